@@ -5,7 +5,8 @@ What everything is made of:
 - `contained`: rules over texts, where one that raises spoils its own answer alone; `kept`: what was used last, as far
   as there is room;
 - `records`: what crosses a topic; `avro` and `jsontext`: how it is written and read, into types that are
-  `prepared` for threads; `ids`, `names` and `moments`; `text`: what texts say;
+  `prepared` for threads; `ids`, `names` and `moments`; `reading`: words and what a text is by them; `text`: what
+  texts say;
 - `policy`: every number that decides a memory's fate, and `rules` for numbers; `tiers`; `facets` and `merging`:
   what holds for the use of a memory; `linking`: what it is linked with; `labelling`: what it is filed under;
   `caps`: how much of a namespace may be forgotten;

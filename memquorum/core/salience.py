@@ -4,8 +4,8 @@ SPEC B, Alg. 10 and section 4.2. Salience is a weighted mean of novelty, reward,
 place what was learned of use (`core.learning`), where the members decided so;
 novelty is 1 − the largest cosine to what is *provably the same* (`core.text.sameness`) in the agent's episodic buffer
 (what it lived through last, stored or not) and among the namespace's memories. Another sign, number, emoji, letter or
-word is new, however near the vectors are. What says nothing ("ok thanks!", `core.text.fillers`) has no novelty: only
-an explicit reward stores it. What asks not to be remembered (`core.text.unkept`) is not stored, unless the write is
+word is new, however near the vectors are. What says nothing ("ok thanks!", `core.reading.talk`) has no novelty: only
+an explicit reward stores it. What asks not to be remembered (`core.reading.unkept`) is not stored, unless the write is
 explicit. All in memory, without I/O: the stage fills a `Neighbourhood` from the journal.
 """
 
@@ -28,14 +28,14 @@ from memquorum.core.exact import Digesting, Exact, digest
 from memquorum.core.kept import Kept
 from memquorum.core.merging import Marks, apart, merges
 from memquorum.core.policy import PPM, SaliencePolicy
+from memquorum.core.reading.talk import says_nothing
+from memquorum.core.reading.unkept import asks_not_to_be_kept
 from memquorum.core.text.agreement import Said, gist, personal
 from memquorum.core.text.conflict import Claims, Doubts, Finding, between, comparable, read
 from memquorum.core.text.content import content
-from memquorum.core.text.fillers import says_nothing
 from memquorum.core.text.meant import meant, replaces
 from memquorum.core.text.quoting import repeats
 from memquorum.core.text.sameness import fingerprint, sentences
-from memquorum.core.text.unkept import asks_not_to_be_kept
 
 Vector = NDArray[np.float32]
 

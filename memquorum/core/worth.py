@@ -26,8 +26,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from memquorum.core.policy import PPM
+from memquorum.core.reading.memo import WORD
 from memquorum.core.text.content import Content, content
-from memquorum.core.text.memo import WORD
 from memquorum.core.text.ordinary import ORDINARY
 
 VERSION = 1

@@ -14,9 +14,9 @@ from memquorum.client.memory import AsyncMemory
 from memquorum.client.values import Episode
 from memquorum.core.api.answers import Hit, Listed, Shown
 from memquorum.core.names import above, agent_fault
-from memquorum.core.text.fillers import says_nothing
+from memquorum.core.reading.talk import says_nothing
+from memquorum.core.reading.unkept import asks_not_to_be_kept
 from memquorum.core.text.plurals import many
-from memquorum.core.text.unkept import asks_not_to_be_kept
 from memquorum.mem0.filters import APP, ENTITIES, read, whose
 
 PATH, AGENT = "mem0", "mem0"

@@ -37,7 +37,7 @@ PACKAGES = ("memquorum", "memquorum.core", "workers")
 
 # From the ground up.
 FLOORS: Floors = (
-    _each("records", "moments", "kept", "prepared"),
+    _each("records", "moments", "kept", "prepared", "reading"),
     {"memquorum": PACKAGES, "topics": ("memquorum.topics",)}
     | _each("contained", "ids", "jsontext", "names", "reasons", "rules", "sealing", "text"),
     {"policy": _POLICY} | _each("access", "avro") | {"linking": (_CORE + "linking", _CORE + "labelling")},

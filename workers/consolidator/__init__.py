@@ -5,6 +5,7 @@ summaries, by a summariser: `extractive`, which takes sentences as they are, or 
 a `budget` of tokens. `rules` names the memory that a rule fails on. `parked`: sessions of which it made nothing, and
 that are tried again. What becomes of them the members decide.
 `rollups` keeps what is said of one thing across sessions up to date, beside it (`together`), and publishes the general
-forms that `generalising` makes of what experience promoted; `publishing`: in whose name all of it is said.
+forms that `generalising` makes of what experience promoted; `publishing`: in whose name all of it is said, `published`:
+what the store has to know of before a session is read again.
 `opening` opens what rests sealed because of a summary that was erased, so that one is made anew of it.
 """

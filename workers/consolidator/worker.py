@@ -25,7 +25,6 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consolidation.parting import Part
 from memquorum.core.identity.membership import CONSOLIDATOR, Genesis
 from memquorum.core.identity.stamps import Reader
-from memquorum.core.kept import Kept
 from memquorum.core.orders.disclose import DISCLOSURE, SIGNER
 from memquorum.core.policy import PPM, ConsolidatePolicy
 from memquorum.core.records import EpisodeRecorded, Quote, SessionClosed, Signed, SourcesDisclosed
@@ -35,6 +34,7 @@ from workers.consolidator import making
 from workers.consolidator.model import Model
 from workers.consolidator.opening import UNREADABLE, Opening
 from workers.consolidator.parked import Parked, Session
+from workers.consolidator.published import Published
 from workers.consolidator.publishing import SOURCE, Voice
 from workers.consolidator.rules import Rules, RulesFailed
 from workers.kafka import loop
@@ -55,8 +55,6 @@ _RULES_TRIES = 6
 _FAILED = "a summary"
 # How long the journal may take to say what may be sent.
 _JOURNALLED_S = 30.0
-# How long the line may take to answer what was published of a session. The last so many are known.
-_ANSWERED_S, _PUBLISHED_MOST = 30.0, 10_000
 # Fixed for ever: what is sent to the same recipient again is said by the same order.
 _DISCLOSURES = uuid.UUID("7c7f0a52-0b1e-5d07-9d1c-646973636c6f")
 
@@ -82,8 +80,7 @@ class Consolidator:
         self._shown = (telemetry or Telemetry()).stage("consolidator")
         self._strangers, self._rules = Strangers(_LOG, stamps), Rules()
         self._parked, self._ahead = Parked(_PARKED_MAX), deque[Message]()
-        # The event ids of what was published of a session last.
-        self._published = Kept[tuple[str, str], tuple[str, ...]](len, _PUBLISHED_MOST)
+        self._published = Published(sessions)
         settings = {"group.instance.id": f"consolidator-{instance}"} if instance else {}
         self._consumer = loop.consumer(bootstrap, _GROUP, **settings)
         self._producer = loop.producer(bootstrap)
@@ -190,7 +187,7 @@ class Consolidator:
         closed, (pause, most) = session.closed, _BACK_OFF_S
         while not self._stop:
             try:
-                self._there(closed)
+                self._published.settle(closed, self._wait)
                 memories = self._memories(closed)
                 policy = self._policy(closed.shard)
                 found = self._rules.divided(closed, memories, policy)
@@ -284,16 +281,6 @@ class Consolidator:
             self._rules.failed(part, failed[0])
         return found[0]
 
-    def _there(self, closed: SessionClosed) -> None:
-        """Waits until the store holds what the accepted stream had of the session, and the summaries that were made of
-        it before, or for half a minute: of what a draft has no other one is made, or members would let neither be."""
-        while self._sessions.applied(closed.shard) < closed.accepted_offset:
-            self._wait()
-        made = self._published.pop((closed.namespace, closed.session), ())
-        until = time.monotonic() + _ANSWERED_S
-        while time.monotonic() < until and len(self._sessions.answered(closed.namespace, made)) < len(made):
-            self._wait()
-
     def _wait(self) -> None:
         if self._stop:
             raise _Stopped
@@ -319,9 +306,7 @@ class Consolidator:
         voice = Voice(self._genesis, self._codec, self._seed)
         voice.publish(self._producer, record, session.closed.namespace, session.parent)
         self._flush()
-        if record.event_id is not None:
-            key = (session.closed.namespace, session.closed.session)
-            self._published[key] = (*self._published.get(key, ()), record.event_id)
+        self._published.add(session.closed, record.event_id or "")
         self._shown.sent(topics.EPISODES)
 
     def _flush(self) -> None:

@@ -23,12 +23,12 @@ from msgspec.structs import replace
 from memquorum.core.consolidation.sections import FACTS, section
 from memquorum.core.consolidation.sentences import spans
 from memquorum.core.contained import Failures
+from memquorum.core.reading.talk import says_nothing
 from memquorum.core.records import Patch
 from memquorum.core.records.rollups import ADD, REVISE, SUPERSEDE
 from memquorum.core.text import conflict
 from memquorum.core.text.agreement import Said
 from memquorum.core.text.content import content
-from memquorum.core.text.fillers import says_nothing
 from memquorum.core.text.sameness import canonical
 from memquorum.core.text.topics import Name, key, names
 from memquorum.core.text.wording import NEGATORS

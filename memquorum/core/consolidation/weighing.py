@@ -15,8 +15,8 @@ from functools import cache, lru_cache
 from msgspec import Struct
 
 from memquorum.core import worth
+from memquorum.core.reading.talk import says_nothing, talk_of
 from memquorum.core.text.content import Content, content, stems_of
-from memquorum.core.text.fillers import says_nothing, talk_of
 from memquorum.core.text.ordinary import ORDINARY
 from memquorum.core.text.tokens import tokens
 from memquorum.core.worth import Told

@@ -1,8 +1,7 @@
 """What texts say, without a model.
 
 1. `sameness`: whether two are provably the same; `agreement`: what of one another may hold otherwise, by the words of
-   `wording`; `fillers`: what says nothing by itself, `unkept`: what asks not to be remembered,
-   `lightwords`: the words that talk is made of;
+   `wording`;
 2. `conflict`: whether two contradict each other, by their `claims`; `allowing`: what they allow and forbid;
    `changing`: what somebody used, did or was and does no more;
    `correcting`: whether one corrects the other in words of no pattern, by their `outline`; `parsing`: a clause word by
@@ -12,7 +11,6 @@
    `ordinary`: texts of any day, to weigh them against; `asking`:
    whether it only asks; `moments`: whether it says of which time it speaks; `proceeding`: whether it says how to
    proceed;
-4. `memo`: what was read of words before; `digits`: numbers of any length as normalised texts; `normal`: NFC in linear
-   time; `tokens`: how long a text is; for people: `plurals`, and `escaping` of what a terminal would obey; for
-   models: `quoting`, how memories stand in a prompt.
+4. `digits`: numbers of any length as normalised texts; `tokens`: how long a text is; for people: `plurals`, and
+   `escaping` of what a terminal would obey; for models: `quoting`, how memories stand in a prompt.
 """

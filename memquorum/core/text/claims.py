@@ -11,9 +11,9 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
+from memquorum.core.reading.talk import says_nothing
 from memquorum.core.text import claiming, wording
 from memquorum.core.text.allowing import Allowing, allowing
-from memquorum.core.text.fillers import says_nothing
 from memquorum.core.text.outline import LONGEST, Outline, halves, joined, outline
 from memquorum.core.text.parsing import Value, empty, light, named_month, past, stemmed, tokens_of, values_of, verb_of
 

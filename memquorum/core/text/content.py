@@ -12,8 +12,8 @@ import re
 
 from msgspec import Struct
 
+from memquorum.core.reading.memo import memo
 from memquorum.core.text import wording
-from memquorum.core.text.memo import memo
 
 _WORD = re.compile(r"\d+(?:[.,:/-]\d+)*[^\W\d_]*|[^\W_]+(?:['’][^\W_]+)*")
 # Finds the same in a text of ASCII in small letters, in less time: most words begin with a letter. Nothing in it is

@@ -16,7 +16,7 @@ from itertools import pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memquorum.core.text.memo import memo
+from memquorum.core.reading.memo import memo
 
 
 def _set(words: str) -> frozenset[str]:

@@ -10,8 +10,8 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
+from memquorum.core.reading.memo import memo
 from memquorum.core.text import claiming, digits, wording
-from memquorum.core.text.memo import memo
 
 CLOCK = "o'clock"
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 
-from memquorum.core.text.normal import normalised
+from memquorum.core.reading.normal import normalised
 
 VERSION = 1
 """Members that fold by other rules have another number: raise it with every change."""

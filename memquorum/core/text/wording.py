@@ -6,7 +6,7 @@ measured by the table in `tests/unit/core/text/test_agreement.py`.
 
 from __future__ import annotations
 
-from memquorum.core.text.memo import memo
+from memquorum.core.reading.memo import memo
 
 
 def _list(words: str) -> tuple[str, ...]:

@@ -19,13 +19,13 @@ from memquorum.core import merging
 from memquorum.core.budgets.least import Place
 from memquorum.core.contained import Failures
 from memquorum.core.policy import PPM
+from memquorum.core.reading.talk import says_nothing
 from memquorum.core.records import Summary
 from memquorum.core.text import conflict
 from memquorum.core.text.agreement import LONGEST, Marks, marks
 from memquorum.core.text.claims import LONG
 from memquorum.core.text.conflict import Claims
 from memquorum.core.text.content import content
-from memquorum.core.text.fillers import says_nothing
 from memquorum.core.vote.centred import Centred
 from memquorum.ports import Vector
 

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from memquorum.core import ids
 from memquorum.core.consolidation.rendering import said, sentences
 from memquorum.core.consolidation.sentences import spans
+from memquorum.core.reading.talk import says_nothing
 from memquorum.core.retrieval.packing import of_text, pack
 from memquorum.core.retrieval.ranking import Scored
 from memquorum.core.text.content import content
-from memquorum.core.text.fillers import says_nothing
 from tests.benchmarks.consolidation import asking
 from tests.benchmarks.consolidation.asking import Held
 from tests.benchmarks.consolidation.frame import SHIPPED, Material

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from tests.benchmarks import rows
 from tests.benchmarks.kept import Outcome
-from tests.benchmarks.right import conflicts, door, footprint, own, page, tokens, votes
+from tests.benchmarks.right import conflicts, door, footprint, own, page, reading, tokens, votes
 from tests.benchmarks.right.frame import Material, Measure
 
 # A line for each module: those of the door, of corrections, of worth and votes, and of the running line.
 ROWS: Mapping[str, Measure] = {
     **own.ROWS,
+    **reading.ROWS,
     **door.ROWS,
     **conflicts.ROWS,
     **votes.ROWS,

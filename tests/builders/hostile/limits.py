@@ -19,7 +19,11 @@ LIMITS: Mapping[str, tuple[int, str]] = {
     "core.text.outline.LONGEST": (300, "a sentence has no outline"),
     "core.text.topics.LONG": (1_000, "a sentence names nothing that a roll-up is made of"),
     "core.text.meant._LONGEST": (120, "it corrects nothing that was said before"),
-    "core.text.fillers._LONG": (200, "it says something, and is stored"),
+    "core.reading.talk._LONG": (200, "it says something, and is stored"),
+    "core.reading.unkept.LOOKED_AT": (
+        2_000,
+        "no request not to be remembered is looked for, but in so many characters at its end",
+    ),
     "core.text.digits.MOST": (100, "a number is compared as it is written (digits)"),
     "core.retrieval.hops._HEAD": (240, "what a memory is of is looked for in its beginning"),
 }
@@ -44,7 +48,8 @@ BOUNDED: Mapping[str, str] = {
     "core.text.allowing": "core.text.claims.LONG",
     "core.text.outline": "core.text.outline.LONGEST",
     "core.text.meant": "core.text.meant._LONGEST",
-    "core.text.fillers": "core.text.fillers._LONG",
+    "core.reading.talk": "core.reading.talk._LONG",
+    "core.reading.orders": "core.reading.talk._LONG",
     "core.retrieval.hops._LABEL": "core.retrieval.hops._HEAD",
     "core.retrieval.hops._BEGINS": "core.retrieval.hops._HEAD",
 }

@@ -35,14 +35,16 @@ def within(seconds: float) -> Iterator[None]:
 
 @functools.cache
 def _caches() -> tuple[functools._lru_cache_wrapper[object], ...]:
-    """What the modules of the core keep of texts that they have read."""
+    """What the modules of the core keep of texts that they have read. A cache without a bound keeps what is read from
+    the package's own files, and nothing of a text."""
     values = [
         value
         for name, module in list(sys.modules.items())
         if name.startswith("memquorum.core")
         for value in vars(module).values()
     ]
-    return tuple(one for one in values if isinstance(one, functools._lru_cache_wrapper))
+    found = (one for one in values if isinstance(one, functools._lru_cache_wrapper))
+    return tuple(one for one in found if one.cache_parameters()["maxsize"] is not None)
 
 
 def forget() -> None:

@@ -23,6 +23,7 @@ from memquorum.core.consolidation import (
 )  # fmt: skip
 from memquorum.core.experience import abstract, named, noting, opposing, pointing, reward, written
 from memquorum.core.privacy import finding, masking, sensitivity
+from memquorum.core.reading import orders, talk, unkept
 from memquorum.core.records import Quote
 from memquorum.core.retrieval import conflicts, hops, matter, query, rereading
 from memquorum.core.retrieval import wording as retrieval_wording
@@ -34,7 +35,6 @@ from memquorum.core.text import (
     conflict,
     content,
     escaping,
-    fillers,
     meant,
     outline,
     parsing,
@@ -51,6 +51,12 @@ from memquorum.core.vote import grounds
 from memquorum.ports import Source
 
 Rule = Callable[[str], object]
+
+# Word lists are read from their files by the first text, and not within the time of a rule.
+for _text in ("ok", "好"):
+    talk.says_nothing(_text)
+    talk.talk_of(_text)
+    unkept.asks_not_to_be_kept(f"don't save this: {_text}")
 
 SENTENCE = "Ada's weekly sync of the pump 7 is at 3 pm in room 12 of Graz, not at 4 pm, and costs 5 million euros."
 """What a text is held against where a rule takes two."""
@@ -160,8 +166,10 @@ RULES: Mapping[str, Rule] = {
     "content.content": content.content,
     "content.stems_of": _words(content.stems_of),
     "escaping.escaped": escaping.escaped,
-    "fillers.says_nothing": fillers.says_nothing,
-    "fillers.talk_of": fillers.talk_of,
+    "talk.says_nothing": talk.says_nothing,
+    "talk.talk_of": talk.talk_of,
+    "unkept.asks_not_to_be_kept": unkept.asks_not_to_be_kept,
+    "orders.asks_to_forget": orders.asks_to_forget,
     "meant.meant": meant.meant,
     "meant.mentioned": meant.mentioned,
     "meant.replaces": lambda text: meant.replaces(meant.meant("No, she lives in Linz."), text),

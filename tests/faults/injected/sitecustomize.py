@@ -24,7 +24,7 @@ RULES = {
     "memquorum.core.text.agreement": ("gist", "marks"),
     "memquorum.core.text.claims": ("read",),
     "memquorum.core.text.content": ("content",),
-    "memquorum.core.text.fillers": ("says_nothing",),
+    "memquorum.core.reading.talk": ("says_nothing",),
     "memquorum.core.text.topics": ("names",),
 }
 """By module: the functions of a text that raise."""

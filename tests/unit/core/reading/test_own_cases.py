@@ -11,8 +11,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memquorum.core.text import fillers, lightwords
-from memquorum.core.text.fillers import says_nothing
+from memquorum.core.reading import orders, talk, unkept
+from memquorum.core.reading.talk import says_nothing
 from memquorum.core.text.sameness import same
 
 CASES: dict[str, dict[str, list[Any]]] = yaml.safe_load((Path(__file__).parent / "own_cases.yaml").read_text())
@@ -94,7 +94,7 @@ def test_one_statement_in_other_words_is_stored_as_well(language: str) -> None:
         ("I don't know.", True),
         ("Door.", False),
         ("Danke, Tür zu.", False),
-        ("好的", False),
+        ("好的", True),
         ("Yes. " * 100, False),
         ("He is fine.", False),
         ("They agreed.", False),
@@ -153,25 +153,10 @@ def test_a_number_always_says_something(text: str, number: int) -> None:
 
 
 def test_another_list_has_another_version() -> None:
-    """Who changes the list raises `VERSION`, and writes down here what it is then."""
-    said = "\n".join(
-        f"{sorted(one.fillers)}{sorted(one.function)}{sorted(one.phrases)}" for one in fillers._LANGUAGES
-    ) + str(
-        (
-            sorted(fillers._TO_SOMEBODY.split()),
-            lightwords.LIGHT,
-            lightwords.NOT,
-            lightwords.MAY_BE_DENIED,
-            fillers._FORGET.pattern,
-            fillers._ERASE.pattern,
-            fillers._INTRODUCES.pattern,
-            fillers._ROLED.pattern,
-            fillers._UNABLE.pattern,
-            sorted(fillers._SIGNS_OF_TALK),
-            sorted(fillers._BROKEN_OFF),
-            sorted(fillers._IS),
-            sorted(fillers._SAID_OF),
-            sorted(fillers._CAPITAL_IN_TALK),
-        )
-    )
-    assert (fillers.VERSION, hashlib.sha256(said.encode()).hexdigest()[:16]) == (12, "9cf470ec39106fe4")
+    """Who changes a list or a rule raises the versions, and writes down here what they are then."""
+    digest = hashlib.sha256()
+    for module in (orders, talk, unkept):
+        digest.update(Path(str(module.__file__)).read_bytes())
+    for file in sorted((Path(str(talk.__file__)).parent / "data").glob("*.txt")):
+        digest.update(file.read_bytes())
+    assert (talk.VERSION, unkept.VERSION, digest.hexdigest()[:16]) == (13, 2, "7906d7098982ae36")

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import memquorum
-from memquorum.core.text import content, fillers, meant, parsing, wording
-from memquorum.core.text.memo import memo
+from memquorum.core.reading import talk
+from memquorum.core.reading.memo import memo
+from memquorum.core.text import content, meant, parsing, wording
 
 _CORE = Path(memquorum.__path__[0]) / "core"
 MANY, LONG, MOST_BYTES = 200, 60_000, 2_000_000
@@ -31,7 +32,7 @@ def test_an_answer_is_kept_for_a_short_text_alone() -> None:
 
 @pytest.mark.parametrize(
     "read",
-    [content.stems_of, wording.stem, parsing.stemmed, fillers.talk_of, meant.mentioned],
+    [content.stems_of, wording.stem, parsing.stemmed, talk.talk_of, meant.mentioned],
     ids=lambda read: f"{read.__module__}.{read.__name__}",
 )
 def test_thousands_of_long_words_are_not_kept(read: Callable[[str], object]) -> None:

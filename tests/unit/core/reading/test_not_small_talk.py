@@ -10,8 +10,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memquorum.core.text.fillers import says_nothing
-from memquorum.core.text.unkept import asks_not_to_be_kept
+from memquorum.core.reading.talk import says_nothing
+from memquorum.core.reading.unkept import asks_not_to_be_kept
 
 CASES: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "not_small_talk.yaml").read_text())
 STORED = [text for texts in CASES["stored"].values() for text in texts]

@@ -1,0 +1,274 @@
+"""Small talk: what says nothing by itself, in ten languages (SPEC B, novelty).
+
+A text is small talk where listed words and phrases of one language are all that is in it: "ok thanks!", "Guten Morgen,
+Anna", "お疲れ様です". All of a text or nothing: a number, a name, a code, a sign or an emoji that is not listed, or any
+word that is not, makes it a text that says something: "ok, the door code is 4821". Whom a greeting, thanks or praise
+speaks to says nothing; who is said to be or to do something does ("Roger is back").
+
+In five languages a sentence of light words alone is talk as well: "Could you have another look at this?".
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, reduce
+from operator import and_
+
+from memquorum.core.reading import lists
+from memquorum.core.reading.lists import LANGUAGES, SPACELESS, Phrases, Words
+from memquorum.core.reading.memo import WORD, memo
+from memquorum.core.reading.normal import normalised
+from memquorum.core.reading.orders import asks_to_forget
+from memquorum.core.reading.words import folded, words
+
+VERSION = 13
+"""Raise it with every change of a rule or a list: stages of two versions judge texts otherwise."""
+
+# A longer text says something, and so does a longer sentence of light words.
+_LONG, _LIGHT_MOST = 200, 10
+# More words that mean nothing without others say something: "they would have been there".
+_BESIDE_MOST = 3
+_CALLED_MOST = 2
+_SIGNS = frozenset(
+    ".,;:!?…'\"’‘`“”„«»()-–—_~^¡¿。！？、，：；～「」『』・♪👍👏🙏👋👌💪🙂😀😃😄😁😊😂🤣😅😉😎😍😘🤗🥳🎉❤💙💜💚🧡✨🤝😆😋🙌☺😇🥰😭🙈"
+    "\u200d\ufe0f🏻🏼🏽🏾🏿"
+)
+_SENTENCE = re.compile(r"[.!?…;:。！？；：～]+|\n")
+_PIECES = re.compile(r"[^\w]+|_")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_COMMA = re.compile(r"[,，、]")
+_LATIN = re.compile(r"[a-z]+")
+_ROLED = re.compile(r"\s*(?:user|assistant|human|ai|agent|customer|bot)\s*:\s+", re.IGNORECASE)
+_ALWAYS_CAPITAL = frozenset({"i", "ok", "okay", "god", "lol"})
+# Who says their name says something: "Hi, I'm Lea."
+_INTRODUCES = re.compile(
+    r"(?:\bI['’]m|\bI am|\b[Ii]t['’]s me,?|\b[Ii]ch bin|\b[Ii]ch hei(?:ß|ss)e|\b[Jj]e suis|\b[Ss]oy|\b[Ss]ono|\b[Ss]ou|"
+    r"\b[Ii]k ben|\b[Jj]estem)\s+[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]"
+)
+# Small letters that an apostrophe leaves. Others are names: "x", "b".
+_ELIDED = frozenset("acdeijklmnostuy")
+# Who cannot do something says something, but for what one says so.
+_UNABLE = re.compile(r"\b(?:can['’]t|cannot|can not)\b(?!\s+(?:wait|thank|believe|complain)\b)", re.IGNORECASE)
+_NODS = re.compile(r"\s*\+1[.!\s]*\Z")
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a text holds nothing but small talk of one language, or only asks to forget or erase something."""
+    if (role := _ROLED.match(text)) is not None:
+        text = text[role.end() :]
+    if len(text) > _LONG:
+        return False
+    if _NODS.match(text) or asks_to_forget(text):
+        return True
+    if (
+        _INTRODUCES.search(text)
+        or _UNABLE.search(text)
+        or any(not (one.isalnum() or one.isspace() or one in _SIGNS) for one in text)
+    ):
+        return False
+    sentences = [one for one in _SENTENCE.split(normalised("NFKC", text)) if any(map(str.isalnum, one))]
+    if _CJK.search(text):
+        return any(all(map(_unspaced(language).talks, sentences)) for language in SPACELESS)
+    # A word that no list of a language has may be a name at most, so few languages are left of most texts.
+    known = [_known(folded(word)) for word in words(text) if not word.istitle()]
+    left = reduce(and_, known, (1 << len(_SPACED)) - 1)
+    return any(left >> at & 1 and all(map(_spaced(language).talks, sentences)) for at, language in enumerate(_SPACED))
+
+
+def talk_of(text: str) -> frozenset[str]:
+    """The words of a text that talk is made of, in small letters: those of one language, of which it has the most."""
+    said = {word.casefold() for word in words(text) if len(word) <= WORD}
+    light = {word: _light(word) for word in said}
+    most = max(range(len(_WITH_LIGHT)), key=lambda at: sum(each[at] for each in light.values()))
+    return frozenset(word for word in said if light[word][most])
+
+
+_SPACED = tuple(one for one in LANGUAGES if one not in SPACELESS)
+_WITH_LIGHT = ("en", "de", "fr", "es", "it")
+
+
+@memo(16_384)
+def _known(word: str) -> int:
+    """The languages that have a word in a list, a bit each: of most texts no language knows most words."""
+    return sum(_spaced(language).knows(word) << at for at, language in enumerate(_SPACED))
+
+
+@memo(16_384)
+def _light(word: str) -> tuple[bool, ...]:
+    return tuple(_spaced(language).light(word) for language in _WITH_LIGHT)
+
+
+class _Spaced:
+    """A language that is written with spaces."""
+
+    def __init__(self, language: str) -> None:
+        self._nouns_capital = language == "de"
+        self._single = lists.single("any", "alone") | lists.single(language, "alone")
+        self._said = Phrases(language, "alone", "phrases", "greets")
+        self._greets = Phrases(language, "greets")
+        self._beside = lists.single(language, "beside") - self._single
+        self._titles = lists.single(language, "honorifics")
+        self._is, self._pronouns = frozenset(lists.sections(language).get("is", ())), lists.single(language, "pronouns")
+        self._words = Words(lists.strings(language, "light"))
+        self._calendar = lists.single("any", "calendar")
+        self._not, self._deniable = (Words(lists.strings("any", name)) for name in ("light-not", "deniable"))
+        self._you = lists.single(language, "you")
+
+    def talks(self, sentence: str) -> bool:
+        """Whether a sentence is small talk."""
+        said = words(sentence)
+        read = [self._said.spelled(folded(word)) for word in said]
+        if self._states(said, read):
+            return False
+        capital = self._capitals(said)
+        beside_most = 0 if len(said) > 1 and all(word.istitle() for word in said) else _BESIDE_MOST
+        return self._covers(read, capital, beside_most) or self._calls(sentence, said, read) or (
+            beside_most > 0 and not capital and self._all_light(read)
+        )  # fmt: skip
+
+    def knows(self, word: str) -> bool:
+        """Whether a folded word is in any of its lists, as it is spelled there."""
+        word = self._said.spelled(word)
+        return word in self._said.vocabulary or self._is_light(word)
+
+    def light(self, word: str) -> bool:
+        """Whether talk has such a word: a filler, a function word, or a light one."""
+        return self._is_light(folded(word))
+
+    def _is_light(self, read: str) -> bool:
+        listed = read in self._single or read in self._beside or read in self._words or read in self._not
+        return listed or read in _ELIDED or read in self._titles
+
+    def _states(self, said: list[str], read: list[str]) -> bool:
+        """Whether it begins with somebody and what they are or do: a name, though it may be small talk elsewhere; or
+        has a single letter that is a name."""
+        if any(len(word) == 1 and word.islower() and word not in _ELIDED for word in read if word.isascii()):
+            return True
+        return len(read) > 1 and said[1].casefold() in self._is and read[0] not in self._pronouns and said[0].istitle()
+
+    def _capitals(self, said: list[str]) -> frozenset[int]:
+        """The places inside a sentence of words with a capital letter, which are names unless a phrase has them."""
+        if self._nouns_capital or all(word.isupper() for word in said) or all(word[0].isupper() for word in said):
+            return frozenset()
+        return frozenset(
+            at for at, word in enumerate(said) if at and word[0].isupper() and word.casefold() not in _ALWAYS_CAPITAL
+        )
+
+    def _covers(self, read: list[str], capital: frozenset[int], beside_most: int) -> bool:
+        """Whether the words are those of entries, but for so many function words. A name has to be in a phrase."""
+        least: list[int | None] = [0, *[None] * len(read)]
+        for at, word in enumerate(read):
+            before = least[at]
+            if before is None:
+                continue
+            ends = {at + many: before for many in self._said.lengths(read, at)}
+            if word in self._single or (beside_most and word in _ELIDED):
+                ends.setdefault(at + 1, before)
+            elif word in self._beside:
+                ends.setdefault(at + 1, before + (word not in read[:at]))
+            if at in capital:
+                ends.pop(at + 1, None)
+            for end, count in ends.items():
+                known = least[end]
+                least[end] = count if known is None else min(known, count)
+        return least[-1] is not None and least[-1] <= beside_most
+
+    def _calls(self, sentence: str, said: list[str], read: list[str]) -> bool:
+        """Whether it is small talk but for the name of whom it speaks to: behind a greeting, or at the end behind a
+        comma."""
+        places = _parted(sentence)
+        greeted = {
+            at + many
+            for at in range(len(read))
+            if at in places or all(word in self._single for word in read[:at])
+            for many in self._greets.lengths(read, at)
+        }
+        for many in range(1, _CALLED_MOST + 1):
+            for at in range(1, len(said) - many + 1):
+                rest = read[:at] + read[at + many :]
+                if not all(map(self._names, said[at : at + many])):
+                    continue
+                # One word before a comma may be the answer: "Yes, Alice."
+                last = at + many == len(said)
+                parted = at in places and last and len(rest) > 1
+                beside = at in greeted and (last or not self._nouns_capital)
+                if (beside or parted) and self._covers(rest, frozenset(), 1 if beside else _BESIDE_MOST):
+                    return True
+        return False
+
+    def _names(self, word: str) -> bool:
+        read = folded(word)
+        return word.isalpha() and read not in self._calendar and (word.istitle() or read in self._titles)
+
+    def _all_light(self, read: list[str]) -> bool:
+        """Whether every word is light, and denied is at most what talk denies."""
+        if not 1 < len(read) <= _LIGHT_MOST:
+            return False
+        at, alone = 0, list[str]()
+        while at < len(read):
+            many = max(self._said.lengths(read, at), default=0)
+            if not many:
+                alone.append(read[at])
+            at += many or 1
+        if any(not (word in self._single or word in self._words or word in self._not or word in _ELIDED)
+               for word in alone):  # fmt: skip
+            return False
+        denied = any(word in self._not for word in alone)
+        return not denied or (read[0] not in self._you and any(word in self._deniable for word in read))
+
+
+def _parted(sentence: str) -> set[int]:
+    """The places of words before which a comma stands."""
+    found, at = set[int](), 0
+    for piece in _COMMA.split(sentence)[:-1]:
+        at += len(words(piece))
+        found.add(at)
+    return found
+
+
+class _Unspaced:
+    """A language that is written without spaces."""
+
+    def __init__(self, language: str) -> None:
+        self._single = lists.single("any", "alone") | lists.single("en", "alone")
+        self._said = lists.strings(language, "alone", "phrases", "greets")
+        self._beside = lists.strings(language, "beside")
+        self._greets = lists.strings(language, "greets")
+        self._titles = lists.strings(language, "honorifics")
+        self._most = max(map(len, self._said), default=0)
+
+    def talks(self, sentence: str) -> bool:
+        """Whether a sentence is small talk: each of its pieces between signs is, or one is whom it speaks to."""
+        pieces = [folded(one) for one in _PIECES.split(sentence) if one]
+        rest = [one for one in pieces if not self._called(one)]
+        return bool(rest) and all(map(self._covers, rest))
+
+    def _called(self, piece: str) -> bool:
+        return len(piece) <= 8 and any(piece.endswith(one) and piece != one for one in self._titles)
+
+    def _covers(self, piece: str) -> bool:
+        reached, said = {0}, {0: False}
+        for at in range(len(piece)):
+            if at not in reached:
+                continue
+            latin = _LATIN.match(piece, at)
+            if latin and (latin[0] in self._single or set(latin[0]) == {"w"}):
+                reached.add(latin.end())
+                said[latin.end()] = True
+            for end in range(at + 1, min(len(piece), at + self._most) + 1):
+                part = piece[at:end]
+                listed = part in self._said or (self._called(part) and piece[end:] in self._greets)
+                if listed or part in self._beside:
+                    reached.add(end)
+                    said[end] = said.get(end, False) or said[at] or listed
+        return len(piece) in reached and said[len(piece)]
+
+
+@cache
+def _spaced(language: str) -> _Spaced:
+    return _Spaced(language)
+
+
+@cache
+def _unspaced(language: str) -> _Unspaced:
+    return _Unspaced(language)

@@ -1,0 +1,241 @@
+"""The reading cases on the running line: what still holds, what was overtaken, and what says nothing, in ten languages.
+
+`tests/benchmarks/cases/reading` has a file a sort, a case a line: what is said, in order, and what a careful person
+would then expect. They were written by people who had not looked at how the product judges texts. Half of them, by a
+hash of their ids, are for developers to look at; the other half is only reported.
+
+Each case has a namespace of its own. Whether a memory is *marked* is whether a hit of it says that another contradicts
+it; of two that contradict each other both say so today.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from memquorum.client import AsyncMemory
+from memquorum.core.api.answers import Hit
+from tests.benchmarks.kept import Row
+from tests.benchmarks.parts import WHOLE, Parts, parts
+from tests.benchmarks.right.cases import FOLDER, Case
+from tests.benchmarks.right.frame import Material, Measure
+from tests.benchmarks.right.own import Rates
+
+SORTS = ("overtaken", "stays", "unreal", "again", "both", "temporal", "wordings", "apart", "talk", "answerable")
+_AT_ONCE = 12
+_STORED = "stored"
+
+
+def read(sort: str) -> list[Case]:
+    """The cases of a sort. `of["at"]`: when each text was said, in milliseconds, or None."""
+    found = []
+    for line in (FOLDER / "reading" / f"{sort}.jsonl").read_text(encoding="utf-8").splitlines():
+        case = json.loads(line)
+        told = case.pop("say")
+        case["at"] = [_ms(said[2]) if len(said) > 2 else None for said in told]
+        say = tuple((_agent(said[0]), said[1]) for said in told)
+        found.append(Case(case.pop("id"), sort, case.pop("field"), case.pop("language"), say, case))
+    return found
+
+
+def _ms(said: str) -> int:
+    return int(datetime.fromisoformat(said).timestamp() * 1000)
+
+
+def _agent(name: str) -> str:
+    """A name of a case, where some are names that agents may not have."""
+    return f"a-{name.lower()}"
+
+
+class Answers:
+    """What the line answers of one case."""
+
+    def __init__(self, memory: AsyncMemory, case: Case, outcomes: Sequence[str]) -> None:
+        self.case, self.outcomes = case, outcomes
+        self._memory = memory
+
+    async def searched(self, question: str) -> list[Hit]:
+        """The hits of a search."""
+        return list(await self._memory.search(question, k=10, peek=True))
+
+    async def retrieved(self, question: str) -> list[str]:
+        """The texts of a retrieval."""
+        return [item.text for item in (await self._memory.retrieve(question, peek=True)).items]
+
+
+Figures = Mapping[str, Rates]
+Judge = Callable[[Answers, "Noted"], Awaitable[None]]
+
+
+class Noted:
+    """Rates by their names, of a sort, each also by whether it is English."""
+
+    def __init__(self, row: Row) -> None:
+        self._row = row
+        self._rates: dict[str, Rates] = {}
+        self.scores: dict[str, list[tuple[float, bool]]] = defaultdict(list)
+
+    def note(self, name: str, case: Case, hit: bool, text: str) -> None:
+        """Something that was tried: of all, and of English or of the others."""
+        language = "across" if "across" in case.of else "English" if case.language == "en" else "other languages"
+        for one in (name, f"{name}, {language}"):
+            if one not in self._rates:
+                self._rates[one] = Rates(self._row, one)
+            self._rates[one].note(case, hit, text)
+
+    def figures(self, missed: Mapping[str, bool]) -> None:
+        """All rates. `missed`: of some, which answer is the wrong one; of all others it is False."""
+        for name, rates in sorted(self._rates.items()):
+            rates.figures(missed=missed.get(name.partition(",")[0], False))
+
+
+async def _asked(answers: Answers, noted: Noted, name: str, question: str, holds: str) -> list[Hit]:
+    """Notes by each way whether what answers comes first; the hits of the search."""
+    hits = await answers.searched(question)
+    for way, texts in (("search", [hit.text for hit in hits]), ("retrieve", await answers.retrieved(question))):
+        text = texts[0] if texts else "nothing"
+        right = holds.lower() in text.lower()
+        noted.note(f"{name} first, {way}", answers.case, right, f"{question} → {text}")
+    return hits
+
+
+def _marked(hits: Sequence[Hit], text: str) -> bool:
+    """Whether the first hit with a text says that another contradicts it."""
+    return any(hit.conflicts_with for hit in hits if hit.text == text)
+
+
+async def _overtaken(answers: Answers, noted: Noted) -> None:
+    case = answers.case
+    hits = await _asked(answers, noted, "newest", case.of["ask"], case.of["holds"])
+    noted.note("overtaken marked", case, _marked(hits, case.say[0][1]), case.say[0][1])
+
+
+async def _stays(answers: Answers, noted: Noted) -> None:
+    case = answers.case
+    hits = await _asked(answers, noted, "what still holds", case.of["ask"], case.of["holds"])
+    text = case.say[0][1]
+    noted.note("what still holds served", case, any(hit.text == text for hit in hits), text)
+    noted.note("what still holds marked", case, _marked(hits, text), text)
+
+
+async def _simple(answers: Answers, noted: Noted) -> None:
+    names = {"unreal": "fact beside unreal", "again": "said last", "temporal": "of a time"}
+    await _asked(answers, noted, names[answers.case.sort], answers.case.of["ask"], answers.case.of["holds"])
+
+
+async def _both(answers: Answers, noted: Noted) -> None:
+    for question, holds in answers.case.of["asks"]:
+        await _asked(answers, noted, "both hold", question, holds)
+
+
+async def _wordings(answers: Answers, noted: Noted) -> None:
+    case = answers.case
+    same, others = ({case.say[at][1] for at in case.of[name]} for name in ("same", "others"))
+    texts = [hit.text for hit in await answers.searched(case.of["ask"])]
+    right = len(same.intersection(texts[:5])) <= 2 and others <= set(texts)
+    noted.note("five wordings take two places", case, right, " | ".join(texts[:5]))
+
+
+async def _apart(answers: Answers, noted: Noted) -> None:
+    case, kind = answers.case, answers.case.of["kind"]
+    stored = answers.outcomes.count(_STORED)
+    name, right = ("apart kept", stored == 2) if kind == "apart" else ("same folded", stored == 1)
+    noted.note(name, case, right, " | ".join(text for _, text in case.say))
+
+
+async def _talk(answers: Answers, noted: Noted) -> None:
+    case, stored, text = answers.case, answers.outcomes[0] == _STORED, answers.case.say[0][1]
+    names = {False: "small talk stored", True: "facts like talk dropped", "unkept": "asked not to be kept stored"}
+    noted.note(names[case.of["says"]], case, stored is not (case.of["says"] is True), text)
+
+
+async def _answerable(answers: Answers, noted: Noted) -> None:
+    for question, holds in answers.case.of["asks"]:
+        hits = await answers.searched(question)
+        noted.scores["search"].append((hits[0].score if hits else -1.0, holds is not None))
+
+
+_JUDGES: Mapping[str, Judge] = {
+    "overtaken": _overtaken, "stays": _stays, "unreal": _simple, "again": _simple, "both": _both, "temporal": _simple,
+    "wordings": _wordings, "apart": _apart, "talk": _talk, "answerable": _answerable,
+}  # fmt: skip
+
+
+def auc(told: Sequence[tuple[float, bool]]) -> float:
+    """How likely a true one has a higher score than a false one; .5 by chance."""
+    true, false = ([score for score, is_true in told if is_true is wanted] for wanted in (True, False))
+    won = sum((a > b) + (a == b) / 2 for a in true for b in false)
+    return won / max(1, len(true) * len(false))
+
+
+def measure(material: Material) -> Row:
+    """All sorts in one installation."""
+    row = Row("reading", "reading cases on the running line, as `make up` ships it")
+    found = {sort: material.some(read(sort), 12) for sort in SORTS}
+    row.note(
+        f"{sum(map(len, found.values()))} cases in {len({c.language for s in found.values() for c in s})} languages"
+    )
+    noted = Noted(row)
+    with parts(*WHOLE, agents={}) as running:
+        asyncio.run(_live(found, running, noted))
+    wrong_if_true = ("small talk stored", "facts like talk dropped", "asked not to be kept stored",
+                     "what still holds marked")  # fmt: skip
+    noted.figures(dict.fromkeys(wrong_if_true, True))
+    for way, told in noted.scores.items():
+        row.figure(f"answerable, {way}", auc(told), "AUC")
+    _goals(row)
+    return row
+
+
+def _goals(row: Row) -> None:
+    row.at_least("what still holds served", 100)
+    row.at_most("what still holds marked", 2)
+    for name, limit in (("overtaken marked, English", 90), ("overtaken marked, other languages", 60)):
+        row.at_least(name, limit)
+    for way in ("search", "retrieve"):
+        row.at_least(f"newest first, {way}, English", 92)
+        row.at_least(f"newest first, {way}, other languages", 85)
+        row.at_least(f"newest first, {way}, across", 75)
+        row.at_least(f"said last first, {way}", 100)
+        row.at_least(f"fact beside unreal first, {way}", 90)
+        row.at_least(f"both hold first, {way}", 95)
+    row.at_least("of a time first, retrieve", 90)
+    row.at_least("five wordings take two places", 90)
+    row.at_least("apart kept", 100)
+    row.at_least("same folded", 100)
+    row.at_most("small talk stored", 15)
+    row.at_most("facts like talk dropped", 0)
+    row.at_most("asked not to be kept stored", 0)
+    row.at_least("answerable, search", 0.92)
+
+
+async def _live(found: Mapping[str, list[Case]], running: Parts, noted: Noted) -> None:
+    room = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(case: Case) -> None:
+        async with room:
+            await _case(case, running, noted)
+
+    async with asyncio.TaskGroup() as group:
+        for case in (case for sort in SORTS for case in found[sort]):
+            group.create_task(one(case))
+
+
+async def _case(case: Case, running: Parts, noted: Noted) -> None:
+    async with AsyncMemory(
+        namespace=f"reading-{case.id.lower()}", agent="bench", kafka=running.bootstrap,
+        url=running.settings.retrieval_url,
+    ) as memory:  # fmt: skip
+        outcomes = []
+        for at, (agent, text) in enumerate(case.say):
+            said: dict[str, Any] = {"occurred_at": case.of["at"][at]} if case.of["at"][at] is not None else {}
+            receipt = await memory.add(text, agent=agent, wait=True, timeout=120, **said)
+            outcomes.append(receipt.outcome or "none")
+        await _JUDGES[case.sort](Answers(memory, case, outcomes), noted)
+
+
+ROWS: Mapping[str, Measure] = {"reading": measure}

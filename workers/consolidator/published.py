@@ -1,0 +1,36 @@
+"""What was published of sessions last: of what a draft has no other one is made, or members would promote neither."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from memquorum.core.kept import Kept
+from memquorum.core.records import SessionClosed
+from memquorum.ports import Sessions
+
+# How long the line may take to answer what was published of a session. The last so many are known.
+_ANSWERED_S, _MOST = 30.0, 10_000
+
+
+class Published:
+    """The event ids of a session's last summaries, until the store has an outcome of each."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+        self._of = Kept[tuple[str, str], tuple[str, ...]](len, _MOST)
+
+    def add(self, closed: SessionClosed, event_id: str) -> None:
+        """Notes a summary of a session."""
+        key = (closed.namespace, closed.session)
+        self._of[key] = (*self._of.get(key, ()), event_id)
+
+    def settle(self, closed: SessionClosed, wait: Callable[[], None]) -> None:
+        """Waits until the store has what the accepted stream had of the session, and then what was published of it, or
+        for half a minute. Raises StoreUnavailable, and what `wait` raises."""
+        while self._sessions.applied(closed.shard) < closed.accepted_offset:
+            wait()
+        made = self._of.pop((closed.namespace, closed.session), ())
+        until = time.monotonic() + _ANSWERED_S
+        while time.monotonic() < until and len(self._sessions.answered(closed.namespace, made)) < len(made):
+            wait()
