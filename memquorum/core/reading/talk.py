@@ -52,6 +52,12 @@ _UNABLE = re.compile(r"\b(?:can['’]t|cannot|can not)\b(?!\s+(?:wait|thank|beli
 _NODS = re.compile(r"\s*\+1[.!\s]*\Z")
 
 
+def load() -> None:
+    """Reads the lists of all languages, which the first text would wait for."""
+    for language in LANGUAGES:
+        _unspaced(language) if language in SPACELESS else _spaced(language)
+
+
 def says_nothing(text: str) -> bool:
     """Whether a text holds nothing but small talk of one language, or only asks to forget or erase something."""
     if (role := _ROLED.match(text)) is not None:

@@ -32,6 +32,12 @@ LOOKED_AT = 2_000
 _MOST, _MOST_CHARACTERS = 24, 60
 
 
+def load() -> None:
+    """Reads the lists of all languages, which the first text would wait for."""
+    for language in (*LANGUAGES, *_MORE):
+        _unspaced(language) if language in SPACELESS else _spaced(language)
+
+
 def asks_not_to_be_kept(text: str) -> bool:
     """Whether a text asks that it be not remembered, in its beginning or at its end."""
     plain = normalised("NFKC", text if len(text) <= 2 * LOOKED_AT else f"{text[:LOOKED_AT]}\n{text[-LOOKED_AT:]}")

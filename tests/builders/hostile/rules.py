@@ -53,10 +53,8 @@ from memquorum.ports import Source
 Rule = Callable[[str], object]
 
 # Word lists are read from their files by the first text, and not within the time of a rule.
-for _text in ("ok", "好"):
-    talk.says_nothing(_text)
-    talk.talk_of(_text)
-    unkept.asks_not_to_be_kept(f"don't save this: {_text}")
+talk.load()
+unkept.load()
 
 SENTENCE = "Ada's weekly sync of the pump 7 is at 3 pm in room 12 of Graz, not at 4 pm, and costs 5 million euros."
 """What a text is held against where a rule takes two."""
