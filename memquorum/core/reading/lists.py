@@ -63,7 +63,7 @@ class Phrases:
     """The entries of sections of a language with spaces, found by their first words."""
 
     def __init__(self, language: str, *names: str) -> None:
-        self._by_first: dict[str, list[tuple[tuple[str, ...], tuple[Place, ...]]]] = {}
+        self._by_first: dict[str, list[tuple[tuple[str, ...], tuple[Place, ...], bool]]] = {}
         self._drawn: dict[str, str] = {}
         entries = [
             tuple(_place(one) for one in entry.split()) for name in names for entry in sections(language).get(name, ())
@@ -78,7 +78,7 @@ class Phrases:
     def _add(self, places: tuple[Place, ...]) -> None:
         for at, place in enumerate(places):
             for words_ in filter(None, place):
-                self._by_first.setdefault(words_[0], []).append((words_, places[at + 1 :]))
+                self._by_first.setdefault(words_[0], []).append((words_, places[at + 1 :], len(places) == 1))
                 self._drawn.update((squeezed(word), word) for word in words_)
             if () not in place:
                 break
@@ -89,11 +89,13 @@ class Phrases:
         return word if short is None or word in self.vocabulary else self._drawn.get(short, word)
 
     def lengths(self, said: list[str], start: int) -> set[int]:
-        """How many words the entries have that stand at a word."""
+        """How many words the entries have that stand at a word. Of an entry of several places one word is too little,
+        whichever of the others may be missing."""
         found = set[int]()
-        for first, rest in self._by_first.get(said[start], ()):
+        for first, rest, single in self._by_first.get(said[start], ()):
             if tuple(said[start : start + len(first)]) == first:
-                found |= {one - start for one in _ends(rest, said, start + len(first))}
+                lengths = {one - start for one in _ends(rest, said, start + len(first))}
+                found |= lengths if single else lengths - {1}
         return found
 
 
