@@ -31,6 +31,6 @@ class Published:
         while self._sessions.applied(closed.shard) < closed.accepted_offset:
             wait()
         made = self._of.pop((closed.namespace, closed.session), ())
-        until = time.monotonic() + _ANSWERED_S
+        until = time.monotonic() + (_ANSWERED_S if made else 0.0)
         while time.monotonic() < until and len(self._sessions.answered(closed.namespace, made)) < len(made):
             wait()

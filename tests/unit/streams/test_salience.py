@@ -261,7 +261,7 @@ def test_content_sealed_with_another_key_is_unreadable(line: Line) -> None:
 
 
 def test_a_text_that_cannot_be_encoded_takes_no_other_with_it(line: Line, caplog: pytest.LogCaptureFixture) -> None:
-    texts = ["First of all.", "A poison pill, secret.", "Last but not least."]
+    texts = ["Tank 1 leaks.", "A poison pill, secret.", "Tank 2 is shut."]
     scored = line.process(*[line.episode(text) for text in texts])
     assert [(s.outcome, s.encoder) for s in scored] == [
         ("stored", "hashing-384/1"),
