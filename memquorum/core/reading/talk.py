@@ -212,7 +212,7 @@ class _Spaced:
             return False
         at, alone = 0, list[str]()
         while at < len(read):
-            many = max(self._said.lengths(read, at), default=0)
+            many = max((one for one in self._said.lengths(read, at) if one > 1), default=0)
             if not many:
                 alone.append(read[at])
             at += many or 1
