@@ -101,7 +101,7 @@ def _known(word: str) -> int:
 
 @memo(16_384)
 def _light(word: str) -> tuple[bool, ...]:
-    return tuple(_spaced(language).light(word) for language in _WITH_LIGHT)
+    return tuple(_spaced(language).worthless(word) for language in _WITH_LIGHT)
 
 
 class _Spaced:
@@ -118,6 +118,7 @@ class _Spaced:
         self._words = Words(lists.strings(language, "light"))
         self._calendar = lists.single("any", "calendar")
         self._not, self._deniable = (Words(lists.strings("any", name)) for name in ("light-not", "deniable"))
+        self._worthless = Words(lists.strings(language, "worthless"))
         self._you = lists.single(language, "you")
 
     def talks(self, sentence: str) -> bool:
@@ -137,9 +138,10 @@ class _Spaced:
         word = self._said.spelled(word)
         return word in self._said.vocabulary or self._is_light(word)
 
-    def light(self, word: str) -> bool:
-        """Whether talk has such a word: a filler, a function word, or a light one."""
-        return self._is_light(folded(word))
+    def worthless(self, word: str) -> bool:
+        """Whether talk is made of such a word, so that it adds nothing to what a text is worth."""
+        read = folded(word)
+        return read in self._worthless or read in self._not
 
     def _is_light(self, read: str) -> bool:
         listed = read in self._single or read in self._beside or read in self._words or read in self._not
