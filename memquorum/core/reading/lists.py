@@ -6,6 +6,7 @@ language without spaces an entry is a string, and `/` separates whole ones. `#` 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -16,6 +17,9 @@ from memquorum.core.reading.words import drawn_out, folded, squeezed, words
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "pl", "ja", "zh")
 SPACELESS = frozenset({"ja", "zh"})
 """Languages that are written without spaces."""
+SPACED = tuple(one for one in LANGUAGES if one not in SPACELESS)
+CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+"""A letter of a language without spaces."""
 _LONG = 6
 """A word of so many letters is read with a letter once where it stands twice."""
 Place = tuple[tuple[str, ...], ...]

@@ -15,7 +15,7 @@ from functools import cache, reduce
 from operator import and_
 
 from memquorum.core.reading import lists
-from memquorum.core.reading.lists import LANGUAGES, SPACELESS, Phrases, Words
+from memquorum.core.reading.lists import CJK, LANGUAGES, SPACED, SPACELESS, Phrases, Words
 from memquorum.core.reading.memo import WORD, memo
 from memquorum.core.reading.normal import normalised
 from memquorum.core.reading.orders import asks_to_forget
@@ -35,7 +35,6 @@ _SIGNS = frozenset(
 )
 _SENTENCE = re.compile(r"[.!?…;:。！？；：～]+|\n")
 _PIECES = re.compile(r"[^\w]+|_")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _COMMA = re.compile(r"[,，、]")
 _LATIN = re.compile(r"[a-z]+")
 _ROLED = re.compile(r"\s*(?:user|assistant|human|ai|agent|customer|bot)\s*:\s+", re.IGNORECASE)
@@ -55,7 +54,7 @@ _NODS = re.compile(r"\s*\+1[.!\s]*\Z")
 def load() -> None:
     """Reads the lists of all languages, which the first text would wait for."""
     for language in LANGUAGES:
-        _unspaced(language) if language in SPACELESS else _spaced(language)
+        (_unspaced if language in SPACELESS else _spaced)(language)
 
 
 def says_nothing(text: str) -> bool:
@@ -73,12 +72,12 @@ def says_nothing(text: str) -> bool:
     ):
         return False
     sentences = [one for one in _SENTENCE.split(normalised("NFKC", text)) if any(map(str.isalnum, one))]
-    if _CJK.search(text):
+    if CJK.search(text):
         return any(all(map(_unspaced(language).talks, sentences)) for language in SPACELESS)
     # A word that no list of a language has may be a name at most, so few languages are left of most texts.
     known = [_known(folded(word)) for word in words(text) if not word.istitle()]
-    left = reduce(and_, known, (1 << len(_SPACED)) - 1)
-    return any(left >> at & 1 and all(map(_spaced(language).talks, sentences)) for at, language in enumerate(_SPACED))
+    left = reduce(and_, known, (1 << len(SPACED)) - 1)
+    return any(left >> at & 1 and all(map(_spaced(language).talks, sentences)) for at, language in enumerate(SPACED))
 
 
 def talk_of(text: str) -> frozenset[str]:
@@ -89,14 +88,13 @@ def talk_of(text: str) -> frozenset[str]:
     return frozenset(word for word in said if light[word][most])
 
 
-_SPACED = tuple(one for one in LANGUAGES if one not in SPACELESS)
 _WITH_LIGHT = ("en", "de", "fr", "es", "it")
 
 
 @memo(16_384)
 def _known(word: str) -> int:
     """The languages that have a word in a list, a bit each: of most texts no language knows most words."""
-    return sum(_spaced(language).knows(word) << at for at, language in enumerate(_SPACED))
+    return sum(_spaced(language).knows(word) << at for at, language in enumerate(SPACED))
 
 
 @memo(16_384)
@@ -272,11 +270,4 @@ class _Unspaced:
         return len(piece) in reached and said[len(piece)]
 
 
-@cache
-def _spaced(language: str) -> _Spaced:
-    return _Spaced(language)
-
-
-@cache
-def _unspaced(language: str) -> _Unspaced:
-    return _Unspaced(language)
+_spaced, _unspaced = cache(_Spaced), cache(_Unspaced)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from memquorum.core.reading import lists
-from memquorum.core.reading.lists import LANGUAGES, SPACELESS, Phrases, Words
+from memquorum.core.reading.lists import CJK, LANGUAGES, SPACED, SPACELESS, Phrases, Words
 from memquorum.core.reading.normal import normalised
 from memquorum.core.reading.words import folded, words
 
@@ -24,8 +24,6 @@ _CLAUSE = re.compile(r"[.,;:!?…()\[\]\n。，、；：！？（）—–]+|\s-
 _COLONS = (":", "：", "—", "–", "-")
 # Languages of which nothing else is listed.
 _MORE = ("ru", "tr")
-_SPACED = tuple(one for one in LANGUAGES if one not in SPACELESS)
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 LOOKED_AT = 2_000
 """So many characters are read of the beginning of a text and of its end: nobody asks for that in the middle."""
 # A clause of a request has few words: a longer one is not looked at.
@@ -35,15 +33,15 @@ _MOST, _MOST_CHARACTERS = 24, 60
 def load() -> None:
     """Reads the lists of all languages, which the first text would wait for."""
     for language in (*LANGUAGES, *_MORE):
-        _unspaced(language) if language in SPACELESS else _spaced(language)
+        (_unspaced if language in SPACELESS else _spaced)(language)
 
 
 def asks_not_to_be_kept(text: str) -> bool:
     """Whether a text asks that it be not remembered, in its beginning or at its end."""
     plain = normalised("NFKC", text if len(text) <= 2 * LOOKED_AT else f"{text[:LOOKED_AT]}\n{text[-LOOKED_AT:]}")
     said = frozenset(map(folded, words(plain)))
-    asked: list[_Spaced | _Unspaced] = [one for one in map(_spaced, (*_SPACED, *_MORE)) if said & one.keys]
-    if _CJK.search(plain):
+    asked: list[_Spaced | _Unspaced] = [one for one in map(_spaced, (*SPACED, *_MORE)) if said & one.keys]
+    if CJK.search(plain):
         asked += map(_unspaced, SPACELESS)
     return bool(asked) and any(one.asks(*clause) for clause in _clauses(plain) for one in asked)
 
@@ -141,11 +139,4 @@ def _with(seen: str, name: str) -> str:
     return "idiom" if seen == "idiom" else " ".join(sorted({*seen.split(), name}))
 
 
-@cache
-def _spaced(language: str) -> _Spaced:
-    return _Spaced(language)
-
-
-@cache
-def _unspaced(language: str) -> _Unspaced:
-    return _Unspaced(language)
+_spaced, _unspaced = cache(_Spaced), cache(_Unspaced)
