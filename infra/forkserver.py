@@ -70,6 +70,7 @@ class ForkServer:
         self._process: subprocess.Popen[bytes] | None = None
         self._orders: socket.socket | None = None
         self._running: dict[int, Forked] = {}
+        self._looked = 0.0
 
     def begin(self) -> None:
         """Starts the server, unless it runs; does not wait until it has imported everything."""
@@ -97,8 +98,12 @@ class ForkServer:
         raise EmbeddedError(f"no process was forked for {name}; {tail(self._log)}")
 
     def look(self) -> None:
-        """Notes which processes have ended."""
-        ended = self._ask({}) if self._orders is not None else None
+        """Notes which processes have ended; asks once for all of them that a fleet looks at in a row."""
+        now = time.monotonic()
+        if self._orders is None or now - self._looked < _LOOK_S:
+            return
+        self._looked = now
+        ended = self._ask({})
         if isinstance(ended, dict):
             for pid, status in ended.items():
                 if found := self._running.pop(int(pid), None):
