@@ -1,4 +1,4 @@
-"""The Sessions port on Postgres: what is left of a session, for whoever sums it up."""
+"""The Sessions port on Postgres: the memories of a session for the consolidator."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 # It ends at what an outage of a server may cost beyond itself.
 _BACKOFF_S = (0.2, 0.5, 1.0, 2.0, 3.0)
-_SETTLED_S = 30.0  # whoever has lived so long begins the back-off anew
+_SETTLED_S = 30.0  # a process that ran so long begins the back-off anew
 _STOP_S = 4.0
 
 _INFRA = (sys.executable, "-m", "infra")

@@ -93,7 +93,7 @@ if __name__ == "__main__":
         importlib.import_module(module)
     for reader in ("talk", "unkept"):
         importlib.import_module(f"memquorum.core.reading.{reader}").load()
-    # What was imported is shared with the forked processes as long as nobody writes to it, which a collection does.
+    # Forked processes share the imported modules until somebody writes to them. A garbage collection would.
     gc.collect()
     gc.freeze()
     sys.argv[1:] = serve(socket.socket(fileno=int(sys.argv[1])))

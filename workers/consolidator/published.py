@@ -1,4 +1,4 @@
-"""What was published of sessions last: of what a draft has no other one is made, or members would promote neither."""
+"""The last summaries of sessions: two drafts of the same memories would keep each other from being promoted."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def since(near: Near, offset: int) -> Near:
 
 
 def _characters(one: Context | None) -> int:
-    """How long the texts of a task are; some for one that is not there."""
+    """The length of a task's texts, in characters; 64 for a task that is not there."""
     return 64 if one is None else sum(map(len, (one.goal, one.inputs, one.outputs, *one.tools, *one.retrieved)))
 
 
