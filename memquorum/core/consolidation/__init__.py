@@ -1,6 +1,6 @@
 """How a session becomes a summary, and whether a summary says what its sources say (SPEC C). Read in this order:
 
-1. `sentences`: where the sentences of a text lie; `sections`: what each is, a fact or a decision;
+1. `sections`: what each sentence is (`reading.sentences`), a fact or a decision;
 2. `importance`: what an episode weighs by when, how often and how it ended; `weighing`: what of a session is worth
    keeping, and which three are the most important; `stated`: what numbers, times, names and negations a text says;
    `covering`: whether a summary says enough of a source; `extractive`: which sentences are chosen;

@@ -14,10 +14,10 @@ from itertools import islice
 
 from msgspec import Struct
 
-from memquorum.core.consolidation.sentences import spans
 from memquorum.core.consolidation.stated import stated
 from memquorum.core.consolidation.weighing import Weights, read
 from memquorum.core.policy import PPM
+from memquorum.core.reading.sentences import spans
 from memquorum.core.text import claims
 from memquorum.core.text.content import Content
 from memquorum.core.text.meant import meant

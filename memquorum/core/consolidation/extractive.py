@@ -15,9 +15,9 @@ from msgspec import Struct
 
 from memquorum.core.consolidation.covering import Covering, Lack, Sentence, corrects
 from memquorum.core.consolidation.sections import HEADINGS, section
-from memquorum.core.consolidation.sentences import spans
 from memquorum.core.consolidation.weighing import Weights, read
 from memquorum.core.policy import PPM
+from memquorum.core.reading.sentences import spans
 from memquorum.core.records import Quote
 from memquorum.core.text.tokens import tokens
 from memquorum.ports import Source

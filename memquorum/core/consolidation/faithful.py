@@ -9,8 +9,8 @@ from typing import Final
 from memquorum.core.consolidation.paraphrase import refused
 from memquorum.core.consolidation.rendering import grouped
 from memquorum.core.consolidation.sections import HEADINGS, section
-from memquorum.core.consolidation.sentences import spans
 from memquorum.core.consolidation.weighing import MOST, Weights
+from memquorum.core.reading.sentences import spans
 from memquorum.core.records import Quote
 
 NEVER: Final[Mapping[str, int]] = MappingProxyType({})

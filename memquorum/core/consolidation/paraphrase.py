@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from memquorum.core.consolidation.sentences import spans
 from memquorum.core.consolidation.stated import Date, Stated, opening, readings, stated
+from memquorum.core.reading.sentences import spans
 from memquorum.core.text.content import content
 
 NUMBER, DATE, NAME, NEGATION, UNLIKE, LEFT_OUT = REASONS = (

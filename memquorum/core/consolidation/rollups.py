@@ -21,8 +21,8 @@ from functools import cached_property
 from msgspec.structs import replace
 
 from memquorum.core.consolidation.sections import FACTS, section
-from memquorum.core.consolidation.sentences import spans
 from memquorum.core.contained import Failures
+from memquorum.core.reading.sentences import spans
 from memquorum.core.reading.talk import says_nothing
 from memquorum.core.records import Patch
 from memquorum.core.records.rollups import ADD, REVISE, SUPERSEDE

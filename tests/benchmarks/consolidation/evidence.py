@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from memquorum.core import ids
 from memquorum.core.consolidation.rendering import said, sentences
-from memquorum.core.consolidation.sentences import spans
+from memquorum.core.reading.sentences import spans
 from memquorum.core.reading.talk import says_nothing
 from memquorum.core.retrieval.packing import of_text, pack
 from memquorum.core.retrieval.ranking import Scored

@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from memquorum.core.consolidation.rendering import render
 from memquorum.core.consolidation.sections import HEADINGS, section
-from memquorum.core.consolidation.sentences import spans
 from memquorum.core.consolidation.weighing import Weights
 from memquorum.core.policy import PPM
+from memquorum.core.reading.sentences import spans
 from memquorum.core.records import Quote
 from memquorum.core.text.content import content
 from memquorum.core.text.tokens import tokens

@@ -9,8 +9,8 @@ import numpy as np
 
 from memquorum.core.consolidation.importance import importance_ppm
 from memquorum.core.consolidation.sections import HEADINGS
-from memquorum.core.consolidation.sentences import spans
 from memquorum.core.consolidation.weighing import important
+from memquorum.core.reading.sentences import spans
 from memquorum.core.text.content import content
 from memquorum.ports import Source
 from tests.benchmarks.consolidation.frame import RULES, SHIPPED, Material

@@ -17,13 +17,12 @@ from memquorum.core.consolidation import (
     rendering,
     rollups,
     sections,
-    sentences,
     stated,
     weighing,
 )  # fmt: skip
 from memquorum.core.experience import abstract, named, noting, opposing, pointing, reward, written
 from memquorum.core.privacy import finding, masking, sensitivity
-from memquorum.core.reading import orders, talk, unkept
+from memquorum.core.reading import orders, sentences, talk, unkept
 from memquorum.core.records import Quote
 from memquorum.core.retrieval import conflicts, hops, matter, query, rereading
 from memquorum.core.retrieval import wording as retrieval_wording

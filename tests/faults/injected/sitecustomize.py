@@ -19,7 +19,7 @@ from typing import Any
 FILE = os.environ.get("RULES_RAISE_ON", "")
 RULES = {
     "memquorum.core.consolidation.sections": ("section",),
-    "memquorum.core.consolidation.sentences": ("spans",),
+    "memquorum.core.reading.sentences": ("spans",),
     "memquorum.core.privacy.finding": ("spans",),
     "memquorum.core.text.agreement": ("gist", "marks"),
     "memquorum.core.text.claims": ("read",),

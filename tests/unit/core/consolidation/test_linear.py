@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from memquorum.core.consolidation import covering, extractive
 from memquorum.core.consolidation.covering import ALIKE, COMPARED, Covering, Lack, Sentence, corrects
-from memquorum.core.consolidation.sentences import spans
 from memquorum.core.consolidation.stated import stated
 from memquorum.core.consolidation.weighing import read
+from memquorum.core.reading.sentences import spans
 from memquorum.ports import Source
 from tests.builders.notes import NOTES
 

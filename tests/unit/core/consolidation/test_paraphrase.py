@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memquorum.core.consolidation.paraphrase import REASONS, nearest, refused
-from memquorum.core.consolidation.sentences import spans
+from memquorum.core.reading.sentences import spans
 
 CASES: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("paraphrases.yaml").read_text(encoding="utf-8"))
 

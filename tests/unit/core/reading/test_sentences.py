@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memquorum.core.consolidation.sections import DECISIONS, FACTS, FOLLOW_UPS, OPEN, section
-from memquorum.core.consolidation.sentences import spans
+from memquorum.core.reading.sentences import spans
 
 
 @pytest.mark.parametrize(
