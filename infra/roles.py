@@ -175,6 +175,11 @@ def check_encoders(settings: Settings) -> None:
                 torch.check_installed()
                 folder.read(path)
                 torch.check_device(settings.encoder_device)
+        if kind == "multilingual":
+            from memquorum.encoders import multilingual
+
+            with _named(kind):
+                multilingual.files()
 
 
 def _encoder(settings: Settings, kind: str, path: Path) -> Encoder:
@@ -187,6 +192,10 @@ def _encoder(settings: Settings, kind: str, path: Path) -> Encoder:
             from memquorum.encoders.torch import TorchEncoder
 
             return TorchEncoder(path, device=settings.encoder_device)
+        if kind == "multilingual":
+            from memquorum.encoders.multilingual import MultilingualEncoder
+
+            return MultilingualEncoder()
         from memquorum.encoders.onnx import OnnxEncoder
 
         return OnnxEncoder()

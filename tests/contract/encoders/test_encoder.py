@@ -1,18 +1,23 @@
-"""What every encoder promises: the one without a model, the default one, and where torch is installed that one too."""
+"""What every encoder promises: the one without a model, the default one, and those that are installed of the others."""
 
 import importlib.util
+import random
+import time
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memquorum.encoders import EncoderUnavailable, onnx
+from memquorum.encoders import EncoderUnavailable, multilingual, onnx
 from memquorum.encoders.hashing import HashingEncoder
+from memquorum.encoders.multilingual import MultilingualEncoder
 from memquorum.encoders.onnx import OnnxEncoder
 from memquorum.ports import Encoder
+from tests.support.installed import NO_MULTILINGUAL
 from tests.torch import devices
 
 TEXTS = [
@@ -26,6 +31,12 @@ TEXTS = [
     "Lunch is at noon.",
     "Lunch is at noon.",
     '{"flight": "HAT136", "status": "available", "price": 153}',
+]
+SCRIPTS = "abc deé ßñ. 12 жщюя αβγ 東京中 かなカ 한국 ไทย العر עבר हिन्दी 🙂\u200d\u0301\t\n"
+# 64 KiB each.
+LONG = [
+    (part * 65_536).encode()[:65_536].decode(errors="ignore")
+    for part in ("a", "word ", "東京", "สวัสดี", "e" + "\u0301" * 99, "हिन्दी ", "🙂", " ", "\0", "\u200d")
 ]
 # (text, its rewording, something else)
 TRIPLES = [
@@ -50,12 +61,16 @@ def _torch(device: str) -> Encoder:
 MADE: dict[str, Callable[[], Encoder]] = {
     "hashing": HashingEncoder,
     "onnx": lambda: OnnxEncoder(threads=1),
+    "multilingual": lambda: MultilingualEncoder(threads=1),
     "torch-cpu": lambda: _torch("cpu"),
     "torch-cuda": lambda: _torch("cuda"),
 }
 
 
-@pytest.fixture(scope="module", params=["hashing", "onnx", *devices.each("torch-cpu", "torch-cuda")])
+_EACH = ["hashing", "onnx", pytest.param("multilingual", marks=NO_MULTILINGUAL)]
+
+
+@pytest.fixture(scope="module", params=[*_EACH, *devices.each("torch-cpu", "torch-cuda")])
 def encoder(request: pytest.FixtureRequest) -> Encoder:
     return MADE[request.param]()
 
@@ -110,25 +125,61 @@ def test_any_text_gets_a_unit_vector(encoder: Encoder, texts: list[str]) -> None
     assert np.array_equal(vectors[0], encoder.encode(texts[:1])[0])
 
 
-def test_threads_change_nothing() -> None:
-    assert np.array_equal(OnnxEncoder(threads=1).encode(TEXTS), OnnxEncoder(threads=2).encode(TEXTS))
+@pytest.mark.parametrize("text", LONG)
+def test_a_text_of_64_kib_in_any_script_takes_no_longer_than_a_second(encoder: Encoder, text: str) -> None:
+    began = time.thread_time()
+    (vector,) = encoder.encode([text])
+    assert time.thread_time() - began < 1
+    assert np.isclose(np.linalg.norm(vector), 1, atol=1e-6)
 
 
-def test_only_the_first_256_tokens_are_seen() -> None:
-    encoder = OnnxEncoder(threads=1)
+def test_batches_of_any_composition_give_the_same_vectors(encoder: Encoder) -> None:
+    draw = random.Random(7)
+    texts = ["".join(draw.choices(SCRIPTS, k=draw.choice((1, 9, 40, 200)))) for _ in range(40)]
+    alone = np.concatenate([encoder.encode([text]) for text in texts])
+    for count in (2, 3, 7, 17, 64):
+        rows = draw.choices(range(len(texts)), k=count)
+        assert np.array_equal(encoder.encode([texts[row] for row in rows]), alone[rows])
+
+
+BOTH = pytest.mark.parametrize("make", [OnnxEncoder, pytest.param(MultilingualEncoder, marks=NO_MULTILINGUAL)])
+
+
+@BOTH
+def test_threads_change_nothing(make: Callable[..., Encoder]) -> None:
+    texts = TEXTS + [f"Valve {at} opens at {at % 7} bar." for at in range(200)]
+    assert np.array_equal(make(threads=1).encode(texts), make(threads=2).encode(texts))
+
+
+@BOTH
+def test_only_the_first_256_tokens_are_seen(make: Callable[..., Encoder]) -> None:
+    encoder = make(threads=1)
     head = "word " * 254
     seen, unseen, within = encoder.encode([head + "sun", head + "moon", "word " * 253 + "moon"])
     assert np.array_equal(seen, unseen)
     assert not np.array_equal(seen, within)
 
 
-def test_another_model_than_the_pinned_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(onnx, "_MODEL", (*onnx._MODEL[:2], "0" * 64))
-    with pytest.raises(EncoderUnavailable, match=r"model\.onnx has sha256 8199be6f.*expected 0000"):
-        OnnxEncoder()
+REFUSED = pytest.mark.parametrize(
+    ("module", "file", "make"),
+    [(onnx, "_MODEL", OnnxEncoder), pytest.param(multilingual, "_WEIGHTS", MultilingualEncoder, marks=NO_MULTILINGUAL)],
+)
+
+
+@REFUSED
+def test_another_model_than_the_pinned_one_is_refused(
+    monkeypatch: pytest.MonkeyPatch, module: ModuleType, file: str, make: Callable[[], Encoder]
+) -> None:
+    *place, digest = getattr(module, file)
+    monkeypatch.setattr(module, file, (*place, "0" * 64))
+    with pytest.raises(EncoderUnavailable, match=rf"{place[-1]} has sha256 {digest}, expected 0000"):
+        make()
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(onnx, "_TOKENIZER", ("no_such_package", *onnx._TOKENIZER[1:]))
     with pytest.raises(EncoderUnavailable, match=r"no_such_package.*not installed"):
         OnnxEncoder()
+    monkeypatch.setattr(multilingual, "_PACKAGE", "no_such_package")
+    with pytest.raises(EncoderUnavailable, match=r"no_such_package.*not installed.*make multilingual"):
+        MultilingualEncoder()

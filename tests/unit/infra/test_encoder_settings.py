@@ -11,10 +11,11 @@ import pytest
 
 from infra import commands, reencode, roles, supervisor
 from infra.settings import Settings, SettingsError, load
-from memquorum.encoders import torch
+from memquorum.encoders import multilingual, torch
 from memquorum.encoders.hashing import HashingEncoder
 from tests.builders import contradicting
 from tests.builders.models import folder
+from tests.support.installed import NO_MULTILINGUAL
 
 
 def given(tmp_path: Path, **changes: str) -> Settings:
@@ -49,6 +50,26 @@ def test_torch_where_it_is_not_installed(tmp_path: Path, setting: str) -> None:
     for ask in (roles.check_encoders, getattr(roles, setting)):
         with pytest.raises(SettingsError, match=r"encoder 'torch': packages are not installed .*make torch"):
             ask(settings)
+
+
+@pytest.mark.parametrize("setting", ["encoder", "encoder_before"])
+def test_the_weights_of_many_languages_where_they_are_not_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str
+) -> None:
+    monkeypatch.setattr(multilingual, "_PACKAGE", "no_such_package")
+    settings = given(tmp_path, **{setting: "multilingual"})
+    for ask in (roles.check_encoders, getattr(roles, setting)):
+        with pytest.raises(SettingsError, match=r"encoder 'multilingual': .* is not installed.*make multilingual"):
+            ask(settings)
+
+
+@NO_MULTILINGUAL
+def test_the_settings_name_the_encoder_of_many_languages(tmp_path: Path) -> None:
+    settings = given(tmp_path, encoder="multilingual", encoder_before="minilm")
+    roles.check_encoders(settings)
+    found, before = roles.encoder(settings), roles.encoder_before(settings)
+    assert before is not None
+    assert (found.dimensions, before.dimensions) == (512, 384)
 
 
 @pytest.mark.usefixtures("installed")

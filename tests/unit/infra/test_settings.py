@@ -53,7 +53,7 @@ def test_what_a_child_is_given_is_what_we_have(tmp_path: Path) -> None:
         ("MEMQUORUM_TICK_MS", "soon", "tick_ms = 'soon', wanted is a whole number"),
         ("MEMQUORUM_TICK_MS", "-1", "tick_ms = '-1'"),
         ("MEMQUORUM_CLOCK", "sundial", "clock = 'sundial', wanted is wall or driven"),
-        ("MEMQUORUM_ENCODER", "word2vec", "encoder = 'word2vec', wanted is minilm or hashing or torch"),
+        ("MEMQUORUM_ENCODER", "word2vec", "encoder = 'word2vec', wanted is minilm or multilingual or hashing or torch"),
         ("MEMQUORUM_MEMBERS", "3", "MEMQUORUM_MEMBERS: members = '3', wanted is a whole number, 4 to 100"),
         ("MEMQUORUM_MEMBERS", "101", "members = '101', wanted is a whole number, 4 to 100"),
         ("MEMQUORUM_BROKERS", "2", "MEMQUORUM_BROKERS: brokers = '2', wanted is 1, 3 or 5"),

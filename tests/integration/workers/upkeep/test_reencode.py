@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,16 +13,21 @@ import pytest
 from numpy.typing import NDArray
 
 from db.migrate import migrate
+from db.reads import Reads
 from db.vault import PostgresVault
 from infra.embedded.postgres import Postgres
 from memquorum import topics
 from memquorum.core import sealing
+from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
 from memquorum.core.ids import memory_id
 from memquorum.core.records import MemoryReencoded
 from memquorum.encoders.hashing import HashingEncoder
+from memquorum.encoders.multilingual import MultilingualEncoder
+from memquorum.encoders.onnx import OnnxEncoder
 from tests.support.commit_process import GENESIS, MASTER
 from tests.support.flow import Flow
+from tests.support.installed import NO_MULTILINGUAL
 from tests.support.watch import Worker, await_seq, check_journal, rows
 from workers.audit.auditor import verify
 from workers.kafka.loop import Stop, headers, producer
@@ -131,6 +137,38 @@ def test_all_are_encoded_anew_and_a_rebuild_is_equal(
         with psycopg.connect(rebuilt, autocommit=True) as connection:
             connection.execute("UPDATE embedding SET vector = (SELECT vector FROM embedding LIMIT 1)")
         assert not compare(databases[0], rebuilt).equal
+
+
+@NO_MULTILINGUAL
+def test_from_the_default_encoder_to_the_multilingual_one_and_back(
+    stored: Flow, databases: tuple[str, str], codec: Codec
+) -> None:
+    """Vectors of 384 and 512 numbers; the question is in another language than what it asks for."""
+    default, multilingual = OnnxEncoder(threads=1), MultilingualEncoder(threads=1)
+    namespace = stored.namespace(SHARDS[0])
+    with Worker(stored.bootstrap, codec, databases):
+        for encoder in (default, multilingual, default):
+            report = anew(stored, databases, encoder=encoder)
+            assert (report.done, report.left, report.failed) == (2 * COUNT, 0, ())
+            assert encoders(databases) == {(encoder.name, encoder.dimensions): 2 * COUNT}
+            if encoder is multilingual:
+                (asked,) = encoder.encode(["Bei welchem Druck öffnet das Ventil e7?"])
+                assert nearest(databases, namespace, encoder.name, asked) == memory_id(namespace, "e7")
+    check_journal(databases, codec, SHARDS[0])
+    assert verify(stored.bootstrap, GENESIS, codec, databases[0]).ok
+
+
+def nearest(databases: tuple[str, str], namespace: str, encoder: str, vector: NDArray[np.float32]) -> str:
+    async def ask() -> str:
+        reads = Reads(databases[0])
+        await reads.open()
+        try:
+            (hit,) = await reads.search(Sight((namespace,)), namespace, encoder, vector, 1)
+        finally:
+            await reads.close()
+        return hit.memory_id
+
+    return asyncio.run(ask())
 
 
 def test_a_run_that_was_stopped_is_gone_on_with_and_nothing_is_done_twice(
