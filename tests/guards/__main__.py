@@ -8,23 +8,29 @@ import json
 from rich.console import Console
 
 from tests.guards.page import LIMIT_S, PAGE, keep_run, kept, page
-from tests.guards.removal import Removal, load, try_all
+from tests.guards.removal import Removal, load, mismatches, try_all
 
 
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m tests.guards", description=__doc__)
-    parser.add_argument("--only", metavar="WORD", default="", help="the guards whose name, stage or file has the word")
+    parser.add_argument("--only", metavar="WORD", default="", help="guards whose name, stage or anchor has the word")
     parser.add_argument("--every", metavar="N", type=int, default=1, help="the first of every N guards (default: 1)")
     parser.add_argument("--json", action="store_true", help="a line of JSON each")
     parser.add_argument("--keep", action="store_true", help="keep what happened in tests/guards/results")
-    parser.add_argument("--page", action="store_true", help="remove nothing: write docs/guards.md from what is kept")
+    parser.add_argument("--page", action="store_true", help="remove nothing: check the anchors, write docs/guards.md")
     parsed = parser.parse_args()
-    if parsed.page:
-        PAGE.write_text(page(load(), kept()), encoding="utf-8")
-        return 0
     console = Console(highlight=False, soft_wrap=True)
-    wanted = [g for g in load() if parsed.only in f"{g.name} {g.stage} {g.file}"][:: max(1, parsed.every)]
+    try:
+        guards = load()
+    except ValueError as error:
+        parser.error(str(error))
+    wanted = [g for g in guards if parsed.only in f"{g.name} {g.stage} {g.at}"][:: max(1, parsed.every)]
+    if wrong := mismatches(wanted):
+        parser.error("\n".join(wrong))
+    if parsed.page:
+        PAGE.write_text(page(guards, kept()), encoding="utf-8")
+        return 0
     removals = list[Removal]()
     for removal in try_all(wanted):
         removals.append(removal)

@@ -82,8 +82,10 @@ def _sum(guards: Iterable[Guard], found: dict[str, dict[str, Any]]) -> str:
 def _fits(guard: Guard, found: dict[str, dict[str, Any]]) -> bool:
     """Whether what is kept is of the guard as it reads today. Its killer may stand in another folder since."""
     one = found.get(guard.name, {})
-    same = all(one.get(key) == value for key, value in asdict(guard).items() if key != "killer")
-    return same and Path(one["killer"]).name == Path(guard.killer).name
+    # Runs kept by file are read as well: in the same file the same text is the same guard.
+    place = one.get("at", one.get("file", "")).partition("::")[0]
+    same = all(one.get(key) == value for key, value in asdict(guard).items() if key not in ("at", "killer"))
+    return same and place == guard.file and Path(one["killer"]).name == Path(guard.killer).name
 
 
 def _told(guard: Guard, found: dict[str, dict[str, Any]]) -> str:
@@ -96,7 +98,7 @@ def _told(guard: Guard, found: dict[str, dict[str, Any]]) -> str:
 def _line(guard: Guard, told: str) -> str:
     file, _, test = guard.killer.partition("::")
     killer = f"{_code(Path(file).name)} {_code(test)}" if test else _code(Path(file).name)
-    return f"| {guard.name} | {_code(guard.file)} | {_code(_short(guard.guard))} | {killer} | {told} |"
+    return f"| {guard.name} | {_code(guard.at)} | {_code(_short(guard.guard))} | {killer} | {told} |"
 
 
 def _short(text: str) -> str:

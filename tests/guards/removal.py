@@ -16,7 +16,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from types import CodeType
 
@@ -25,9 +25,10 @@ import yaml
 from _pytest.config import default_plugins
 
 from tests import ROOT
+from tests.guards.anchors import AREAS, Misplaced, anchors, place
 
 _LIST = Path(__file__).with_name("guards.yaml")
-_OURS = ("memquorum", "db", "streams", "workers", "infra", "tests")
+_OURS = (*AREAS, "tests")
 _HUNG_S = 240
 _PLUGINS = ("pytest_asyncio.plugin", "_hypothesis_pytestplugin")
 # Nobody reads what pytest would tell, and most of the time would go into telling it. Plugins are named, since to look
@@ -43,23 +44,30 @@ _AT_ONCE = 2
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """`guard` stands once in `file`; with `without` in its place the test `killer` must fail."""
+    """`guard` stands once in what the anchor `at` names; with `without` in its place the test `killer` must fail."""
 
     name: str
     stage: str
-    file: str
+    at: str
     guard: str
     without: str
     killer: str
 
+    @property
+    def file(self) -> str:
+        """The file that the guard stands in."""
+        return self.at.partition("::")[0]
+
     def removed(self) -> str:
         """The file's source without the guard. ValueError where the list no longer fits the source."""
-        source = (ROOT / self.file).read_text(encoding="utf-8")
-        if source.count(self.guard) != 1:
-            raise ValueError(
-                f"{self.name}: {self.guard!r} stands {source.count(self.guard)} times in {self.file}, not once"
-            )
-        return source.replace(self.guard, self.without)
+        try:
+            source, begin = place(ROOT, self.at, self.guard)
+        except Misplaced as error:
+            raise ValueError(f"{self.name}: {error}") from None
+        return source[:begin] + self.without + source[begin + len(self.guard) :]
+
+
+_FIELDS = {field.name for field in fields(Guard)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +93,37 @@ class Removal:
         return words.get(self.code, f"NOT RUN (pytest {self.code})")
 
 
-def load() -> tuple[Guard, ...]:
-    """Every guard of the list."""
-    return tuple(Guard(**entry) for entry in yaml.safe_load(_LIST.read_text(encoding="utf-8")))
+def load(file: Path = _LIST) -> tuple[Guard, ...]:
+    """Every guard of the list. ValueError with each entry that is none, and what to write instead."""
+    entries = yaml.safe_load(file.read_text(encoding="utf-8"))
+    if wrong := [told for entry in entries if (told := _wrong(entry))]:
+        raise ValueError("\n".join(wrong))
+    return tuple(Guard(**entry) for entry in entries)
+
+
+def _wrong(entry: dict[str, str]) -> str:
+    """What is wrong with an entry, or nothing."""
+    if "file" in entry:
+        old, text = entry["file"], entry.get("guard", "")
+        there = (ROOT / old).is_file()
+        found = anchors(old, (ROOT / old).read_text(encoding="utf-8"), text) if there else []
+        new = " or ".join(f"`at: {one}`" for one in found or ["path/to/file.py::Class.method"])
+        return f"{entry.get('name')}: `file:` is not read any more; write {new} instead of `file: {old}`"
+    if set(entry) != _FIELDS:
+        wanted, has = (", ".join(sorted(names)) for names in (_FIELDS, entry))
+        return f"{entry.get('name')}: an entry has {wanted}, and this has {has}"
+    return ""
+
+
+def mismatches(guards: Iterable[Guard]) -> list[str]:
+    """What of the list does not fit the source, a line for each guard."""
+    found = []
+    for guard in guards:
+        try:
+            guard.removed()
+        except ValueError as error:
+            found.append(str(error))
+    return found
 
 
 def try_all(guards: Iterable[Guard]) -> Iterator[Removal]:

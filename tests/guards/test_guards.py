@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.ahead import EVERY, Ran
-from tests.guards.removal import Guard, load
+from tests.guards.removal import Guard, load, mismatches
 
 GUARDS = load()
 REMOVED = GUARDS[::EVERY]
@@ -31,8 +34,39 @@ def test_names_are_distinct() -> None:
 
 
 def test_a_guard_that_the_source_does_not_have_is_named() -> None:
-    gone = Guard(
-        "gone", "none", "memquorum/core/intake.py", "if the moon is full:", "", "tests/unit/core/test_intake.py"
-    )
-    with pytest.raises(ValueError, match="stands 0 times"):
+    at = "memquorum/core/intake.py::accept"
+    gone = Guard("gone", "none", at, "if the moon is full:", "", "tests/unit/core/test_intake.py")
+    with pytest.raises(ValueError, match=f"gone: 'if the moon is full:' does not stand in `{at}`"):
         gone.removed()
+    assert len(mismatches([gone, GUARDS[0], gone])) == 2
+
+
+def test_a_guard_is_removed_within_what_its_anchor_names_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def f():\n    return 1\n\n\ndef g():\n    return 1\n")
+    monkeypatch.setattr("tests.guards.removal.ROOT", tmp_path)
+    guard = Guard("g", "s", "a.py::g", "return 1", "return 2", "test_a.py")
+    assert guard.removed() == "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        (
+            {"name": "n", "file": "tests/ahead.py", "guard": "if name not in self._begun:"},
+            "write `at: tests/ahead.py::Ahead.begin` instead of `file: tests/ahead.py`",
+        ),
+        (
+            {"name": "n", "file": "tests/nowhere.py", "guard": "x"},
+            "n: `file:` is not read any more; write `at: path/to/file.py::Class.method` instead of ",
+        ),
+        (
+            {"name": "n", "at": "tests/ahead.py"},
+            "n: an entry has at, guard, killer, name, stage, without, and this has at, name",
+        ),
+    ],
+)
+def test_an_entry_that_is_none_is_refused_with_what_to_write(tmp_path: Path, entry: dict[str, str], told: str) -> None:
+    file = tmp_path / "guards.yaml"
+    file.write_text(yaml.safe_dump([entry]))
+    with pytest.raises(ValueError, match=re.escape(told)):
+        load(file)
