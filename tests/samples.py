@@ -45,6 +45,7 @@ def plain(page: str) -> str:
     for pattern, name in (
         (r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "ID"),
         (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "TIME"),
+        (r"\d{1,2} [A-Z][a-z]{2} \d{4}(, \d\d:\d\d UTC)?", "TIME"),
         (r"\d+(\.\d+)? (ms|s|min|h|d)( \d+ (s|min|h))?\b", "SPAN"),
         (r"(entry|offset) \d+", r"\1 N"),
         (r"D = .* ≥", "D ≥"),

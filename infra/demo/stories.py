@@ -16,7 +16,7 @@ from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import EpisodeRecorded
-from memquorum.core.retrieval import telling
+from memquorum.core.retrieval import accounts
 from memquorum.core.retrieval.explain import Account, explain
 from memquorum.core.tiers import ALIVE
 from memquorum.core.vote.kinds import FORGET, PROMOTE
@@ -55,7 +55,7 @@ def tell(console: Console, story: Story, genesis: Genesis, log: Iterable[Record]
     text = said(log, account.memory_id)
     if text is not None:
         line(console, f'"{text}"', style="italic")
-    for told in telling.lines(account, genesis):
+    for told in accounts.lines(account, genesis):
         line(console, told) if told else console.print()
     whence = (
         "the log that the demo read still has it, and the outside topic until it expires"

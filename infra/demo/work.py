@@ -143,7 +143,7 @@ def _judged(
     yield Check("what helped in a task is told beside it", helped == len(GOALS), f"of {helped} tasks")
     hit = memory.search("Why does the valve of bed 4 jam?", k=1, peek=True)[0]
     failed = next((one.task for one in found if one.goal == FAILS), "")
-    made_of = f"made of {failed}" in "\n".join(memory.explain(lesson).lines)
+    made_of = f"made of {failed}" in str(memory.explain(lesson))
     yield Check("a lesson is found, and is of its task", hit.memory_id == lesson and made_of, f'"{hit.text}"')
     own = next((one for one in found if one.task == session), None)
     given = own is not None and helps in own.retrieved

@@ -6,7 +6,7 @@
         receipt = memory.add("Valve 3 sticks below 5 °C.", wait=True)
         for hit in memory.search("why did the valve not open?"):
             print(hit.score, hit.text)
-        print("\\n".join(memory.explain(receipt.memory_id).lines))
+        print(memory.explain(receipt.memory_id))
 
 `AsyncMemory` is the same with `async with` and `await`.
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from memquorum import terminal
 from memquorum.client.command import command, in_json, opened
-from memquorum.client.reading import PASSES
+from memquorum.client.reading import NUMBERS, PASSES
 from memquorum.commands import OK, flag, option, titled, when
 from memquorum.core.api.answers import Decision
 from memquorum.core.policy import FORGETTING
@@ -28,12 +28,13 @@ from memquorum.core.retrieval.telling import moment
     option("--limit", type=int, metavar="N", help="how many at most (default: 20)"),
     option("--cursor", help="go on behind the page that ended with this"),
     flag("--brief", "a line for each: when, how it ended, about which memories, and why it was proposed"),
+    NUMBERS,
     titled("only if all its memories pass", *PASSES),
     example="memquorum decisions -n greenhouse --kind evict --policy worth --since 2026-03-01",
 )
 def _decisions(parsed: argparse.Namespace) -> int:
-    """Lists what members decided about memories, the latest first: what, why, by which policy, features and score, and
-    who voted what; of what is gone or erased, its id. Receipts of erasures are `memquorum receipt`'s."""
+    """Lists what members decided about memories, the latest first: what, why, and who found what; with --numbers also
+    by which weights and scores. Of what is gone or erased, its id. Receipts of erasures are `memquorum receipt`'s."""
     with opened(parsed) as memory:
         page = memory.decisions(
             kinds=parsed.kind, outcomes=parsed.outcome, policies=parsed.policy, memory_id=parsed.memory,
@@ -47,7 +48,7 @@ def _decisions(parsed: argparse.Namespace) -> int:
             continue
         if at and not parsed.brief:
             console.print()
-        for line in [_brief(one)] if parsed.brief else one.lines:
+        for line in [_brief(one)] if parsed.brief else one.numbers if parsed.numbers else one.lines:
             console.print(terminal.text(console, line), soft_wrap=True)
     if not page.decisions and not parsed.json:
         console.print(Text(f"nothing that passes was decided in {page.namespace!r}"))

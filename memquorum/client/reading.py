@@ -77,6 +77,8 @@ _HOPS = option("--hops", type=int, default=1, help="2: also what the first hits 
 _DIFFUSION = flag(
     "--diffusion", "of experience alone, with general forms of other namespaces, whose publishers allow it"
 )
+NUMBERS = flag("--numbers", "also the numbers: scores, weights, thresholds, and what proves them (docs/glossary.md)")
+_MORE = "Scores, weights and proofs: the same command with --numbers."
 _PEEK = flag("--peek", "only look: nothing counts as used")
 _CHOICES = (
     option("--of", action="append", metavar="AGENT", help="recorded by this agent, or summed up of that; repeatable"),
@@ -256,12 +258,24 @@ def _prompt(parsed: argparse.Namespace) -> int:
     return OK
 
 
-@command("explain", _ID, AFTER, IF_IT_PASSES, example="memquorum explain 11936ca0-73b1-5c8b-a836-cd85fc13cdfc")
+@command(
+    "explain",
+    _ID,
+    NUMBERS,
+    AFTER,
+    IF_IT_PASSES,
+    example="memquorum explain 11936ca0-73b1-5c8b-a836-cd85fc13cdfc",
+)
 def _explain(parsed: argparse.Namespace) -> int:
-    """Says why a memory is where it is: salience, uses, votes, certificates."""
+    """Tells what became of a memory, why, what you can do, and what happened to it; with --numbers also every weight,
+    threshold and proof."""
     with opened(parsed) as memory:
         told = memory.explain(parsed.memory_id, after=parsed.after, **gated(parsed))
-    print(json.dumps(told.account) if parsed.json else str(told))
+    if parsed.json:
+        print(json.dumps(told.account))
+        return OK
+    print(told)
+    print("\n".join(("", "In numbers", *told.numbers)) if parsed.numbers else _MORE)
     return OK
 
 

@@ -49,9 +49,9 @@ def test_what_is_cleared_is_served_nowhere_and_comes_back_by_a_vote(fleet: Plant
             memory.get(cleared.memory_id)
         ((alive,),) = fleet.rows("SELECT alive FROM living WHERE namespace = 'cleared'")
         assert alive == 1, "it is no memory"
-        told = str(memory.explain(meat.memory_id))
+        told = memory.explain(meat.memory_id).in_numbers()
         assert "superseded: its slot was cleared" in told and f"A write of nothing, {cleared.memory_id}, took" in told
-        assert f"It took away {meat.memory_id}" in str(memory.explain(cleared.memory_id))
+        assert f"It took away {meat.memory_id}" in memory.explain(cleared.memory_id).in_numbers()
 
         again = memory.clear(**SLOT, wait=True)
         assert (again.outcome, again.hidden, again.stays) == ("empty", (), ())
@@ -62,7 +62,7 @@ def test_what_is_cleared_is_served_nowhere_and_comes_back_by_a_vote(fleet: Plant
         fleet.later(lambda: memory.get(meat.memory_id).tier == "short-term")
         found = fills(memory)
         assert found is not None and (found.memory_id, found.text) == (meat.memory_id, "Ada eats no meat.")
-        assert "it came back at" in str(memory.explain(meat.memory_id))
+        assert "it came back at" in memory.explain(meat.memory_id).in_numbers()
 
         memory.clear(**SLOT)
         fish = memory.add("Ada eats no meat.", explicit=True, wait=True, subject="ada", **SLOT)
@@ -89,7 +89,7 @@ def test_what_is_another_agents_or_pinned_stays_and_is_named(fleet: Plant) -> No
         assert nurse.clear(memory_id=noon.memory_id, wait=True).stays == (noon.memory_id,)
         assert memory.clear(memory_id=noon.memory_id, wait=True).hidden == (noon.memory_id,)
         assert memory.get(noon.memory_id).tier == "superseded"
-        assert "took it away at" in str(memory.explain(noon.memory_id))
+        assert "took it away at" in memory.explain(noon.memory_id).in_numbers()
         assert nurse.clear(**SLOT, wait=True).hidden == (hers.memory_id,)
         assert fills(memory) is None
 

@@ -32,7 +32,7 @@ def test_a_session_that_ends_leaves_its_summary(fleet: Plant) -> None:
         assert quotes and all(f"characters {a} to {b} of {source}" in str(explained) for source, a, b in quotes)
         assert all(line in str(explained) for line in hit.text.split("\n")), "without what the sentences say"
         source = quotes[0][0]
-        assert f"sealed, since {hit.memory_id} says what is to be kept of it" in str(memory.explain(source))
+        assert f"sealed, since {hit.memory_id} says what is to be kept of it" in memory.explain(source).in_numbers()
 
         # Within the grace time a vote brings a source back, and is not served beside its summary.
         assert memory.restore(source, timeout=0.1).status is not None
@@ -101,6 +101,6 @@ def test_what_is_said_again_afterwards_strengthens_the_summary(fleet: Plant) -> 
         receipt = memory.add(NOTES[4], session="shift-2", occurred_at=fleet.now, wait=True)
         assert (receipt.outcome, receipt.memory_id) == ("reinforced", summary)
         assert fleet.rows("SELECT reinforced FROM strength WHERE memory_id = %(s)s", s=summary) == [(1,)]
-        assert "said again once" in str(memory.explain(summary))
+        assert "said again once" in memory.explain(summary).in_numbers()
         memory.erase(memory_id=fleet.sources(summary)[0], dry_run=False)
         assert fleet.tiers("said-again")["extractive/1 gone"] == 1, "what repeats a summary does not keep it"

@@ -42,7 +42,7 @@ def test_a_session_ends_for_all_and_is_told_of(fleet: Plant, capsys: pytest.Capt
         fleet.until(lambda: all(one.waiting for one in anna.session("shift-1").parts))
         assert len(fleet.summaries("ending", "draft")) == 2, "anna's part was over already"
         (draft, _) = fleet.summaries("ending", "draft")
-        account = str(anna.explain(draft))
+        account = anna.explain(draft).in_numbers()
         assert "It waits for its vote" in account and "in epoch" in account and "nothing to forget" not in account
         fleet.later(lambda: len(fleet.summaries("ending")) == 2)
         for part in anna.session("shift-1").parts:

@@ -35,7 +35,7 @@ def test_a_task_is_told_kept_and_goes_with_what_it_was_given(fleet: Plant) -> No
         hits = memory.search("Open valve 3", peek=True)
         assert {one.memory_id for one in hits} == {valve, gasket}, "a task is served"
         assert fleet.tiers("works") == {"anna short-term": 2, "anna finished": 1}
-        assert "a finished task, which succeeded, says bert" in str(memory.explain(task.id))
+        assert "a finished task, which succeeded, says bert" in memory.explain(task.id).in_numbers()
 
         assert memory.give_feedback(task.id, helped=[valve], wait=True).outcome == "assessed"
         with pytest.raises(Invalid, match="never retrieved in the task"):
@@ -111,7 +111,7 @@ def test_a_lesson_is_found_as_any_memory_and_goes_with_its_task(fleet: Plant) ->
         assert memory.finished_task(task.id).outcome == "failed"
         assert lesson in {one.memory_id for one in memory.search("Valve 3 has to be greased in winter.", peek=True)}
         assert not [one for one in memory.search("greased", peek=True, sensitivity_max=0.6) if one.memory_id == lesson]
-        assert f"made of {task.id}" in str(memory.explain(lesson))
+        assert f"made of {task.id}" in memory.explain(lesson).in_numbers()
         around = memory.recall(lesson, peek=True)
         assert task.id not in {one.memory_id for one in around.items}, "a task is served"
         memory.erase(memory_id=valve, dry_run=False)

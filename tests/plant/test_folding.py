@@ -66,7 +66,7 @@ def test_what_asks_not_to_be_remembered_is_not_kept_and_facts_are(fleet: Plant) 
     with fleet.client("asked") as memory:
         unkept = memory.add("Please don't save this: the vault code is 17.", wait=True)
         assert unkept.outcome == "below_threshold"
-        assert "asked not to be remembered" in str(memory.explain(unkept.memory_id))
+        assert "asked not to be remembered" in memory.explain(unkept.memory_id).in_numbers()
         for text in ("Let's go with Go", "Roger is back", "🍕🍕", "Forget the blue paint and buy red paint."):
             assert memory.add(text, wait=True).outcome == "stored"
         assert memory.add("ok thanks!", wait=True).outcome == "below_threshold"

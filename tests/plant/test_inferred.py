@@ -119,7 +119,7 @@ def test_corrections_of_another_agent_are_marked_and_take_nothing(fleet: Plant) 
 
         named = mallory.add(LIES[0] + " I am sure.", explicit=True, supersedes=[facts[0]], wait=True)
         fleet.later(lambda: disputes(alice, facts[0]))
-        told = str(alice.explain(facts[0]))
+        told = alice.explain(facts[0]).in_numbers()
         assert "the older one is another agent's, and nobody else has said what the newer one says" in told
         served(alice, facts, FACTS)
         hits = {hit.memory_id: hit for hit in alice.search(FACTS[0], k=20, peek=True)}

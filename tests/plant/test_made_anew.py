@@ -68,9 +68,9 @@ def test_others_are_still_found_after_one_source_is_erased(fleet: Plant, capsys:
         gone = fleet.tiers("anew")
         assert (gone["extractive/1 gone"], gone["anna gone"], gone["anna sealed"]) == (1, 1, 4)
         assert not memory.search("Who measured the inlet of pump 7?", peek=True)
-        assert "It was a summary, to be made anew of what others said" in str(memory.explain(old))
+        assert "It was a summary, to be made anew of what others said" in memory.explain(old).in_numbers()
         left = f"sealed, since {old} said what was to be kept of it, which was erased"
-        assert left in str(memory.explain(told["marta"]))
+        assert left in memory.explain(told["marta"]).in_numbers()
 
         new = summary(fleet, "anew")
         assert fleet.tiers("anew") == {
@@ -80,9 +80,9 @@ def test_others_are_still_found_after_one_source_is_erased(fleet: Plant, capsys:
         assert "Tomas" not in said and "pump 7" not in said and SAID["marta"] in said.split("\n")
         assert dict(fleet.rows(until_of)) == {one: at for one, at in sealed.items() if one != told["tomas"]}
         assert quoted(fleet, new) <= {told[name] for name in SAID if name != "tomas"}
-        assert f"In its place {new} was made of what was left, which is short-term" in str(memory.explain(old))
-        assert f"It was made in the place of {old}, which was erased" in str(memory.explain(new))
-        assert f"sealed, since {new} says what is to be kept of it" in str(memory.explain(told["marta"]))
+        assert f"In its place {new} was made of what was left, which is short-term" in memory.explain(old).in_numbers()
+        assert f"It was made in the place of {old}, which was erased" in memory.explain(new).in_numbers()
+        assert f"sealed, since {new} says what is to be kept of it" in memory.explain(told["marta"]).in_numbers()
         assert done.order_id is not None
         receipt = fleet.until(lambda: found if (found := memory.erasure_receipt(done.order_id))["attested"] else None)
     assert receipt["erased"]["summaries"] == {"erased": 1, "anew": 1, "dropped": {}}
@@ -107,7 +107,7 @@ def test_what_others_said_is_voted_on_at_the_next_ticks_and_waits_for_no_interva
 
         fleet.until(again)
         assert fleet.now - began < HOUR // 2, "an epoch by the clock, or by what has expired, was due by then"
-        assert "opened for a summary that was made in the place of an erased one" in str(memory.explain(new))
+        assert "opened for a summary that was made in the place of an erased one" in memory.explain(new).in_numbers()
         assert fleet.summaries("soon") == [new]
 
 
@@ -126,7 +126,7 @@ def test_of_two_that_are_erased_one_after_the_other_nothing_is_in_the_new_one(fl
         assert {one.memory_id: one.summary for one in would.going} == {told["lena"]: None, new: "few"}
         done = memory.erase(memory_id=told["lena"], dry_run=False)
         assert (done.summaries, done.anew) == (1, 0)
-        assert "dropped: of what it was made of fewer than 3 memories are left" in str(memory.explain(new))
+        assert "dropped: of what it was made of fewer than 3 memories are left" in memory.explain(new).in_numbers()
         for _ in range(3):
             fleet.turn()
         assert set(fleet.tiers("quick")) == {"anna gone", "anna sealed", "extractive/1 gone"}

@@ -50,11 +50,11 @@ def test_two_that_say_the_same_become_one_and_the_third_stays(fleet: Plant) -> N
         found = {hit.memory_id for hit in memory.search("When is the pump test?", peek=True, sessions=["shift-1"])}
         assert found == {two}, "it says what the session of the other left"
 
-        went, stays = str(memory.explain(one)), str(memory.explain(two))
+        went, stays = memory.explain(one).in_numbers(), memory.explain(two).in_numbers()
         assert f"sealed, since {two} says what is to be kept of it" in went
         assert f"This was merged into {two}" in went and f"{one} was merged into this" in stays
         ((source,),) = fleet.rows("SELECT min(source::text) FROM quote WHERE summary = %(i)s", i=one)
-        traced = str(memory.explain(source))
+        traced = memory.explain(source).in_numbers()
         assert f"sealed, since {two} says what is to be kept of it" in traced, "its own summary is gone"
         assert f"{one} was merged into {two}" in traced
 
@@ -72,7 +72,7 @@ def test_two_that_say_the_same_become_one_and_the_third_stays(fleet: Plant) -> N
             fleet.turn()
         assert sorted(alive(fleet, "alike")) == sorted([other, one, two])
         assert sum(hit.made_by is not None for hit in memory.search("When is the pump test?", peek=True)) == 1
-        assert "it came back since" in str(memory.explain(one))
+        assert "it came back since" in memory.explain(one).in_numbers()
 
 
 def test_who_erases_a_source_of_what_went_finds_the_summary_that_stays(fleet: Plant) -> None:

@@ -42,7 +42,7 @@ def test_an_order_by_type_and_age_takes_the_old_and_leaves_the_young_and_the_hel
         done = memory.erase(types=["episodic"], before=before, dry_run=False, reference="law-7")
         assert (done.status, done.memories) == ("erased", 2)
         assert {one for (one,) in fleet.rows(THERE, n="aged")} == {held, task, young}
-        said = str(memory.explain(pinned))
+        said = memory.explain(pinned).in_numbers()
         assert "of age 'episodic before 2025-06-" in said and "gave (law-7): at " in said
         late = memory.add("Said late: the pump had been tested.", occurred_at=before - 1, wait=True)
         assert late.outcome == "erased"
@@ -73,8 +73,8 @@ def test_a_rule_that_stands_erases_what_comes_of_age_without_anybodys_word(fleet
         age = fleet.now - round(datetime.fromisoformat(before).timestamp() * 1_000)
         assert types == "episodic" and 30 * DAY <= age < 31 * DAY
         assert fleet.rows(THERE, n="retained-a") == [(young,)]
-        assert "Erased by" not in str(beside.explain(kept)), "the rule is not of this namespace"
-        said = str(memory.explain(summary))
+        assert "Erased by" not in beside.explain(kept).in_numbers(), "the rule is not of this namespace"
+        said = memory.explain(summary).in_numbers()
         assert f"Erased by order {order_id}" in said and "rule of retention" in said
         assert "It carries out the rule of configuration 0: nobody was asked." in said
         receipt = fleet.later(lambda: r if (r := memory.erasure_receipt(order_id))["attested"] else None)

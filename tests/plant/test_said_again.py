@@ -106,7 +106,7 @@ def test_a_fact_of_long_ago_that_is_said_again_is_of_today(fleet: Plant) -> None
         assert [hit.text for hit in memory.search(ASKED, peek=True, since=fleet.now - DAY)] == [FIRST]
         assert [hit.text for hit in memory.search(ASKED, peek=True, until=then + 1)] == [FIRST], "it was so then, too"
         assert memory.search(ASKED, peek=True, until=then) == []
-        assert "Its agent said it again at" in str(memory.explain(found.memory_id))
+        assert "Its agent said it again at" in memory.explain(found.memory_id).in_numbers()
         assert memory.get(found.memory_id).occurred_at == fleet.now
 
 

@@ -16,7 +16,6 @@ from msgspec.structs import asdict
 from infra.settings import Settings
 from memquorum.core.policy import Policy
 from memquorum.core.retrieval.bounds import Bounds
-from memquorum.core.retrieval.telling import span
 from tests import ROOT
 from tests.builders.sources import MODULES, name
 
@@ -255,10 +254,3 @@ def test_no_record_is_copied_as_a_dataclass(path: Path) -> None:
     """Records and rows are Structs: `dataclasses.replace` raises for one, and mypy does not see it."""
     taken = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
     assert "replace" not in {alias.name for node in taken if node.module == "dataclasses" for alias in node.names}
-
-
-def test_the_readme_shows_the_scales_of_an_installation() -> None:
-    text = (ROOT / "README.md").read_text()
-    shown = text[text.index("\n## Ten lines of code") : text.index("\n## What it promises")]
-    scales = re.findall(r"·[\d.]+ \((\d+ \w+(?: \d+ \w+)?)\)", shown)
-    assert scales == [span(round(scale * 1_000)) for scale in Policy().decay.scales_s]

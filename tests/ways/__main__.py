@@ -23,6 +23,7 @@ from typing import Any
 from infra import settings
 from memquorum.client import Memory
 from tests import ROOT, scratch
+from tests.builders.unused import unused
 from tests.support.waiting import until
 from tests.upstream import Environment, installation
 from tests.ways.table import MAIN, UNREADABLE, WAYS
@@ -103,7 +104,7 @@ def _pairs(ask: Ask, ways: Sequence[str], memory: Memory) -> tuple[int, list[str
     listed = until(lambda: _all(memory, len(texts)), "what was written is not there")
     ids = {name: next(one.memory_id for one in listed if text in one.text) for name, text in texts.items()}
     paths = {one.memory_id: one.path for one in listed}
-    told = {one: str(memory.explain(one)).split("\nIts use")[0] for one in ids.values()}
+    told = {one: unused(str(memory.explain(one))) for one in ids.values()}
     count, wrong = 0, []
     for reader in ways:
         found = {path: ask(reader, SPACE, "read", path=path, texts=list(texts.values())) for path in {*paths.values()}}
@@ -116,7 +117,7 @@ def _pairs(ask: Ask, ways: Sequence[str], memory: Memory) -> tuple[int, list[str
             seen = [shown for shown, text in found[paths[memory_id]] if texts[writer] in text]
             if len(seen) != 1 or seen[0] not in (None, memory_id):
                 wrong.append(f"{reader} reads of what {writer} wrote {seen}, and it is {memory_id}")
-            if explained[memory_id].split("\nIts use")[0] != told[memory_id]:
+            if unused(explained[memory_id]) != told[memory_id]:
                 wrong.append(f"{reader} explains what {writer} wrote in other words: {explained[memory_id]}")
     return count, wrong
 

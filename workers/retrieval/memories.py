@@ -19,8 +19,8 @@ from memquorum.core.api import parts
 from memquorum.core.api.answers import Became, Explained, Shown
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.reasons import REFUSED, Reason
-from memquorum.core.retrieval import explain as accounts
-from memquorum.core.retrieval import query, telling
+from memquorum.core.retrieval import accounts, query, telling
+from memquorum.core.retrieval import explain as explaining
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.using import Told as Uses
 from memquorum.core.salience import STORED
@@ -88,15 +88,16 @@ async def explain(service: Service, request: Request, caller: Caller) -> Respons
     if facts is None or within not in (None, facts.namespace):
         told = await _repeated(service, sight, memory_id, gates) or ", nor an episode of that id that was dropped"
         return unknown("memory_id", f"no memory {memory_id}{_in(within)}{told}")
-    genesis = await service.desk.read(accounts.configured, service.codec, service.genesis, facts.configured)
-    whole = await service.desk.read(accounts.explain, service.codec, genesis, facts)
+    genesis = await service.desk.read(explaining.configured, service.codec, service.genesis, facts.configured)
+    whole = await service.desk.read(explaining.explain, service.codec, genesis, facts)
     account = parts.cut(whole, caller.rights)
     by, born = account.superseded_by, account.born
     winner = None if by is None else await _read(service, request, caller, by)
     summary = born is not None and born.summary is not None
     text = await _read(service, request, caller, memory_id) if summary else None
-    lines = telling.lines(account, genesis, winner, text)
-    return Told(Explained(accounts.plain(account), tuple(lines)))
+    lines = accounts.lines(account, genesis, winner, text)
+    numbers = telling.lines(account, genesis, winner, text)
+    return Told(Explained(explaining.plain(account), tuple(lines), tuple(numbers)))
 
 
 async def _repeated(service: Service, sight: Sight, memory_id: str, gates: Filters) -> str:

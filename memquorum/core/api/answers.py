@@ -266,13 +266,19 @@ class Paths(Struct, frozen=True, omit_defaults=True):
 
 
 class Explained(Struct, frozen=True):
-    """A memory's account, in structure and in lines of words."""
+    """A memory's account, in structure and in lines of words. `numbers`: the same with all weights, thresholds,
+    formulas and proofs, in lines."""
 
     account: dict[str, Any]
     lines: tuple[str, ...]
+    numbers: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return "\n".join(self.lines)
+
+    def in_numbers(self) -> str:
+        """The account with all numbers, as a text."""
+        return "\n".join(self.numbers)
 
 
 class Subject(Struct, frozen=True):
@@ -288,7 +294,8 @@ class Decision(Struct, frozen=True):
     `why` it ended so, in words and as the code `reason`; why it was `proposed`, in words, None where the certificate
     proves nothing. `policy`: by which a budget had it go, if one did, with the `features` that the nominator weighed
     and the `score` per 1,000 tokens (a negative one as it is); both None where they are withheld, and where
-    the policy does not go by them. `vote`: as `explain` has it in its account, in millionths; `lines`: all in words.
+    the policy does not go by them. `vote`: as `explain` has it in its account, in millionths; `lines`: it in words;
+    `numbers`: the same with all weights, scores and proofs.
     """
 
     shard: int
@@ -307,6 +314,7 @@ class Decision(Struct, frozen=True):
     score: float | None
     vote: dict[str, Any]
     lines: tuple[str, ...]
+    numbers: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return "\n".join(self.lines)

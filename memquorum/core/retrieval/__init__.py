@@ -20,5 +20,7 @@
    certificates tell; `decisions`: vote by vote, of a namespace; `holding`: for what it may be used; `sessions`: what
    comes of a session; `admitting`: what became of a memory on its way into experience; `pages`: what is listed for
    people beside that, with `seats`: who votes in a shard, and who did;
-7. `telling` and `tail`: an account of one memory, and the journal as it grows, in words.
+7. `accounts`: an account of one memory for people who know no formula: `fates` says what became of it and what can be
+   done, `plainly` tells of votes and times; `telling` and `tail`: an account with all numbers, and the journal as it
+   grows, in words.
 """

@@ -23,7 +23,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.decisions import VOIDED
 from memquorum.core.policy import FEATURES, FORGETTING, PPM
 from memquorum.core.records import Weighed
-from memquorum.core.retrieval import telling
+from memquorum.core.retrieval import plainly, telling
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.explain import configured, plain
 from memquorum.core.retrieval.query import (
@@ -208,7 +208,8 @@ def _decision(
         features=_features(weighed),
         score=_score(weighed),
         vote=plain(vote),
-        lines=tuple(_lines(row, telling.voted(vote, subject, genesis))),
+        lines=tuple(_lines(row, plainly.voted(vote, genesis), indent="")),
+        numbers=tuple(_lines(row, telling.voted(vote, subject, genesis), indent="  ")),
     )
 
 
@@ -235,16 +236,16 @@ def _score(weighed: Weighed | None) -> float | None:
     return weighed.net_ppm / PPM if weighed.net_ppm < 0 else weighed.score / 1_000 / PPM
 
 
-def _lines(row: Voted, vote: Iterator[str]) -> Iterator[str]:
+def _lines(row: Voted, vote: Iterator[str], *, indent: str) -> Iterator[str]:
     yield next(vote)
     by_state: dict[str, list[str]] = {}
     for one in row.memories:
         by_state.setdefault(state(one), []).append(one.memory_id)
     if len(row.memories) == 1:
-        yield f"  About {row.memories[0].memory_id}, now {state(row.memories[0])}."
+        yield f"{indent}About {row.memories[0].memory_id}, now {state(row.memories[0])}."
     yield from vote
     if len(row.memories) > 1:
-        yield from (f"  Now {now}: {', '.join(named)}." for now, named in by_state.items())
+        yield from (f"{indent}Now {now}: {', '.join(named)}." for now, named in by_state.items())
 
 
 def state(one: Subject) -> str:

@@ -1,7 +1,7 @@
 """Why a memory is where it is: from the store's rows and the certificates to one account that a person can follow.
 
-What is told of its votes `votes` reads from their certificates. `telling.lines` puts the account in words; `plain`
-makes it JSON. It holds no content.
+What is told of its votes `votes` reads from their certificates. `accounts` and `telling` put the account in words;
+`plain` makes it JSON. It holds no content.
 """
 
 from __future__ import annotations

@@ -37,7 +37,8 @@ from memquorum.core.vote.kinds.kind import UNKNOWN, Kind, opinion_in_words
 
 _USES_SHOWN = 5
 
-_SECTIONS = {"facts": "key fact", "decisions": "decision", "open": "open issue", "follow-ups": "follow-up"}
+SECTIONS = {"facts": "key fact", "decisions": "decision", "open": "open issue", "follow-ups": "follow-up"}
+"""How a section of a summary is told, of one sentence."""
 _TRIGGER = {
     "interactions": "opened after enough interactions",
     "interval": "opened after the interval",
@@ -48,10 +49,10 @@ _TRIGGER = {
     "anew": "opened for a summary that was made in the place of an erased one",
 }
 WHY = {
-    "quorum": "votes and weight suffice",
-    "too_few_votes": "too few votes for it",
-    "too_little_weight": "enough votes, but too little weight",
-    "contradicted": "members with half of all weight found it contradicted",
+    "quorum": "enough members were for it",
+    "too_few_votes": "too few members were for it",
+    "too_little_weight": "enough members were for it, but their votes count for too little",
+    "contradicted": "members whose votes count for half or more found it contradicted",
     CAP: "its namespace had lost as much as may go by then",
     UNKNOWN: "its shard does not know it",
 } | {code: told for kind in reversed(list(KINDS.values())) for code, told in kind.words.why.items()}
@@ -109,7 +110,7 @@ def _lines(account: Account, genesis: Genesis, winner: str | None, text: str | N
         yield ""
         yield "What contradicts it"
         yield from _conflicts(account)
-    for vote, before in _folded(account.votes):
+    for vote, before in folded(account.votes):
         yield ""
         yield from voted(vote, account.memory_id, genesis, before)
     yield ""
@@ -278,7 +279,7 @@ def _sentences(summary: Summary, sent: Sequence[SourceSent], text: str | None) -
     said, words = list(rendering.grouped(summary.quotes)), rendering.sentences(text or "")
     yield f"  Its {many(len(said), 'sentence')} {'is' if len(said) == 1 else 'are'} from:"
     for place, sources in enumerate(said, 1):
-        of, first = _SECTIONS.get(sources[0].section, sources[0].section), sources[0]
+        of, first = SECTIONS.get(sources[0].section, sources[0].section), sources[0]
         how = "" if first.sentence is None else f" in the words of {summary.by}"
         head = f"    {place}. {of}{how}: "
         if len(words) == len(said):
@@ -358,7 +359,7 @@ def _conflicts(account: Account) -> Iterator[str]:
         yield f"    Both are alive: {asked}. {told[:1].upper()}{told[1:]}"
 
 
-def _folded(votes: Sequence[Vote]) -> Iterator[tuple[Vote, list[int]]]:
+def folded(votes: Sequence[Vote]) -> Iterator[tuple[Vote, list[int]]]:
     """The votes in their order, of those that ended alike the last one alone, with the epochs of the others."""
     alike: dict[object, list[Vote]] = {}
     for vote in votes:
@@ -591,7 +592,7 @@ def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
             yield f"  The confidence with which members promoted it is {share(account.confidence_ppm)}."
     for asked in account.waiting:
         why = f" ({asked.reference})" if asked.reference else ""
-        what = "roll its weight in experience back" if asked.action == ROLLBACK else f"{asked.action} it"
+        what = "let it count in experience as it did before" if asked.action == ROLLBACK else f"{asked.action} it"
         yield f"  {asked.ordered_by} asked at {moment(asked.accepted_at)} to {what}{why}, request"
         yield f"  {asked.order_id}: nobody has voted on that yet."
 

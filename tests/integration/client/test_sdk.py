@@ -131,7 +131,7 @@ def test_what_is_filed_is_found_where_it_is_filed(line: Settings, memory: Memory
     shown, rests = memory.get(again), memory.get(wine)
     assert (shown.key, shown.path, shown.attributes) == ("drink", "users/ada", {"colour": "white"})
     assert (rests.key, rests.path, rests.attributes) == (None, None, None)
-    assert "It fills the slot users/ada/drink" in "\n".join(memory.explain(again).lines)
+    assert "It fills the slot users/ada/drink" in memory.explain(again).in_numbers()
     asked = "What does Ada drink?"
     for only, expected in (
         ({"path": "users/ada"}, {again}),
@@ -196,7 +196,7 @@ def test_reading_counts_as_use_and_peeking_does_not(memory: Memory) -> None:
     until(lambda: memory.get(receipt.memory_id).accesses == 4)
     memory.context("lunch")
     until(lambda: memory.get(receipt.memory_id).accesses == 5)
-    assert "Read 5 times" in str(memory.explain(receipt.memory_id))
+    assert "Read 5 times" in memory.explain(receipt.memory_id).in_numbers()
 
 
 def test_what_may_be_used_for_little_is_given_to_who_may(line: Settings) -> None:
@@ -253,7 +253,8 @@ def test_what_may_be_used_for_little_is_given_to_who_may(line: Settings) -> None
         assert memory.get(made.memory_id, purpose="audits").purposes == ("audits",)
         told = memory.explain(made.memory_id, purpose="audits")
         assert told.account["holds"]["stricter"] is True
-        assert "for audits only; under the law of DE, as strict as what it was made of." in str(told)
+        assert "for audits only; under the law of DE, as strict as what it was made of." in told.in_numbers()
+        assert "It may be used for audits only." in str(told)
     assert rebuilt(line, "facets")["equal"]
 
 
@@ -323,8 +324,9 @@ def test_the_fleet_forgets_and_says_why_and_restores_what_is_asked_back(
     assert (vote["kind"], vote["outcome"]) == ("forget", "forgotten")
     assert vote["yes"] >= vote["quorum"] == 3
     assert vote["weight_ppm"] >= vote["needed_ppm"]
-    assert "All signatures hold." in str(told)
-    assert "umbrella" not in str(told)
+    assert str(told).startswith("Forgotten on ") and f"memquorum restore -n {memory.namespace} " in str(told)
+    assert "All signatures hold." in told.in_numbers()
+    assert "umbrella" not in str(told) + told.in_numbers()
 
     # Somebody wants it back: the members vote on that at the next tick.
     asked = memory.restore(doomed.memory_id, reference="ticket 9", timeout=0)
@@ -341,7 +343,7 @@ def test_the_fleet_forgets_and_says_why_and_restores_what_is_asked_back(
     told = memory.explain(doomed.memory_id)
     vote = told.account["votes"][-1]
     assert (vote["kind"], vote["outcome"], vote["yes"], vote["quorum"]) == ("restore", "restored", 4, 2)
-    assert f"asked for it back; the epoch was opened by request {asked.order_id}" in str(told)
+    assert f"asked for it back; the epoch was opened by request {asked.order_id}" in told.in_numbers()
 
     # Somebody wants another one forgotten: nothing would come of it now, and something later, before it is due.
     other = memory.add("It rained.", wait=True).memory_id
@@ -355,7 +357,7 @@ def test_the_fleet_forgets_and_says_why_and_restores_what_is_asked_back(
     tick(line, START + 2 * HOUR + HOUR * 5 // 12 + 1_000)
     done = until(lambda: (r := memory.order(asked.order_id or "")).status == "decided" and r)
     assert (done.says["action"], done.memories[0].status, memory.get(other).tier) == ("forget", "forgotten", "sealed")
-    assert "because somebody wants it forgotten; the epoch was opened by request" in str(memory.explain(other))
+    assert "because somebody wants it forgotten; the epoch was opened by request" in memory.explain(other).in_numbers()
 
     # Nobody uses the first: it is forgotten again, and after the grace time for good.
     tick(line, START + 4 * HOUR)
@@ -412,6 +414,8 @@ def test_the_command_line(
     assert run(line, monkeypatch, "recall", "-n", "cli", "--json", first["memory_id"]) == OK
     assert json.loads(capsys.readouterr().out)["items"][0]["way"] == "anchor"
     assert run(line, monkeypatch, "explain", first["memory_id"]) == OK
+    assert capsys.readouterr().out.startswith("In use since ")
+    assert run(line, monkeypatch, "explain", "--numbers", first["memory_id"]) == OK
     assert "alive, in short-term memory" in capsys.readouterr().out
     assert run(line, monkeypatch, "explain", "00000000-0000-4000-8000-000000000000") == NOT_FOUND
     assert run(line, monkeypatch, "verify", "--topics-only") == OK
@@ -448,7 +452,7 @@ def test_what_is_kept_of_a_person_is_listed_and_written_out_and_what_is_erased_i
     assert garden.accesses == 0, "a list is no use"
     assert garden.links == (Link("requires", first), Link("friendOf", name="jon"))
     assert memory.get(garden.memory_id).links == garden.links
-    assert f"Its publisher links it: requires {first}, friendOf jon." in str(memory.explain(garden.memory_id))
+    assert f"Its publisher links it: requires {first}, friendOf jon." in memory.explain(garden.memory_id).in_numbers()
     with pytest.raises(Invalid, match="cursor"):
         memory.memories(cursor="1")
 
@@ -613,7 +617,7 @@ def test_what_is_erased_is_nowhere_and_its_receipt_proves_it(
         assert {hit.memory_id for hit in memory.search("key", peek=True)} == {other.memory_id}
         for gone in (own, made):
             assert (memory.get(gone.memory_id).tier, memory.get(gone.memory_id).text) == ("gone", None)
-            assert "Erased by order" in str(memory.explain(gone.memory_id))
+            assert "Erased by order" in memory.explain(gone.memory_id).in_numbers()
         # Published again it goes to the dead letters; who waits for it is told what became of the event.
         assert memory.add("Lunch in the garden was at one.", event_id=other.event_id, wait=True).outcome == "stored"
         twice = memory.add("Ada keeps a spare key under the mat.", event_id=own.event_id, wait=True, subject="ada")
@@ -764,7 +768,7 @@ def test_a_link_to_what_is_not_there_is_told_to_who_published_it(line: Settings)
         missing = (Link("requires", foreign.memory_id), Link("requires", never))
         assert (pump.outcome, pump.nowhere, key.nowhere) == ("stored", missing, ())
         assert memory.event(pump.event_id).nowhere == missing
-        assert f"requires {foreign.memory_id}, requires {never}: no such" in str(memory.explain(pump.memory_id))
+        assert f"requires {foreign.memory_id}, requires {never}: no such" in memory.explain(pump.memory_id).in_numbers()
 
 
 def test_a_write_that_names_what_it_supersedes_has_members_vote_on_it(line: Settings) -> None:
@@ -782,7 +786,7 @@ def test_a_write_that_names_what_it_supersedes_has_members_vote_on_it(line: Sett
         assert (newer.outcome, beside[newer.memory_id]) == ("stored", (older.memory_id,))
         with pytest.raises(NotFound, match=f"no memory {newer.memory_id} in 'elsewhere'"):
             elsewhere.explain(newer.memory_id)
-        told = str(memory.explain(newer.memory_id))
+        told = memory.explain(newer.memory_id).in_numbers()
         assert f"wants it to take the place of {older.memory_id}: members vote on that" in told
         assert f"It also named {foreign.memory_id}, {never}: no such memory was alive in this namespace" in told
         # No hour has to pass: a contradiction opens an epoch of its own.

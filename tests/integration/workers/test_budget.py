@@ -129,7 +129,7 @@ def test_a_namespace_shrinks_to_its_budget_by_votes_and_what_is_pinned_stays(
             JOIN memory m ON m.id = o.memory_id WHERE m.namespace = %(n)s AND o.kind = 'evict'"""
         ((trigger,),) = rows(line, told_of)
         assert trigger in {"budget", "interval"}
-        account = str(memory.explain(foreseen[0]))
+        account = memory.explain(foreseen[0]).in_numbers()
         assert "because its namespace held more tokens than its budget" in account
         assert f"held {sum(weigh)} tokens of {BUDGET}; by fifo of the genesis file's policy" in account
         assert "was the next to go" in account and "The nominator weighed" not in account, "fifo goes by age alone"
@@ -145,7 +145,7 @@ def test_a_namespace_shrinks_to_its_budget_by_votes_and_what_is_pinned_stays(
         members = [member for (member,) in rows(line, cast)]
         assert [one["member"] for one in first.vote["opinions"]] == members
         assert len(members) >= 3, "a quorum decides, and whoever is slow is not waited for"
-        told = [line for line in first.lines if "About" not in line]
+        told = [line for line in first.numbers if "About" not in line]
         assert "\n".join(told) in account, "as explain says it"
         assert memory.decisions(policies=["worth"]).decisions == ()
         asked = ("--kafka", line.bootstrap, "--url", line.retrieval_url, "-n", SPACE, "--brief", "--limit", "2")
@@ -199,6 +199,6 @@ def test_what_is_older_than_its_type_may_become_goes(line: Settings, move: Calla
         fact, event = (memory.outcome(receipt, timeout=60).memory_id for receipt in told)
         move(90)
         assert (memory.get(fact).tier, memory.get(event).tier) == ("sealed", "short-term")
-        account = str(memory.explain(fact))
+        account = memory.explain(fact).in_numbers()
     assert "because it was older than its type may become" in account
     assert "by its own reading it is older than its type may become: forget" in account

@@ -83,7 +83,7 @@ def test_near_ties_are_drawn_until_their_subjects_have_spent_what_they_may(
             first = gone(line)
             assert len(first) > 5
             assert rows(line, SPENT) == [("ada", 3 * PPM)], "three draws, and nobody else paid"
-            accounts = [str(memory.explain(one)) for one in first]
+            accounts = [memory.explain(one).in_numbers() for one in first]
             assert sum("It was drawn among" in one and "1 subject pays for that" in one for one in accounts) == 3
             refused = [one for one in accounts if "So nothing was drawn, and it was the next in order." in one]
             assert refused
@@ -95,7 +95,7 @@ def test_near_ties_are_drawn_until_their_subjects_have_spent_what_they_may(
             second = [one for one in gone(line) if one not in first]
             assert second
             assert rows(line, SPENT) == [("ada", 3 * PPM)], "who has spent is drawn no more"
-            assert not any("It was drawn among" in str(memory.explain(one)) for one in second)
+            assert not any("It was drawn among" in memory.explain(one).in_numbers() for one in second)
             assert run(line, "status") == 0
             shown = capsys.readouterr().out
             assert "draws among near-ties: a subject has spent ε = 3 at most, 1 have spent what they may" in shown

@@ -102,7 +102,7 @@ def test_a_session_becomes_what_a_model_wrote_and_nothing_that_it_made_up(
             row for row in watched(fleet)[1].splitlines() if row.startswith("memquorum_rejected_sentences_total{")
         ]
         assert sum(float(row.split()[-1]) for row in counted) >= len(scripted.invented)
-        explained = str(memory.explain(summary))
+        explained = memory.explain(summary).in_numbers()
         assert f"made by {name}" in explained
         texts = {i: t for i, t in fleet.rows("SELECT m.id::text, m.created FROM memory m WHERE namespace = 'plant'")}
         # Where hours go by before the summary is there the session ends twice, and other three stand word for word.
@@ -112,7 +112,7 @@ def test_a_session_becomes_what_a_model_wrote_and_nothing_that_it_made_up(
         host = name.partition("@")[2]
         assert len(told) == len(asked) and set(told.values()) == {host} and set(told) <= set(texts)
         assert {NOTES[(texts[one] - began) // 1_000 - 1] for one in told} == asked
-        assert f"Its text was sent to {host} to be summed up" in str(memory.explain(next(iter(told))))
+        assert f"Its text was sent to {host} to be summed up" in memory.explain(next(iter(told))).in_numbers()
         sources = fleet.rows("SELECT source::text, sentence FROM quote WHERE summary = %(i)s", i=summary)
         for source, sentence in sources:
             said = [one for one in explained.splitlines() if f" of {source}, said at" in one]

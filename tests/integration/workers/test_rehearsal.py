@@ -71,7 +71,7 @@ def test_what_holds_is_raised_what_is_contradicted_doubted_and_all_of_it_proven(
         assert fleet.rows(noted, n=seems, o=idle) == [(False,)]
         assert fleet.rows(noted, n=denial, o=denied) == [(True,)]
         assert strength(fleet, denial) == (before[denial], 0, 0, 0), "what is newer is served first"
-        assert f"another memory says otherwise: {denial}" in str(memory.explain(denied))
+        assert f"another memory says otherwise: {denial}" in memory.explain(denied).in_numbers()
         # Once for a use: the next hour finds nothing more to raise, and doubts again.
         fleet.turn()
         fleet.until(lambda: strength(fleet, denied)[2] == 2)

@@ -82,7 +82,7 @@ def test_what_fades_is_nominated_by_its_decay_score_and_goes_by_votes_within_the
         assert memory.pin(pinned) is not None
         move(10)
         assert votes(line) == [], "nothing has expired, and nothing is nominated"
-        told = str(memory.explain(watched))
+        told = memory.explain(watched).in_numbers()
         assert "Its decay score is" in told and "it has not expired" in told and "by its decay score" in told
 
         spared = {one.memory_id for one in (*salient, *wanted)} | {pinned}
@@ -97,9 +97,9 @@ def test_what_fades_is_nominated_by_its_decay_score_and_goes_by_votes_within_the
         assert [trigger for *_, trigger in seen][:: len(seen) - 1] == ["interval", "triage"]
         gone = {memory_id for memory_id, outcome, *_ in seen if outcome == "forgotten"}
         assert len(gone) == A_DAY, "members let go what they may, and no more than the day's cap"
-        nominated = str(memory.explain(seen[0][0]))
+        nominated = memory.explain(seen[0][0]).in_numbers()
         assert "because its decay score had fallen under what short-term memory keeps" in nominated
-        assert "opened for what had expired" in str(memory.explain(seen[-1][0]))
+        assert "opened for what had expired" in memory.explain(seen[-1][0]).in_numbers()
     tiers = dict(rows(line, "SELECT tier, count(*) FROM memory WHERE namespace = %(n)s GROUP BY 1", n=SPACE))
     assert tiers["sealed"] == len({one for one, outcome, *_ in votes(line) if outcome == "forgotten"})
 

@@ -18,6 +18,7 @@ from memquorum.core.vote.kinds.held import held
 from memquorum.core.vote.kinds.kind import (
     MemoryState,
     Offered,
+    Plain,
     Terms,
     Together,
     Words,
@@ -46,6 +47,12 @@ def _absent(found: MemoryState, _: int) -> str | None:
     return None if found.tried else _UNTRIED
 
 
+def _found(terms: Mapping[str, int], yes: bool, _: Policy) -> str:
+    if not terms["held"]:
+        return "they could not try it again, or it came out otherwise"
+    return "they tried it again, and it " + ("helps in tasks" if yes else "helps too little in tasks")
+
+
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
     least = share(policy.experience.eta_ppm)
     if not terms["held"]:
@@ -70,6 +77,12 @@ ADMIT = held(
             GONE_ALREADY: "it was gone already",
         },
         opinion=_in_words,
+        plain=Plain(
+            asked="admitting it to experience",
+            agreed="it helps in tasks, so experience may give it",
+            proposed={TRIED: "verifiers found that it helps in tasks"},
+            because=_found,
+        ),
     ),
     offered=Offered.TRIED,
     tiers=frozenset(ALIVE),

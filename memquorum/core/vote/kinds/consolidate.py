@@ -40,6 +40,7 @@ from memquorum.core.vote.kinds.kind import (
     Kind,
     MemoryState,
     Offered,
+    Plain,
     Rests,
     Terms,
     Together,
@@ -124,6 +125,16 @@ def _effect(found: Sequence[MemoryState], _: int | None, as_of: int, policy: Pol
     ]  # fmt: skip
 
 
+def _found(terms: Mapping[str, int], yes: bool, _: Policy) -> str:
+    if not terms["faithful"]:
+        return "they do not know all of it, or find that the summary says what its sources do not"
+    if yes:
+        return "each sentence of the summary is one of its sources', and it says enough of what they are worth"
+    if not terms["least"]:
+        return "the summary leaves out a number, a time, a name or a negation that has to stay"
+    return "the summary leaves out too much of what its sources are worth"
+
+
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
     if not terms["faithful"]:
         return "does not know all of it, or finds that the summary says what its sources do not: nothing changes"
@@ -161,6 +172,12 @@ CONSOLIDATE = Kind(
             GONE_ALREADY: "something of it was gone already",
         },
         opinion=_in_words,
+        plain=Plain(
+            asked="letting a summary take the place of what it was made of",
+            agreed="the summary says what is to be kept of them",
+            proposed={"summed up": "their session was over, and a summary had been made of them"},
+            because=_found,
+        ),
     ),
     reads=True,
     ranks=True,

@@ -14,7 +14,7 @@ from memquorum.core.decay import of_tier
 from memquorum.core.policy import Policy
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
 from memquorum.core.vote.kinds import forget
-from memquorum.core.vote.kinds.kind import Fate, MemoryState
+from memquorum.core.vote.kinds.kind import Fate, MemoryState, Plain
 
 _DEMOTED = "demoted already"
 
@@ -46,6 +46,15 @@ DEMOTE = dataclasses.replace(
         aim="demote to short-term memory",
         why={**forget.SPARED, _DEMOTED: "it was in short-term memory already"},
         opinion=_in_words,
+        plain=Plain(
+            asked="moving it back to short-term memory",
+            agreed="it need not stay in long-term memory",
+            proposed={
+                forget.DECAYED: "nobody had used it for {unused}",
+                "asked": "forgetting it was asked for by {somebody}, which begins with that",
+            },
+            because=forget.found,
+        ),
     ),
     decays_in=LONG_TERM,
     tiers=frozenset({LONG_TERM}),

@@ -23,7 +23,7 @@ from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.tiers import SHORT_TERM
 from memquorum.core.vote.grounds import Grounds, MemberContext
 from memquorum.core.vote.kinds import forget
-from memquorum.core.vote.kinds.kind import MemoryState, Offered, Terms, Together, checks
+from memquorum.core.vote.kinds.kind import MemoryState, Offered, Plain, Terms, Together, checks
 
 RESTED = "rested"
 _TERMS = ("before", "beyond")
@@ -52,6 +52,14 @@ def _score(terms: Any, policy: Policy) -> Any:
     fits = (beyond > 0) & (before < PPM) & (before <= reach_ppm(beyond, policy.budget))
     score = np.where(fits, before, PPM)
     return int(score) if score.ndim == 0 else score
+
+
+def _found(terms: Mapping[str, int], yes: bool, _: Policy) -> str:
+    if not terms["beyond"]:
+        return "they do not know it, or find nothing too much"
+    if terms["beyond"] == PPM:
+        return "by what they have read it is older than memories of its kind may become"
+    return f"it is {'' if yes else 'not '}among what is worth least there, by what they have read"
 
 
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
@@ -90,6 +98,16 @@ EVICT = dataclasses.replace(
         },
         why={**forget.FORGET.words.why, RESTED: "it rested: members had brought it back"},
         opinion=_in_words,
+        plain=Plain(
+            asked="forgetting it, to make room or for its age",
+            agreed="it had to go, to make room or for its age",
+            proposed={
+                BUDGET: "its namespace held more text than its budget allows",
+                PRESSURE: "there were more memories than there is room for",
+                AGE: "it was older than memories of its kind may become",
+            },
+            because=_found,
+        ),
     ),
     stands=True,
     void=_void,

@@ -26,6 +26,7 @@ from memquorum.core.vote.kinds.kind import (
     Kind,
     MemoryState,
     Offered,
+    Plain,
     Rests,
     Terms,
     Together,
@@ -162,6 +163,30 @@ def compared(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy
     )
 
 
+_LOW, _HIGH = PPM // 3, 2 * PPM // 3
+
+
+def found(terms: Mapping[str, int], yes: bool, _: Policy) -> str:
+    """What a member found of a memory that it was asked to let go."""
+    if terms["decay"] == terms["rank"] == terms["share"] == PPM:
+        return "it was used only just before, or they cannot read it"
+    told: tuple[tuple[str, bool], ...]
+    if yes:
+        told = (
+            ("its words are common", terms["rank"] <= _LOW),
+            ("agents did little like it lately", terms["share"] <= _LOW),
+        )
+        little = "it means too little to what agents did lately to be kept unused for so long"
+    else:
+        told = (
+            ("it was used not long before", terms["decay"] >= _HIGH),
+            ("its words are rare", terms["rank"] >= _HIGH),
+            ("agents did something like it lately", terms["share"] >= _HIGH),
+        )
+        little = "it is still close enough to what agents did lately"
+    return " and ".join(said for said, so in told if so) or little
+
+
 FORGET = Kind(
     name="forget",
     terms=("decay", "rank", "share", "last_access"),
@@ -188,6 +213,18 @@ FORGET = Kind(
         },
         why={**SPARED, _LONG_TERM: "it was in long-term memory, which is demoted before it is forgotten"},
         opinion=_in_words,
+        plain=Plain(
+            asked="forgetting it",
+            agreed="it was no longer worth keeping",
+            proposed={
+                DECAYED: "nobody had used it for {unused}",
+                EXPIRED: "nobody had used it for {unused}, too long for how much it mattered when it came",
+                "doubted": "later checks found that it does not hold, and nobody had used it for {unused}",
+                "pressure": "there were more memories than there is room for",
+                "asked": "forgetting it was asked for by {somebody}",
+            },
+            because=found,
+        ),
     ),
     reads=False,
     offered=Offered.UNUSED,

@@ -27,6 +27,7 @@ from memquorum.core.vote.kinds.kind import (
     Fate,
     MemoryState,
     Offered,
+    Plain,
     Rests,
     Terms,
     Together,
@@ -76,6 +77,14 @@ def _effect(found: Sequence[MemoryState], _: int | None, as_of: int, policy: Pol
     return [Fate(SHORT_TERM) if general.tier == DRAFT else None, None]
 
 
+def _found(terms: Mapping[str, int], yes: bool, _: Policy) -> str:
+    if not terms["made"]:
+        return "they do not know both, or make another general form of it"
+    if not terms["admitted"]:
+        return "they do not know that what it was made of is in experience"
+    return "they make the same general form of it, and what it was made of is in experience"
+
+
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
     if not terms["made"]:
         return "does not know both, or makes another general form of it: it stays out of experience"
@@ -102,6 +111,12 @@ GENERALISE = held(
             GONE_ALREADY: "it, or what it was made of, was gone already",
         },
         opinion=_in_words,
+        plain=Plain(
+            asked="taking the general form of a memory into experience",
+            agreed="experience may give it",
+            proposed={GENERAL: "the memory that it is the general form of helps again and again"},
+            because=_found,
+        ),
     ),
     offered=Offered.GENERAL,
     takes=TAKES,

@@ -134,6 +134,20 @@ class Rests(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Plain:
+    """What people read of a kind who know no formula: clauses without numbers, in which "it" is the memory."""
+
+    asked: str
+    """What was voted on, after "voted on"."""
+    agreed: str
+    """What those agreed on who were for it, after "agreed that"."""
+    proposed: Mapping[str, str] = field(default_factory=dict)
+    """Why it was put to the vote, by the codes of reasons. `{unused}` stands for how long nobody had used it."""
+    because: Callable[[Mapping[str, int], bool, Policy], str] | None = None
+    """(terms, vote, policy) → what a member found; None: nothing is said of that."""
+
+
+@dataclass(frozen=True, slots=True)
 class Words:
     """What people read of a kind. Of reasons, by their codes, those that are the kind's own."""
 
@@ -145,6 +159,8 @@ class Words:
     """Why it ended so."""
     opinion: Callable[[Mapping[str, int], bool, int, Policy], str] | None = None
     """(terms, vote, score, policy) → a member's opinion; None: its terms and its score."""
+    plain: Plain | None = None
+    """The same for people who know no formula; None: `aim` has to do."""
 
 
 def opinion_in_words(kind: Kind, terms: Mapping[str, int], vote: tuple[bool, int], policy: Policy) -> str:

@@ -29,6 +29,7 @@ from memquorum.core.vote.kinds.kind import (
     Fate,
     MemoryState,
     Offered,
+    Plain,
     Rests,
     Terms,
     Together,
@@ -79,6 +80,12 @@ def _effect(found: Sequence[MemoryState], _: int | None, as_of: int, policy: Pol
     return [Fate(SHORT_TERM), *(going for _ in found[1:])]
 
 
+def _found(terms: Mapping[str, int], yes: bool, _: Policy) -> str:
+    if not terms["same"]:
+        return "they do not know all of them, or find that they do not say the same"
+    return "they say the same" if yes else "they say the same, but in words that are too different"
+
+
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
     if not terms["same"]:
         return "does not know all of them, or finds that they do not say the same: all stay"
@@ -105,6 +112,12 @@ MERGE = held(
             GONE_ALREADY: "one of them was gone already",
         },
         opinion=_in_words,
+        plain=Plain(
+            asked="letting one summary stand for those that say the same",
+            agreed="one summary is enough for what they all say",
+            proposed={"alike": "they say the same"},
+            because=_found,
+        ),
     ),
     offered=Offered.ALIKE,
     takes=TAKES,

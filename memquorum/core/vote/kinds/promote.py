@@ -19,6 +19,7 @@ from memquorum.core.vote.kinds.kind import (
     Kind,
     Offered,
     Opinion,
+    Plain,
     Rests,
     Terms,
     Together,
@@ -121,6 +122,23 @@ def _needed(policy: Policy, namespace: str) -> Fraction:
     return given.high_tau if covers(given.high_stakes.split(), namespace) else given.tau
 
 
+def _found(terms: Mapping[str, int], yes: bool, _: Policy) -> str:
+    if tuple(terms[name] for name in _TERMS) == _abstain(0):
+        return "they cannot read it, or find it too young, too faint or disputed to judge it yet"
+    held = (
+        ("similar memories support it", "few similar memories support it", terms["bfs"] >= _HALF),
+        ("other sources confirm it", "no other source confirms it", terms["grounded"] >= _HALF),
+        ("nothing contradicts it", "something contradicts it", terms["consistency"] >= _HALF),
+        ("its author is sure of it", "it is uncertain", terms["uncertainty"] <= _HALF),
+    )
+    said = [good if so else bad for good, bad, so in held if so is yes]
+    return _listed(said) or ("all in all enough speaks for it" if yes else "all in all too little speaks for it yet")
+
+
+def _listed(said: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(said[:-1]), *said[-1:])))
+
+
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
     against, verb = ("≥", "promote") if yes else ("<", "not yet")
     given = policy.promote
@@ -162,12 +180,18 @@ PROMOTE = Kind(
         aim="promote to long-term memory",
         proposed={"early": "early, because it was salient from the start", "salient": "because it is salient"},
         why={
-            "validity": "votes and weight suffice, but too few of those who are for it found it free enough of "
-            "contradiction, and sure enough",
+            "validity": "enough members were for it, but too few of them found it free enough of "
+            "contradiction, or were sure enough",
             _PROMOTED: "it was promoted already",
             GONE_ALREADY: "it was gone already",
         },
         opinion=_in_words,
+        plain=Plain(
+            asked="promoting it to long-term memory",
+            agreed="it is worth keeping for long",
+            proposed={"early": "it stood out from the start", "salient": "it stands out"},
+            because=_found,
+        ),
     ),
     reads=True,
     offered=Offered.SALIENT,

@@ -14,7 +14,7 @@ from memquorum.core.policy import PPM, Policy
 from memquorum.core.tiers import GONE, SEALED, SHORT_TERM, SUPERSEDED
 from memquorum.core.vote.grounds import Grounds, MemberContext
 from memquorum.core.vote.kinds import forget
-from memquorum.core.vote.kinds.kind import UNREADABLE, Columns, Fate, Kind, MemoryState, Terms, Together, Words
+from memquorum.core.vote.kinds.kind import UNREADABLE, Columns, Fate, Kind, MemoryState, Plain, Terms, Together, Words
 from memquorum.core.vote.kinds.ordered import whole_or_nothing
 
 _NOT_SEALED, _KEY_GONE, _GRACE_OVER = "not forgotten", "key gone", "grace over"
@@ -69,6 +69,14 @@ def _effect(found: Sequence[MemoryState], _: int | None, __: int, ___: Policy) -
     return [Fate(SHORT_TERM) for _ in found]
 
 
+def _found(terms: Mapping[str, int], yes: bool, policy: Policy) -> str:
+    if not terms["holds"]:
+        return "they do not know it, or the request, or cannot open it"
+    if yes and terms["decay"] >= round(policy.decay.delta * PPM):
+        return "it was asked for only just before"
+    return forget.found(terms, not yes, policy)
+
+
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
     if not terms["holds"]:
         return "does not know it, or the request, or cannot open it: leave it as it is"
@@ -102,6 +110,12 @@ RESTORE = Kind(
             UNREADABLE: "its sealed copy could not be opened then: ask again",
         },
         opinion=_in_words,
+        plain=Plain(
+            asked="bringing it back",
+            agreed="it comes back",
+            proposed={REASON: "it was asked back by {somebody}"},
+            because=_found,
+        ),
     ),
     reads=False,
     absent=_absent,

@@ -28,7 +28,7 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
 ROLLBACK = ordered(
     "rollback",
     "rolled back",
-    aim="roll its weight in experience back",
+    aim="let it count in experience as it did before",
     proposed={REASON: "because somebody asked for an older version of its weight"},
     why={
         NOT_ALIVE: "it is not alive: what rests sealed has to be restored first, and what is gone does not come back",

@@ -41,6 +41,7 @@ from memquorum.core.vote.kinds.kind import (
     Kind,
     MemoryState,
     Offered,
+    Plain,
     Rests,
     Terms,
     Together,
@@ -73,6 +74,13 @@ _REASONS = {
     _INFERRED: "a contradiction that follows from the words alone takes nothing: the newer one neither names the older "
     "nor fills its slot",
     _ALONE: "the older one is another agent's, and nobody else has said what the newer one says",
+}
+_PLAINLY = {
+    _UNKNOWN: "they do not know both",
+    _NONE: "they find no contradiction",
+    _FOR_ANOTHER: "they are for another memory that says otherwise than the newer",
+    _INFERRED: "the newer one neither names the older nor was saved under the same key, and words alone take nothing "
+    "away",
 }
 _LAST = max(_REASONS)
 
@@ -214,6 +222,14 @@ def _effect(found: Sequence[MemoryState], _: int | None, __: int, ___: Policy) -
     return [None, *(Fate(SUPERSEDED) for _ in found[1:])]
 
 
+def _found(terms: Mapping[str, int], yes: bool, _: Policy) -> str:
+    if not terms["contradicts"]:
+        return _PLAINLY.get(terms["ground"]) or _REASONS.get(terms["ground"], "they find no contradiction")
+    if yes and terms["corrects"]:
+        return "who said the older one corrects it with the newer"
+    return "more speaks for the newer one" if yes else "as much speaks for the older one as for the newer"
+
+
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
     if not terms["contradicts"]:
         return f"{_REASONS[terms['ground']]}: both stay"
@@ -246,6 +262,12 @@ SUPERSEDE = Kind(
             _PROMOTED: "it was promoted meanwhile, and takes a vote to overrule",
         },
         opinion=_in_words,
+        plain=Plain(
+            asked="letting the newer memory take the place of the older",
+            agreed="the newer memory takes the place of the older",
+            proposed={"contradicted": "one says otherwise than the other"},
+            because=_found,
+        ),
     ),
     reads=True,
     offered=Offered.CONTESTED,

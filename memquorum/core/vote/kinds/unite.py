@@ -25,6 +25,7 @@ from memquorum.core.vote.kinds.held import held
 from memquorum.core.vote.kinds.kind import (
     MemoryState,
     Offered,
+    Plain,
     Rests,
     Terms,
     Together,
@@ -60,6 +61,12 @@ def _absent(found: MemoryState, _: int) -> str | None:
     return None if found.admitted else _OUTSIDE
 
 
+def _found(terms: Mapping[str, int], yes: bool, _: Policy) -> str:
+    if not terms["same"]:
+        return "they do not know all of them in experience, or find that they do not say the same"
+    return "they say the same" if yes else "they say the same, but in words that are too different"
+
+
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
     if not terms["same"]:
         return "does not know all of them in experience, or finds that they do not say the same: all stay in it"
@@ -84,6 +91,12 @@ UNITE = held(
             GONE_ALREADY: "one of them was gone already",
         },
         opinion=_in_words,
+        plain=Plain(
+            asked="letting one memory stand in experience for those that say the same",
+            agreed="one memory is enough in experience for what they all say",
+            proposed={TWINS: "they say the same in experience"},
+            because=_found,
+        ),
     ),
     offered=Offered.TWINS,
     takes=TAKES,

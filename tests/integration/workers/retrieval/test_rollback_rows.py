@@ -94,6 +94,6 @@ async def test_an_account_of_the_memory_tells_the_vote_and_what_waits(reads: Rea
     known = await reads.facts(SIGHT, codec, A, Filters(purpose="billing"))
     assert known is not None
     told = "\n".join(telling.lines(explain(codec, GENESIS, known), GENESIS))
-    assert "vote to roll its weight in experience back. Outcome: rolled back" in told
+    assert "vote to let it count in experience as it did before. Outcome: rolled back" in told
     assert "Proposed because ops asked for an older version of its weight" in told
-    assert "to roll its weight in experience back, request" in told and OPEN.order_id in told
+    assert "to let it count in experience as it did before, request" in told and OPEN.order_id in told

@@ -63,7 +63,7 @@ def test_what_was_admitted_is_told_with_who_found_what_and_how_members_voted() -
         f"  task {ONE}: 0 without it, 0 with it; as many tokens",
         f"  task {TWO}: 0 without it, 0 with it; as many tokens",
         f"  task {THREE}: 0 without it, 0 with it; as many tokens",
-        "epoch 4: admitted, 3 members for it, with 3.5 where 3.35 is needed: votes and weight suffice",
+        "epoch 4: admitted, 3 members for it, with 3.5 where 3.35 is needed: enough members were for it",
         "version 1, from epoch 4 on: 0.6667, admitted; by then it helped in 1 task, did harm in 1",
         "version 2, from epoch 5 on: 0.8, used; by then it helped in 2 tasks, did harm in 2; new in "
         + ", ".join(f"{task} {gain}" for task, gain in sorted(GAINS.items())[:3])

@@ -52,11 +52,11 @@ def test_each_vote_says_what_the_account_of_its_memory_says() -> None:
         (vote,) = (vote for vote in account.votes if vote.epoch == one.epoch)
         assert one.vote == explain.plain(vote) and one.journal_seq == vote.journal_seq
         words = list(telling.voted(vote, wanted, GENESIS))
-        assert [line for line in one.lines if "About" not in line] == words
+        assert [line for line in one.numbers if "About" not in line] == words
         assert "\n".join(words) in "\n".join(telling.lines(account, GENESIS)), "as explain words it"
     json.dumps([one.vote for one in made])
-    assert f"  About {A}, now gone, its key destroyed." in made[-1].lines
-    assert (made[2].why, made[2].reason) == ("too few votes for it", "too_few_votes")
+    assert f"  About {A}, now gone, its key destroyed." in made[-1].numbers
+    assert (made[2].why, made[2].reason) == ("too few members were for it", "too_few_votes")
     assert made[1].why == "it was used after the vote began, so the vote does not count"
 
 
@@ -68,7 +68,8 @@ def test_what_a_budget_had_go_has_its_policy_its_features_by_name_and_its_score(
         "recency": 0.5, "accesses": 0, "goals": 0, "centrality": 0, "worth": 0.2, "novelty": 0, "urgency": 0,
     }  # fmt: skip
     assert one.proposed == "because its namespace held more tokens than its budget"
-    assert "each times worth: recency 0.5," in str(one) and "score 4.1666 per 1,000 tokens." in str(one)
+    assert "each times worth: recency 0.5," in "\n".join(one.numbers)
+    assert "score 4.1666 per 1,000 tokens." in "\n".join(one.numbers)
     shard.decide([replace(proposal(B, "evict"), weighed=replace(WEIGHED, net_ppm=-100_000, score=-100_000))])
     assert listed(shard)[0].score == -0.1
 
@@ -86,16 +87,17 @@ def test_what_is_drawn_among_near_ties_tells_no_features_and_no_score(shard: Sha
     shard.decide([replace(proposal(A, "evict"), reason="budget", weighed=drawn)], trigger="budget")
     (one,) = listed(shard)
     assert (one.policy, one.features, one.score) == ("worth", None, None)
-    assert "Its features and its score are withheld" in str(one) and "It was drawn among 3" in str(one)
+    numbers = "\n".join(one.numbers)
+    assert "Its features and its score are withheld" in numbers and "It was drawn among 3" in numbers
 
 
 def test_a_vote_on_several_memories_is_one_decision(shard: Shard) -> None:
     shard.decide([Proposal((B, A), NAMESPACE, "supersede", "contradicted", 0, 0, 0)])
     (one,) = listed(shard)
     assert one.memories == (Subject(B, "short-term"), Subject(A, "superseded"))
-    assert one.lines[0].endswith("Outcome: superseded"), "as for the one that it is against"
-    assert f"  The newer one is {B}; the vote was whether it takes the place of {A}." in one.lines
-    assert set(one.lines[-2:]) == {f"  Now in short-term memory: {B}.", f"  Now superseded: {A}."}
+    assert one.numbers[0].endswith("Outcome: superseded"), "as for the one that it is against"
+    assert f"  The newer one is {B}; the vote was whether it takes the place of {A}." in one.numbers
+    assert set(one.numbers[-2:]) == {f"  Now in short-term memory: {B}.", f"  Now superseded: {A}."}
 
 
 def test_what_names_more_than_a_reader_sees_is_left_out(shard: Shard) -> None:
@@ -114,7 +116,7 @@ def test_a_certificate_that_proves_nothing_tells_nothing_but_that(shard: Shard) 
     (one,) = told(CODEC, GENESIS, bad)
     assert one.vote["complaint"] == "decision: 2 commits, 3 are needed" and one.vote["opinions"] == []
     assert (one.kind, one.outcome, one.proposed, one.policy) == ("forget", "forgotten", None, None)
-    assert one.lines[0] == "Epoch 1 of shard 0: forgotten, but the certificate proves nothing: decision: 2 commits, 3 are needed"  # noqa: E501  # fmt: skip
+    assert one.numbers[0] == "Epoch 1 of shard 0: forgotten, but the certificate proves nothing: decision: 2 commits, 3 are needed"  # noqa: E501  # fmt: skip
     other = replace(whole, voted=(replace(whole.voted[0], memories=(Subject(B, "short-term"),)),))
     assert told(CODEC, GENESIS, other)[0].vote["complaint"] == f"the certificate does not speak of {B}"
 

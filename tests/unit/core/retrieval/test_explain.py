@@ -300,11 +300,11 @@ def test_a_kept_and_a_voided_one(shard: Shard) -> None:
     account, text = told(shard, C)
     assert [v.outcome for v in account.votes] == ["kept", "forgotten"]
     assert "0 of 4 members are for it" in text
-    assert "Kept: too few votes for it." in text
+    assert "Kept: too few members were for it." in text
     assert "Sealed since" in text
     account, text = told(shard, D)
     assert account.tier == "short-term"
-    assert "Forgotten: votes and weight suffice.\n  Voided: it was used after the vote began" in text
+    assert "Forgotten: enough members were for it.\n  Voided: it was used after the vote began" in text
 
 
 def test_a_kept_one_says_when_it_is_due_next() -> None:
@@ -426,7 +426,7 @@ def test_one_that_was_not_promoted_says_when_it_may_be_proposed_again(codec: Cod
     for _ in range(4):
         shard.decide([proposal(A, "promote")], contradicted)
     text = told(shard, A)[1]
-    assert "\n  Kept: members with half of all weight found it contradicted.\n" in text
+    assert "\n  Kept: members whose votes count for half or more found it contradicted.\n" in text
     assert text.endswith("too often to be promoted: it is not proposed again before it is used.")
     shard.access(A, 100_001)
     assert "before it is used" not in told(shard, A)[1]

@@ -103,7 +103,7 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
         f"1970-01-01 00:00:00  0/6     accessed    {B}  by reviewer in greenhouse",
         "1970-01-12 13:46:40  0/7     ticked",
         "1970-01-12 13:46:40  0/8     decided     epoch 1 by 4 members: 1 forgotten, 1 kept",
-        f"                               forgotten {A} in greenhouse, proposed as test: votes and weight suffice",
+        f"                               forgotten {A} in greenhouse, proposed as test: enough members were for it",
         "1970-01-12 13:46:40  0/9     destroyed   the keys of 1 memory: nobody can read them any more",
         f"                               destroyed {A}",
         f"1970-01-12 13:46:40  0/10    accessed    {A}  by reviewer in greenhouse: it was gone already",
@@ -115,7 +115,7 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
         f"1970-01-12 13:46:40  0/14    declined    request {asked} in greenhouse: there is nothing to vote on",
         f"1970-01-12 13:46:40  0/15    requested   request {asked} in greenhouse: to be voted on",
         "1970-01-12 13:46:40  0/16    decided     epoch 2 by 4 members: 1 restored",
-        f"                               restored  {A} in greenhouse, proposed as requested: votes and weight suffice",
+        f"{'':<31}restored  {A} in greenhouse, proposed as requested: enough members were for it",
         f"1970-01-12 13:46:40  0/17    protected   {A}  in greenhouse: hold by counsel",
         f"1970-01-12 13:46:40  0/18    protected   {A}  in greenhouse: hold by counsel, which changes nothing",
         f"1970-01-12 13:46:40  0/19    withheld    order {memory_id('orders')} in greenhouse: nothing is erased, 1 of "

@@ -37,7 +37,8 @@ def test_a_page_has_what_was_decided_and_where_the_next_begins(service: Served) 
     told = ask(client_of(service), limit=1).json()
     (one,) = told["decisions"]
     assert (one["outcome"], one["memories"]) == ("promoted", [{"memory_id": memory_id("b"), "state": "long-term"}])
-    assert one["vote"]["yes"] == 4 and one["lines"][0].startswith("Epoch 2 of shard 0, ")
+    assert one["vote"]["yes"] == 4 and one["numbers"][0].startswith("Epoch 2 of shard 0, ")
+    assert one["lines"][0].endswith("four of four members agreed that it is worth keeping for long.")
     assert told["next"] == cursor(NAMESPACE, Place(2, 0))
     assert ask(client_of(service), cursor=told["next"]).status_code == 200
     assert [one.behind for one in cast(Store, service.reads).wanted] == [None, Place(2, 0)]

@@ -57,7 +57,7 @@ def lines(service: Served, key: int, **asked: str) -> list[str]:
 def test_who_may_read_a_summary_is_told_its_sentences_with_their_sources(service: Served, key: int) -> None:
     told = lines(service, key)
     at = told.index(f"    1. key fact: {SAID[0]}")
-    assert told[at + 1].startswith(f"       characters 0 to 23 of {memory_id('a')}, said at ")
+    assert told[at + 1].startswith(f"       from {memory_id('a')}, said on ")
     assert told[at + 2] == f"    2. key fact: {SAID[1]}"
     masked = lines(service, key, redact="true")
     assert masked[at] == "    1. key fact: Ada has [phone]." and masked[at + 2] == told[at + 2]
@@ -65,7 +65,7 @@ def test_who_may_read_a_summary_is_told_its_sentences_with_their_sources(service
 
 def test_who_may_audit_alone_is_told_the_sources_without_the_words(service: Served) -> None:
     told = "\n".join(lines(service, 2))
-    assert f"    1. key fact: characters 0 to 23 of {memory_id('a')}, said at " in told
+    assert f"    1. key fact\n       from {memory_id('a')}, said on " in told
     assert not any(one in told for one in SAID)
 
 
@@ -78,6 +78,5 @@ def test_who_may_audit_alone_is_told_neither_labels_nor_names(service: Served) -
     assert [word for word in words if word in told(2)] == []
     audited = lines(service, 2)
     assert f"  Its publisher links it: isA a name, requires {memory_id('a')}." in audited
-    assert "  It fills a slot." in audited
-    assert any(line.startswith("  It is a summary of a session, made by ") for line in audited)
-    assert any(line.startswith("  consolidator recorded it at ") and "about" not in line for line in audited)
+    assert "  It was saved under a key." in audited
+    assert any("A summary was made of 2 memories." in line for line in audited)

@@ -57,7 +57,7 @@ def test_what_rests_is_asked_for_and_of_the_rest_it_is_said_why_not(
         "restored", "sealed", "alive", "destroyed", "destroyed", "erased", "unknown",
     ]  # fmt: skip
     said = {one["memory_id"]: one["detail"] for one in told["memories"]}
-    assert "did not agree (too few votes for it)" in said[ALSO] and "ask again" in said[ALSO]
+    assert "did not agree (too few members were for it)" in said[ALSO] and "ask again" in said[ALSO]
     assert said[GONE] == "its key was destroyed on 1970-01-02 00:00:00 UTC"
     assert said[OVER] == "its grace time ended on 1970-01-03 00:00:00 UTC: its key goes"
     assert "no way back" in said[ERASED]
