@@ -19,9 +19,10 @@ import re
 from memquorum.core.api.answers import Remembered, Shown
 from memquorum.core.journal.tables import TABLES, types
 
-REMEMBERED = tuple(name for name in Remembered.__struct_fields__ if name != "excerpt")  # found by `said`
-# What is computed of the others, and what comes of `$edges`.
-SHOWN = tuple(name for name in Shown.__struct_fields__ if name not in ("due_at", "links", "superseded_by"))
+_MARKS = ("overtaken", "overtakes")
+# Not those that are computed of the others, or come of `said`, of `conflicts` and of `$edges`.
+REMEMBERED = tuple(name for name in Remembered.__struct_fields__ if name not in ("excerpt", *_MARKS))
+SHOWN = tuple(name for name in Shown.__struct_fields__ if name not in ("due_at", "links", "superseded_by", *_MARKS))
 SHARES = frozenset({"salience", "sensitivity", "confidence"})
 """What a client sees in [0, 1] and the store keeps in millionths."""
 

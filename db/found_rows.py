@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
 from db.arrays import vector
 from db.columns import REMEMBERED, SHARES, SHOWN
@@ -20,7 +20,7 @@ from memquorum.core.policy import PPM
 from memquorum.core.records import Link
 from memquorum.core.retrieval import filing
 from memquorum.core.retrieval.buffer import Trace
-from memquorum.core.retrieval.conflicts import Contradiction, denied
+from memquorum.core.retrieval.conflicts import Contradiction, Pair, read
 from memquorum.core.retrieval.diffusion import Form
 from memquorum.core.retrieval.listing import KEPT
 from memquorum.core.retrieval.query import Filters, cosine
@@ -119,16 +119,12 @@ def neighbour(row: tuple[Any, ...]) -> Neighbour:
 def contradictions(rows: Sequence[tuple[Any, ...]], failures: Failures) -> list[Contradiction]:
     """Makes contradictions of rows of `conflicts`. `failures`: takes the pairs on which a rule fails: of those nothing
     is marked."""
-    found: list[Contradiction] = []
-    for *told, says, summary in rows:
-        one = Contradiction(*told)
-        if not says or not summary:
-            found.append(one)
-            continue
+    found: list[Contradiction | None] = []
+    for *told, agent, summary, newer, older in rows:
+        one = Pair(*told)
         pair = one.newer, one.older
-        gone = failures.answer("denied", pair, None, denied, summary, says, own=one.own)
-        found += [] if gone is None else [replace(one, denied=gone)]
-    return found
+        found.append(failures.answer("denied", pair, None, read, one, agent, newer, older, summary=summary))
+    return [one for one in found if one is not None]
 
 
 def trace(row: tuple[Any, ...]) -> Trace:

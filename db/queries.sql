@@ -543,16 +543,16 @@ WITH RECURSIVE tells (summary, source) AS (
 SELECT summary::text, source::text FROM tells WHERE summary = ANY(%(ids)s::uuid[]) AND summary <> source
 
 -- :name conflicts
--- Of memories, those that say otherwise and are alive, with the newer one first; whether one agent or source said both:
--- of a summary, one that said what it was made of; and whether the newer one says it on purpose. Where the older one is a summary, what both say: the newer one
--- contradicts a sentence of it.
+-- Pairs of memories that contradict each other and are alive, of some memories: the newer one first; whether one agent
+-- or source said both (of a summary, one that said what it was made of); when, in which tiers; whether the newer one
+-- says it on purpose, and who said it; whether the older one is a summary; and what both say.
 SELECT c.newer::text, c.older::text,
     n.agent = o.agent OR coalesce(n.source = o.source, false) OR (o.made_by IS NOT NULL AND EXISTS (
         SELECT FROM provenance p JOIN memory x ON x.id = p.parent
         WHERE p.child = o.id AND p.namespace = o.namespace AND NOT p.echo AND NOT p.merged AND x.agent = n.agent)),
-    n.said, o.said, n.tier, o.tier, c.stated,
-    CASE WHEN o.made_by IS NOT NULL THEN (SELECT t.body FROM content t WHERE t.memory_id = c.newer) END,
-    CASE WHEN o.made_by IS NOT NULL THEN (SELECT t.body FROM content t WHERE t.memory_id = c.older) END
+    n.said, o.said, n.tier, o.tier, c.stated, n.agent, o.made_by IS NOT NULL,
+    (SELECT t.body FROM content t WHERE t.memory_id = c.newer),
+    (SELECT t.body FROM content t WHERE t.memory_id = c.older)
 FROM contradiction c
 JOIN memory n ON n.id = c.newer AND n.tier IN ('short-term', 'long-term')
 JOIN memory o ON o.id = c.older AND o.tier IN ('short-term', 'long-term')

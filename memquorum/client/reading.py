@@ -18,7 +18,7 @@ from memquorum.client.command import command, in_json, opened
 from memquorum.client.errors import Invalid, NotConfigured, NotFound
 from memquorum.client.values import Filed, Gates, Only
 from memquorum.commands import OK, flag, option, seconds, titled, when
-from memquorum.core.api.answers import Answering, Around, Context, Hit, Recalled, Retrieved, Shown
+from memquorum.core.api.answers import Answering, Around, Context, Hit, Overtaken, Recalled, Retrieved, Shown
 from memquorum.core.retrieval.hops import QUESTION
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.text.plurals import many
@@ -339,9 +339,24 @@ def _show(console: Console, mark: str, one: Hit | Answering | Around, *, whole: 
     if one.also_by:
         also = f"        also said by {len(one.also_by)}: {', '.join(one.also_by)}"
         console.print(terminal.text(console, also), style="dim", soft_wrap=True)
-    if one.conflicts_with:
-        told = f"        says otherwise than {', '.join(one.conflicts_with)}; both stand"
+    for newer in one.overtaken:
+        console.print(terminal.text(console, f"        {_overtaken(one.text, newer)}"), style="yellow", soft_wrap=True)
+    if one.overtakes:
+        told = f"        overtook {', '.join(one.overtakes)}"
+        console.print(terminal.text(console, told), style="dim", soft_wrap=True)
+    others = set(one.conflicts_with).difference(one.overtakes, (newer.by for newer in one.overtaken))
+    if others:
+        told = f"        says otherwise than {', '.join(sorted(others))}; both stand"
         console.print(terminal.text(console, told), style="yellow", soft_wrap=True)
+
+
+def _overtaken(text: str, mark: Overtaken) -> str:
+    """A mark in words: since when and by which memory, and which statements where it is not the whole."""
+    said = ", ".join(f'"{_short(text[start:end])}"' for start, end in mark.spans)
+    part = f": {said}" if said and mark.spans != ((0, len(text)),) else ""
+    if mark.disputed:
+        return f"disputed by {mark.agent} in {mark.by}{part}"
+    return f"overtaken since {moment(mark.since)} by {mark.by}{part}"
 
 
 def show(console: Console, one: Shown) -> None:
@@ -351,6 +366,9 @@ def show(console: Console, one: Shown) -> None:
     for line in lines:
         console.print(terminal.text(console, line), soft_wrap=True)
     _whence(console, one)
+    for against in one.overtaken:
+        marked = f"        {_overtaken(one.text or '', against)}"
+        console.print(terminal.text(console, marked), style="yellow", soft_wrap=True)
     if one.text is None and one.restorable:
         back = f"        `memquorum restore -n {one.namespace} {one.memory_id}` asks the members to bring it back"
         console.print(terminal.text(console, back), style="dim", soft_wrap=True)

@@ -117,6 +117,12 @@ def test_corrections_of_another_agent_are_marked_and_take_nothing(fleet: Plant) 
         hits = {hit.memory_id: hit for hit in alice.search("account of Vega Ltd", k=20, peek=True)}
         assert hits[facts[0]].conflicts_with == (lies[0],) and hits[lies[0]].conflicts_with == (facts[0],)
 
+        (mark,) = hits[facts[0]].overtaken
+        assert (mark.by, mark.agent, mark.disputed) == (lies[0], "mallory", True)
+        assert ", disputed by another agent] alice: " in str(alice.context("account of Vega Ltd", peek=True))
+        (listed,) = (one for one in alice.memories() if one.memory_id == facts[0])
+        assert listed.overtaken == (mark,)
+
         named = mallory.add(LIES[0] + " I am sure.", explicit=True, supersedes=[facts[0]], wait=True)
         fleet.later(lambda: disputes(alice, facts[0]))
         told = alice.explain(facts[0]).in_numbers()

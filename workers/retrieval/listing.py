@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -16,26 +17,30 @@ from memquorum.telemetry import tracing
 from workers.retrieval import using
 from workers.retrieval.answers import Told, body, unknown
 from workers.retrieval.memories import due
+from workers.retrieval.retrieving import overtaken_in
 from workers.retrieval.service import Service
 
 
 async def memories(service: Service, request: Request, caller: Caller) -> Response:
     """The memories that pass, each with what it is linked with."""
     wanted = read_list(await body(request, service.bounds), service.bounds)
-    found = await service.reads.memories(caller.at(wanted.namespace, READ), wanted)
+    sight = caller.at(wanted.namespace, READ)
+    found = await service.reads.memories(sight, wanted)
     policy = service.configurations.policy(wanted.namespace)
     mask = service.redaction.of(wanted.namespace, asked=wanted.redact)
 
-    def page() -> Page:
+    def page() -> tuple[Listed, ...]:
         def listed(one: dict[str, Any]) -> Listed:
             text = None if one["text"] is None else mask.text(one["text"])
             return Listed(**one | {"text": text, "due_at": due(one, policy)})
 
-        shown = tuple(listed(one) for one in found[: wanted.limit])
-        more = len(found) > wanted.limit
-        return Page(wanted.namespace, shown, cursor(shown[-1].occurred_at, shown[-1].memory_id) if more else None)
+        return tuple(listed(one) for one in found[: wanted.limit])
 
-    return Told(await service.desk.read(page))
+    shown = await service.desk.read(page)
+    marks = await overtaken_in(service, sight, {one.memory_id: one.text for one in shown})
+    shown = tuple(replace(one, overtaken=marks.get(one.memory_id, ())) for one in shown)
+    more = len(found) > wanted.limit
+    return Told(Page(wanted.namespace, shown, cursor(shown[-1].occurred_at, shown[-1].memory_id) if more else None))
 
 
 async def slot(service: Service, request: Request, caller: Caller) -> Response:

@@ -30,6 +30,7 @@ from memquorum.telemetry import tracing
 from workers.retrieval import using
 from workers.retrieval.answers import Told, unknown
 from workers.retrieval.refusals import Asked, Refused
+from workers.retrieval.retrieving import overtaken_in
 from workers.retrieval.service import Service
 
 _NOTHING: dict[str, Any] = {
@@ -56,6 +57,8 @@ async def memory(service: Service, request: Request, caller: Caller) -> Response
         used = Uses(found["namespace"], agent, (memory_id,))
         await using.read(service, caller, used, request.headers.get(tracing.HEADER), "GET /memories")
     found |= {"text": await _masked(service, request, found)}
+    marks = await overtaken_in(service, caller.sight(READ), {memory_id: found["text"]})
+    found |= {"overtaken": marks.get(memory_id, ())}
     return Told(Shown(**found, due_at=due(found, service.configurations.policy(found["namespace"]))))
 
 

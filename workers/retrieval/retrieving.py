@@ -16,12 +16,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memquorum.core.access import READ, Caller, Sight
-from memquorum.core.api.answers import Answering, Around, Hit, LeftOut, Recalled, Retrieved
+from memquorum.core.api.answers import Answering, Around, Hit, LeftOut, Overtaken, Recalled, Retrieved
 from memquorum.core.orders.protect import goal_kind
 from memquorum.core.policy import Policy
-from memquorum.core.retrieval import conflicts, diffusion, hops, packing, requests, rereading, supports
+from memquorum.core.retrieval import conflicts, diffusion, hops, overtaken, packing, requests, rereading, supports
 from memquorum.core.retrieval import recall as surroundings
+from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.diffusion import Form
+from memquorum.core.retrieval.overtaken import NOTHING
 from memquorum.core.retrieval.packing import Item, Packed
 from memquorum.core.retrieval.query import ALL, Filters, Search, read_flag
 from memquorum.core.retrieval.ranking import DEFAULTS, Candidate, Question, Scored, idle_forms, rank, scheduled
@@ -79,9 +81,9 @@ async def recall(service: Service, request: Request, caller: Caller) -> Response
         told = "for this purpose, sensitivity and jurisdiction"
         return unknown("memory_id", f"no memory {wanted.memory_id} is alive in {namespace!r} {told}")
     ordered = surroundings.in_order(found, anchors)
-    marked = conflicts.marks(await service.reads.conflicts(sight, [one.candidate.hit.memory_id for one in ordered]))
+    contradict = await service.reads.conflicts(sight, [one.candidate.hit.memory_id for one in ordered])
     ways = {one.candidate.hit.memory_id: one for one in ordered}
-    scored = [_marked(one, marked.get(one.candidate.hit.memory_id, ())) for one in surroundings.scored(ordered)]
+    scored = _marked(surroundings.scored(ordered), contradict)
     scored = await each_once(service, sight, scored, anchors)
     kept = await kept_out(service, sight, namespace, wanted.filters)
     mask = service.redaction.of(namespace, asked=wanted.reader.redact)
@@ -272,12 +274,28 @@ async def _beside(
         hit = conflicts.disputed(one.hit, found)
         part = replace(one, hit=hit, whole=one.text if hit.excerpt else None)
         scored[memory_id] = replace(follower, candidate=conflicts.doubtful(part, found))
-    marked = conflicts.marks(found)
-    return [_marked(scored[memory_id], marked.get(memory_id, ())) for memory_id in conflicts.ordered(order, found)]
+    return _marked([scored[memory_id] for memory_id in conflicts.ordered(order, found)], found)
 
 
-def _marked(one: Scored, beside: tuple[str, ...]) -> Scored:
-    return replace(one, candidate=one.candidate.beside(beside))
+def _marked(ranked: Sequence[Scored], found: Sequence[Contradiction]) -> list[Scored]:
+    """A ranking with what contradicts each memory, and in which statements."""
+    beside = conflicts.marks(found)
+
+    def mark(one: Scored) -> Scored:
+        return replace(one, candidate=one.candidate.beside(beside.get(one.candidate.hit.memory_id, NOTHING)))
+
+    return list(map(mark, ranked))
+
+
+async def overtaken_in(
+    service: Service,
+    sight: Sight,
+    texts: Mapping[str, str | None],
+) -> dict[str, tuple[Overtaken, ...]]:
+    """The marks of memories that are shown, by id. `texts`: as they are given; None where a memory has none."""
+    there = {memory_id: text for memory_id, text in texts.items() if text is not None}
+    beside = conflicts.marks(await service.reads.conflicts(sight, list(there)))
+    return {one: overtaken.placed(there[one], by.against) for one, by in beside.items() if one in there}
 
 
 async def _encode(service: Service, namespace: str, text: str) -> Mapping[str, NDArray[np.float32]]:

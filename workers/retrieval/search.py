@@ -7,6 +7,7 @@ Which memories are found, and in which order, four statements of `db/queries.sql
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,7 @@ from memquorum.core.policy import PPM
 from memquorum.core.retrieval import conflicts, query, rereading
 from memquorum.core.retrieval.cache import Compared
 from memquorum.core.retrieval.folding import fold
+from memquorum.core.retrieval.overtaken import NOTHING, Beside, placed
 from memquorum.core.retrieval.ranking import Question, idle_forms, near_enough
 from memquorum.ports import Encoder
 from workers.retrieval.answers import Told, body
@@ -52,16 +54,21 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     # Who sends a vector asks nothing that could be read once more.
     again = near if wanted.vector is not None else await reread(service, sight, wanted.query, near)
     best = fold(await once(service, sight, again), service.failures)
+    together, beside = await _beside(service, sight, wanted, best[: wanted.k])
     # What came in for what it contradicts may be told by another one, too.
-    hits = await once(service, sight, await _beside(service, sight, wanted, best[: wanted.k]))
-    hits = fold(hits, service.failures)[: wanted.k]
+    hits = fold(await once(service, sight, together), service.failures)[: wanted.k]
     used, warning = await count(service, request, wanted, hits)
     cached = service.caching.cached(wanted.namespace)
     mask = service.redaction.of(wanted.namespace, asked=wanted.redact)
+    given = await service.desk.read(mask.hits, hits) if mask.on else hits
+    against = {hit.memory_id: beside.get(hit.memory_id, NOTHING).against for hit in given}
     return Told(
         SearchResult(
             namespace=wanted.namespace,
-            hits=tuple(map(own, await service.desk.read(mask.hits, hits) if mask.on else hits)),
+            hits=tuple(
+                replace(own(hit), overtaken=placed(hit.text, against[hit.memory_id], excerpt=hit.excerpt))
+                for hit in given
+            ),
             used=used,
             served_from=found.served_from,
             compared=found.compared,
@@ -108,12 +115,18 @@ async def _weighed(service: Service, sight: Sight, wanted: query.Search, hits: l
     return [hit for hit in given if hit.memory_id not in idle]
 
 
-async def _beside(service: Service, sight: Sight, wanted: query.Search, hits: list[Hit]) -> list[Hit]:
-    """The hits, with those that contradict each other together, and what is to be believed before one of them."""
+async def _beside(
+    service: Service,
+    sight: Sight,
+    wanted: query.Search,
+    hits: list[Hit],
+) -> tuple[list[Hit], Mapping[str, Beside]]:
+    """The hits, with those that contradict each other together, and what is to be believed before one of them; and what
+    contradicts each."""
     near = {hit.memory_id: hit for hit in hits}
     found = conflicts.concerning(await service.reads.conflicts(sight, list(near)), {i: near[i].text for i in near})
     if not found:
-        return hits
+        return hits, {}
     came = await brought(service, sight, wanted.namespace, conflicts.missing(near, found), wanted.filters)
     if came:
         vector = await _vector(service, wanted)
@@ -121,7 +134,9 @@ async def _beside(service: Service, sight: Sight, wanted: query.Search, hits: li
         near |= {i: conflicts.disputed(one, found) for i, one in told.items()}
     marked = conflicts.marks(found)
     order = conflicts.ordered(conflicts.inserted([hit.memory_id for hit in hits], came, found), found)
-    return [replace(near[i], conflicts_with=marked.get(i, ())) for i in order]
+    marks = {i: marked.get(i, NOTHING) for i in order}
+    hits = [replace(near[i], conflicts_with=marks[i].conflicts_with, overtakes=marks[i].overtakes) for i in order]
+    return hits, marked
 
 
 async def _vector(service: Service, wanted: query.Search) -> NDArray[np.float32]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -36,12 +36,36 @@ class _Use(Carried, frozen=True, kw_only=True):
     first_at: int | None = None
 
 
+class Overtaken(Struct, frozen=True):
+    """A newer memory says statements of this one otherwise. `by`: its id; `agent`: who said it; `since`: when, in
+    milliseconds. `disputed`: another agent says so, and nothing more: then the older one may hold. `spans`: the
+    characters of the text as it is given, from and to before; none where the whole is meant."""
+
+    by: str
+    agent: str
+    since: int
+    disputed: bool
+    spans: tuple[tuple[int, int], ...] = ()
+
+
+def mark(text: str, overtaken: Sequence[Overtaken]) -> str:
+    """What a line of a prompt says of a text's marks: of the newest that overtook it, else of the newest that disputes
+    it; empty where there are none."""
+    if not overtaken:
+        return ""
+    last = max(overtaken, key=lambda one: (not one.disputed, one.since))
+    span = last.spans[0] if last.spans else (0, len(text))
+    return quoting.overtaken(text, last.since, span, disputed=last.disputed)
+
+
 class _Text(_Use, frozen=True, kw_only=True):
     """`excerpt`: the text is those sentences of a summary that answer, and not the whole. `subject`: who or what it is
-    about."""
+    about. `overtaken`: newer memories that say statements of it otherwise; `overtakes`: older ones that it overtook."""
 
     excerpt: bool = False
     subject: str = ""
+    overtaken: tuple[Overtaken, ...] = ()
+    overtakes: tuple[str, ...] = ()
 
 
 class Remembered(_Text, frozen=True):
@@ -98,7 +122,12 @@ class SearchResult(Struct, frozen=True, omit_defaults=True):
 
 def _prompt(items: Iterable[_Item]) -> str:
     """The memories as they are put into a prompt: quoted, each on a line of its own, under a heading."""
-    lines = (quoting.line(one.text, one.agent, one.occurred_at, mark=quoting.also_said(one.also_by)) for one in items)
+    lines = (
+        quoting.line(
+            one.text, one.agent, one.occurred_at, mark=mark(one.text, one.overtaken) + quoting.also_said(one.also_by)
+        )
+        for one in items
+    )
     return quoting.framed(lines).rstrip("\n")
 
 
@@ -200,7 +229,7 @@ class Shown(_Use, frozen=True):
     """A memory. Times in milliseconds since the epoch; what only the living have is null of others. `links`: what its
     publisher says that it is linked with, as far as that is kept and the reader may see it. `superseded_by`: the memory
     that took the place of one in the tier `superseded`, where the reader may see that; a request to restore brings the
-    older one back by a vote."""
+    older one back by a vote. `overtaken`: newer memories that say statements of it otherwise."""
 
     memory_id: str
     namespace: str
@@ -222,6 +251,7 @@ class Shown(_Use, frozen=True):
     due_at: int | None
     links: tuple[Link, ...] = ()
     superseded_by: str | None = None
+    overtaken: tuple[Overtaken, ...] = ()
 
     @property
     def restorable(self) -> bool:

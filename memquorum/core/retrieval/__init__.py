@@ -8,10 +8,10 @@
    `ranking` adds strength and tier, `diffusion` what of experience is at home elsewhere, `hops` what the first hits
    name, `packing` fits it into a budget, of summaries in `pieces`; `folding`: what is the same text is given once;
    `recall`: what surrounds a memory;
-   `conflicts`: what contradicts a memory is served with it; `rereading`: of the best hits that first
-   which answers, by their `matter`; `supports`: a summary is not served beside what it was made of; `rollups`: what
-   is said of one thing, now or as of a time; `listing`: all that pass, page by page, and as a `graph`;
-   `using`: what a reader says that it used;
+   `conflicts`: what contradicts a memory is served with it, `overtaken`: in which statements;
+   `rereading`: of the best hits that first which answers, by their `matter`; `supports`: a summary is not served
+   beside what it was made of; `rollups`: what is said of one thing, now or as of a time; `listing`: all that pass,
+   page by page, and as a `graph`; `using`: what a reader says that it used;
 4. `buffer`, `working`: what an agent said last, and what goes into a prompt; `context`: how that is asked for;
    `redaction`: who is given texts masked;
 5. orders as they are asked for over HTTP: `erasing`, `forgetting`, `restoring`, `rolling_back`, `pinning`; `ordered`:

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum.core.retrieval.conflicts import Contradiction, doubtful, marks
+from memquorum.core.retrieval.overtaken import NOTHING
 from memquorum.core.retrieval.ranking import Candidate
 
 PLACES = 64
@@ -37,10 +38,11 @@ def ring(traces: Iterable[Trace]) -> list[Trace]:
 def marked(traces: Iterable[Trace], found: Sequence[Contradiction]) -> list[Trace]:
     """The traces, each naming the memories that contradict it; a summary with the lines of it that they contradict."""
     beside = marks(found)
-    return [
-        replace(trace, candidate=doubtful(trace.candidate, found).beside(beside.get(trace.candidate.hit.memory_id, ())))
-        for trace in traces
-    ]
+
+    def mark(one: Candidate) -> Candidate:
+        return doubtful(one, found).beside(beside.get(one.hit.memory_id, NOTHING))
+
+    return [replace(trace, candidate=mark(trace.candidate)) for trace in traces]
 
 
 def by_salience(traces: Iterable[Trace]) -> list[Trace]:

@@ -7,24 +7,23 @@ promoted, and somebody else contradicts, stays first, with what contradicts it d
 the best of them stood.
 
 Of a summary one sentence is contradicted, and not all the others: it stands in contradiction where that sentence is
-served. Which one that is follows from both texts, by the rules by which the contradiction was found (`denied`).
+served. Which one that is follows from both texts (`overtaken.denied`). Of any other memory the statements that are
+contradicted are marked, and all of it is served.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 from msgspec.structs import replace
 
 from memquorum.core.api.answers import Hit
 from memquorum.core.consolidation.rendering import sentences
-from memquorum.core.retrieval import filing
+from memquorum.core.retrieval import filing, overtaken
+from memquorum.core.retrieval.overtaken import Beside, Otherwise
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.ranking import Candidate
-from memquorum.core.text.agreement import gist
-from memquorum.core.text.conflict import between, read
-from memquorum.core.text.meant import meant, replaces
 from memquorum.core.tiers import LONG_TERM
 
 
@@ -49,22 +48,39 @@ class Pair(Struct, frozen=True):
 
 class Contradiction(Pair, frozen=True):
     """The same, read to be served. `denied`: where the older one is a summary, the sentences of it that the newer one
-    says otherwise."""
+    says otherwise; `statements`: those of any older one, empty where none can be told apart from the rest. `agent`: who
+    said the newer one."""
 
     denied: frozenset[str] = frozenset()
+    agent: str = ""
+    statements: tuple[str, ...] = ()
+
+    @property
+    def otherwise(self) -> Otherwise:
+        """What the older one is marked with."""
+        disputed = not (self.own or self.stated)
+        return Otherwise(self.newer, self.agent, self.newer_at, disputed, self.statements)
 
 
-def denied(summary: str, text: str, *, own: bool) -> frozenset[str]:
-    """The sentences of a summary that a later text says otherwise; all of them where no rule tells: it was named to be
-    superseded, or found by a model. `own`: whether one agent said both."""
-    said, later, values = tuple(dict.fromkeys(sentences(summary))), read(gist(text)), meant(text)
-    found = {one: between(read(gist(one)), later, same_agent=own) for one in said}
-    return (
-        frozenset(one for one, finding in found.items() if finding is not None and finding.exact)
-        or frozenset(one for one, finding in found.items() if finding is not None)
-        or frozenset(one for one in said if values and replaces(values, gist(one)))
-        or frozenset(said)
-    )
+def read(
+    one: Pair,
+    agent: str,
+    newer: str | None,
+    older: str | None,
+    *,
+    summary: bool,
+) -> Contradiction:
+    """Adds to a pair the statements of the older text that the newer one denies. `agent`: who said the newer one. A
+    text is None where the reader may not see it. All of a summary is denied where no rule tells which sentence is: it
+    was named to be superseded."""
+    told = Contradiction(**structs.asdict(one), agent=agent)
+    if newer is None or older is None:
+        return told
+    said = tuple(dict.fromkeys(sentences(older))) if summary else overtaken.statements(older)
+    found = overtaken.denied(said, newer, own=one.own)
+    if summary:
+        return replace(told, denied=frozenset(found or said), statements=found)
+    return replace(told, statements=found or overtaken.nearest(said, newer))
 
 
 def concerning(found: Iterable[Contradiction], served: Mapping[str, str]) -> list[Contradiction]:
@@ -94,13 +110,26 @@ def disputed(one: Hit, found: Iterable[Contradiction]) -> Hit:
     return replace(one, text=text, excerpt=text != one.text) if text else one
 
 
-def marks(found: Iterable[Contradiction]) -> dict[str, tuple[str, ...]]:
-    """Names, by memory, those that contradict it."""
+def marks(found: Iterable[Contradiction]) -> dict[str, Beside]:
+    """What contradicts each memory, in the order in which it was noted; newer ones in the order in which they were
+    said."""
     beside: dict[str, dict[str, None]] = {}
+    against: dict[str, list[Otherwise]] = {}
+    overtakes: dict[str, list[str]] = {}
     for one in found:
         beside.setdefault(one.newer, {})[one.older] = None
         beside.setdefault(one.older, {})[one.newer] = None
-    return {memory_id: tuple(others) for memory_id, others in beside.items()}
+        against.setdefault(one.older, []).append(one.otherwise)
+        if not one.otherwise.disputed:
+            overtakes.setdefault(one.newer, []).append(one.older)
+    return {
+        memory_id: Beside(
+            tuple(others),
+            tuple(sorted(against.get(memory_id, ()), key=lambda by: (by.at, by.by))),
+            tuple(overtakes.get(memory_id, ())),
+        )
+        for memory_id, others in beside.items()
+    }
 
 
 def missing(memory_ids: Iterable[str], found: Iterable[Contradiction]) -> list[str]:

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from memquorum.core.api.answers import Hit
 from memquorum.core.contained import Failures
 from memquorum.core.retrieval import folding
+from memquorum.core.retrieval.overtaken import placed
 from memquorum.core.retrieval.pieces import Piece, Span, pieces
 from memquorum.core.retrieval.ranking import Candidate, Scored
 from memquorum.core.text.agreement import Said
@@ -115,13 +116,17 @@ def _with(scored: Scored, before: Item | None, piece: Piece, cost: Callable[[Hit
     """A memory with one piece more than it had, its sentences in the order of its text."""
     candidate = scored.candidate
     if piece.span is None:
-        return Item(scored, cost(candidate.hit))
+        whole = candidate.hit
+        marked = replace(whole, overtaken=placed(whole.text, candidate.against, excerpt=whole.excerpt))
+        return Item(replace(scored, candidate=replace(candidate, hit=marked)), cost(marked))
     spans = tuple(sorted((*(before.spans if before else ()), piece.span)))
     text = "\n".join(candidate.text[start:end] for start, end in spans)
     hit = replace(candidate.hit, text=text, excerpt=text != candidate.text)
     given = {candidate.text.count("\n", 0, start) for start, _ in spans}
     against = (i for i in hit.conflicts_with if i not in candidate.denied or not given.isdisjoint(candidate.denied[i]))
-    hit = replace(hit, conflicts_with=tuple(against), also_by=before.scored.candidate.hit.also_by if before else ())
+    also_by = before.scored.candidate.hit.also_by if before else ()
+    marks = placed(text, candidate.against, excerpt=text != candidate.text)
+    hit = replace(hit, conflicts_with=tuple(against), also_by=also_by, overtaken=marks)
     part = replace(scored, candidate=replace(candidate, hit=hit))
     return Item(part, cost(hit), before.folded if before else (), spans)
 

@@ -22,6 +22,7 @@ from memquorum.core import decay
 from memquorum.core.api.answers import Hit
 from memquorum.core.policy import PPM, ExperiencePolicy, Policy
 from memquorum.core.retrieval.fusion import Fusion, merged, relevance
+from memquorum.core.retrieval.overtaken import Beside, Otherwise
 from memquorum.core.retrieval.query import Filters
 
 _TIERS: Mapping[str, float] = MappingProxyType({"short-term": 1.0, "long-term": 1.1})
@@ -66,15 +67,18 @@ class Candidate(Struct, frozen=True):
     """All of a summary, where the hit has some sentences of it."""
     denied: Mapping[str, frozenset[int]] = MappingProxyType({})
     """Of a summary, the lines of all of it that another memory contradicts, by that."""
+    against: tuple[Otherwise, ...] = ()
+    """The newer memories that contradict it, and in which statements."""
 
     @property
     def text(self) -> str:
         """All that it says."""
         return self.hit.text if self.whole is None else self.whole
 
-    def beside(self, contradict: tuple[str, ...]) -> Candidate:
-        """The candidate, with its hit naming the memories that contradict it."""
-        return replace(self, hit=replace(self.hit, conflicts_with=contradict))
+    def beside(self, marks: Beside) -> Candidate:
+        """The candidate with what contradicts it."""
+        hit = replace(self.hit, conflicts_with=marks.conflicts_with, overtakes=marks.overtakes)
+        return replace(self, hit=hit, against=marks.against)
 
 
 class Scored(Struct, frozen=True):

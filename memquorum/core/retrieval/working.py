@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from memquorum.core.api import answers
 from memquorum.core.api.answers import Hit
 from memquorum.core.contained import Failures
 from memquorum.core.retrieval.buffer import PLACES, Trace, as_it_happened, by_salience
@@ -64,7 +65,8 @@ def line(hit: Hit, signed: bool = False, *, also: bool = False) -> str:
     `Frame`. `also`: with the other agents who said the same."""
     # A general form is of another namespace, and a summary's maker is no agent: nobody signed a role of theirs.
     vouched = signed and not hit.diffused and hit.made_by is None
-    mark = _CONTRADICTED if hit.conflicts_with else ""
+    known = {*hit.overtakes, *(one.by for one in hit.overtaken)}
+    mark = answers.mark(hit.text, hit.overtaken) or ("" if known.issuperset(hit.conflicts_with) else _CONTRADICTED)
     mark += quoting.also_said(hit.also_by) if also else ""
     return quoting.line(hit.text, hit.agent, hit.occurred_at, role=hit.role if vouched else None, mark=mark)
 

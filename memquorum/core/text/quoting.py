@@ -40,7 +40,9 @@ _PLAIN = re.compile(_NAME + r"\Z")
 _STRING = r'"(?:[^"\\\n]|\\.)*+"'
 _WHO = rf"(?:{_NAME}|{_STRING})"
 _LINE = re.compile(rf"\s*- (?:\[[^\]\n]*\] {_WHO}(?: \({_WHO}\))?: )?(?P<said>{_STRING})\s*\Z")
-_MINUTES = len("2026-01-01T00:00")
+_MINUTES, _DAY = len("2026-01-01T00:00"), len("2026-01-01")
+_QUOTED_MOST = 80  # characters of a statement in a mark
+_BRACKET = "\\u005d"  # a closing bracket as JSON may escape it: a bare one ends the head of a line
 # What is read back: a line as prompts had it before texts were quoted; a heading; what people and models put before
 # what they repeat. A hyphen before a number may be a sign.
 _FORMER = re.compile(
@@ -69,7 +71,7 @@ def quoted(text: str) -> str:
 def line(text: str, agent: str, at_ms: int, *, role: str | None = None, mark: str = "") -> str:
     """A memory as a line: when, who, what. `role`: only where the agent's signature vouches for it; `mark`: what is to
     be known of the memory, behind the time."""
-    at = moments.moment(min(max(at_ms, 0), moments.LATEST))[:_MINUTES].replace("T", " ")
+    at = _minute(at_ms)
     who = _name(agent) if role is None else f"{_name(agent)} ({_name(role)})"
     return f"- [{at}{mark}] {who}: {quoted(text)}\n"
 
@@ -80,6 +82,17 @@ def also_said(by: Sequence[str]) -> str:
         return ""
     named = len(by) <= NAMED_MOST and all(map(_PLAIN.match, by))
     return f", also said by {', '.join(by) if named else many(len(by), 'other agent')}"
+
+
+def overtaken(text: str, since: int, span: tuple[int, int], *, disputed: bool) -> str:
+    """A mark for a line: a newer memory says the text otherwise, or a statement of it, which is quoted. `since`: when
+    that was said, in milliseconds; `disputed`: another agent says so, and nothing more."""
+    what = "disputed by another agent" if disputed else f"overtaken on {_minute(since)[:_DAY]}"
+    start, end = span
+    if end - start == len(text):
+        return f", {what}"
+    said = text[start:end] if end - start <= _QUOTED_MOST else f"{text[start : start + _QUOTED_MOST]}…"
+    return f", in part {what}: {quoted(said).replace(']', _BRACKET)}"
 
 
 def framed(lines: Iterable[str]) -> str:
@@ -96,6 +109,10 @@ def unquoted(told: str) -> str | None:
     except ValueError:
         return None
     return said if isinstance(said, str) else None
+
+
+def _minute(at_ms: int) -> str:
+    return moments.moment(min(max(at_ms, 0), moments.LATEST))[:_MINUTES].replace("T", " ")
 
 
 def _name(name: str) -> str:

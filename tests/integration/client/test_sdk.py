@@ -112,9 +112,13 @@ def test_a_slot_that_is_filled_anew_serves_the_last_word_alone(line: Settings, m
     beside = {theirs.memory_id: (receipts[-1].memory_id,), receipts[-1].memory_id: (theirs.memory_id,)}
     assert {hit.memory_id: hit.conflicts_with for hit in both} == beside
     assert {item.memory_id: item.conflicts_with for item in lately.items} == beside
-    assert str(lately).count("contradicted by another memory") == 2
-    assert [item.conflicts_with for item in buffer.items] == [beside[theirs.memory_id]]
-    assert "contradicted by another memory" in str(buffer)
+    older, newer = receipts[-1].memory_id, theirs.memory_id
+    for items in (both, lately.items):
+        marks = {item.memory_id: (item.overtaken, item.overtakes) for item in items}
+        assert marks[newer] == ((), (older,)) and [(by.by, by.disputed) for by in marks[older][0]] == [(newer, False)]
+    assert [by.by for by in memory.get(older).overtaken] == [newer]
+    assert str(lately).count(", overtaken on ") == 1
+    assert [item.conflicts_with for item in buffer.items] == [beside[newer]]
 
 
 def test_what_is_filed_is_found_where_it_is_filed(line: Settings, memory: Memory) -> None:

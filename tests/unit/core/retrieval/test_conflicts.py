@@ -9,15 +9,17 @@ from msgspec.structs import replace
 from memquorum.core.api.answers import Hit
 from memquorum.core.retrieval.conflicts import (
     Contradiction,
+    Pair,
     concerning,
-    denied,
     disputed,
     doubtful,
     inserted,
     marks,
     missing,
     ordered,
+    read,
 )
+from memquorum.core.retrieval.overtaken import Beside
 from memquorum.core.retrieval.packing import pack
 from memquorum.core.retrieval.ranking import Candidate, Scored
 
@@ -55,7 +57,11 @@ def test_what_has_to_stand_first_and_was_not_found_comes_in_before_the_other() -
 
 
 def test_both_are_marked_with_each_other() -> None:
-    assert marks([SYNC]) == {"four": ("three",), "three": ("four",)}
+    found = marks([SYNC])
+    assert {one: by.conflicts_with for one, by in found.items()} == {"four": ("three",), "three": ("four",)}
+    assert [by.by for by in found["three"].against] == ["four"] and found["four"].against == ()
+    assert found["four"].overtakes == (), "another agent's word alone overtakes nothing"
+    assert marks([replace(SYNC, own=True)])["four"].overtakes == ("three",)
 
 
 # A sentence of a summary --------------------------------------------------------------------------------------------
@@ -88,7 +94,9 @@ def summary(text: str = SUMMARY) -> Candidate:
     ],
 )
 def test_which_sentence_of_a_summary_is_denied_follows_from_both_texts(text: str, found: set[str]) -> None:
-    assert denied(SUMMARY, text, own=True) == found
+    pair = Pair("new", "sum", True, 2, 1, "short-term", "short-term")
+    assert read(pair, "ann", text, SUMMARY, summary=True).denied == found
+    assert not read(pair, "ann", None, SUMMARY, summary=True).denied, "who may not read the newer one is told less"
 
 
 def test_a_summary_stands_in_contradiction_where_the_sentence_is_served_and_nowhere_else() -> None:
@@ -107,7 +115,7 @@ def test_of_a_summary_that_comes_in_first_the_sentence_in_question_is_served() -
 
 @pytest.mark.parametrize("near", [f"{TOMAS}\n{ROSA}", SUMMARY])
 def test_what_is_packed_of_a_summary_is_marked_by_what_denies_just_that(near: str) -> None:
-    found = doubtful(summary(near), [FRIDAY, GASKET]).beside(("friday", "gasket"))
+    found = doubtful(summary(near), [FRIDAY, GASKET]).beside(Beside(("friday", "gasket")))
     (item,) = pack([Scored(found, 1.0, 1.0, 1.0)], 500, 5, question="Who ordered the gasket for pump 7?").items
     hit = item.scored.candidate.hit
     if near == SUMMARY:
@@ -116,3 +124,38 @@ def test_what_is_packed_of_a_summary_is_marked_by_what_denies_just_that(near: st
         assert (hit.text, hit.conflicts_with) == (near, ("gasket",)), "what is denied and was not asked for is left out"
     (first,) = pack([Scored(found, 1.0, 1.0, 1.0)], 15, 5, question="Who measured 3.8 bar at the inlet?").items
     assert (first.scored.candidate.hit.text, first.scored.candidate.hit.conflicts_with) == (TOMAS, ())
+
+
+# A statement of a note ----------------------------------------------------------------------------------------------
+
+NOTE = "Ada lives at Elm Road 5. Her phone is 555-0100. She is allergic to nuts."
+PAIR = Pair("moved", "note", True, 2, 1, "short-term", "short-term")
+
+
+def note(against: Contradiction) -> Candidate:
+    hit = Hit("note", NOTE, "short-term", "ada", 1, 0, 0, 0.5, 0.7)
+    one = Candidate(hit, "hashing-512", np.ones(1, np.float32), True, 1.0, ())
+    return one.beside(marks([against])["note"])
+
+
+def test_a_correction_of_one_statement_marks_that_one_and_leaves_the_rest() -> None:
+    found = read(PAIR, "ada", "Her phone is 555-0199 now.", NOTE, summary=False)
+    assert found.statements == ("Her phone is 555-0100.",)
+    assert found.denied == frozenset(), "all of a note is served"
+    (item,) = pack([Scored(note(found), 1.0, 1.0, 1.0)], 500, 5).items
+    (mark,) = item.scored.candidate.hit.overtaken
+    assert (mark.by, mark.agent, mark.since, mark.disputed) == ("moved", "ada", 2, False)
+    assert [NOTE[start:end] for start, end in mark.spans] == ["Her phone is 555-0100."]
+
+
+def test_another_agents_word_disputes_unless_it_says_so_on_purpose() -> None:
+    assert read(replace(PAIR, own=False), "ada", "x", NOTE, summary=False).otherwise.disputed
+    assert not read(replace(PAIR, own=False, stated=True), "ada", "x", NOTE, summary=False).otherwise.disputed
+    assert not read(PAIR, "ada", "x", NOTE, summary=False).otherwise.disputed
+
+
+def test_a_mark_without_a_statement_concerns_the_whole_text() -> None:
+    found = read(PAIR, "ada", "Unrelated words.", NOTE, summary=False)
+    assert found.statements == ()
+    (item,) = pack([Scored(note(found), 1.0, 1.0, 1.0)], 500, 5).items
+    assert [mark.spans for mark in item.scored.candidate.hit.overtaken] == [()]

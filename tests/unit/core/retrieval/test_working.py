@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from memquorum.core.retrieval.buffer import Trace, marked
 from memquorum.core.retrieval.conflicts import Contradiction
+from memquorum.core.retrieval.overtaken import Beside
 from memquorum.core.retrieval.packing import BUDGET, DUPLICATE, MOST, Left
 from memquorum.core.retrieval.ranking import Candidate
 from memquorum.core.retrieval.working import BUFFER, LATELY, RELEVANT, REMEMBERED, SESSION, Frame, Working, line
@@ -193,13 +194,23 @@ def test_no_bound_is_broken_and_nothing_is_lost(
 
 def test_what_others_contradict_is_marked_in_the_text_and_names_them() -> None:
     ring = [Trace(apart(2), 1), Trace(apart(1), 2)]
-    disputed = apart(9).beside((name(2),))
+    disputed = apart(9).beside(Beside((name(2),)))
     against = Contradiction(name(9), name(2), False, 2, 1, "short-term", "short-term")
     found = assembled(marked(ring, [against]), [scored(disputed, 1.0)], FRAME)
     assert found.text == (
         f'{HEADING}This session:\n- [1970-01-01 00:00] ann: "Reading 001."\n'
-        '- [1970-01-01 00:00, contradicted by another memory] ann: "Reading 002."\n'
+        '- [1970-01-01 00:00, disputed by another agent] ann: "Reading 002."\n'
         'Remembered:\n- [1970-01-01 00:00, contradicted by another memory] ann: "Reading 009."\n'
     )
     assert [one.item.scored.candidate.hit.conflicts_with for one in found.placed] == [(), (name(9),), (name(2),)]
     assert found.packed.tokens >= tokens(found.text)
+
+
+def test_who_overtook_a_memory_is_not_marked_itself() -> None:
+    ring = [Trace(apart(2), 1), Trace(apart(1), 2)]
+    against = Contradiction(name(2), name(1), True, 2, 1, "short-term", "short-term", statements=("Reading 001.",))
+    found = assembled(marked(ring, [against]), [], FRAME)
+    assert found.text == (
+        f'{HEADING}This session:\n- [1970-01-01 00:00, overtaken on 1970-01-01] ann: "Reading 001."\n'
+        '- [1970-01-01 00:00] ann: "Reading 002."\n'
+    )
