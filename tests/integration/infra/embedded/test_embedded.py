@@ -15,6 +15,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from infra import topics as provisioning
+from infra.embedded import kafka as embedded
 from infra.embedded import postgres
 from infra.embedded.kafka import Kafka, share_classes, shared_classes
 from infra.embedded.postgres import Postgres
@@ -187,3 +188,19 @@ def test_a_broker_starts_with_the_classes_that_setup_had_it_load(tmp_path: Path)
     with Kafka(tmp_path / "broker") as broker:
         assert broker.process is not None
         assert str(shared_classes().resolve()) in Path(f"/proc/{broker.process.pid}/maps").read_text()
+
+
+def test_a_data_folder_is_made_as_kafkas_own_tool_makes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def made(name: str) -> tuple[bytes, dict[str, str]]:
+        Kafka(tmp_path / name).prepare()
+        data = tmp_path / name / "data"
+        rows = [row for row in (data / "meta.properties").read_text().splitlines() if not row.startswith("#")]
+        return (data / "bootstrap.checkpoint").read_bytes(), dict(row.split("=") for row in rows if row)
+
+    monkeypatch.setattr(embedded, "first_records", lambda: tmp_path / "kept")
+    (by_tool, named), (by_us, ours) = made("by-tool"), made("by-us")
+    assert by_tool == by_us
+    assert ours.keys() == named.keys() and {name for name in named if ours[name] != named[name]} == {
+        "cluster.id", "directory.id"
+    }  # fmt: skip
+    assert len(ours["directory.id"]) == len(named["directory.id"])
