@@ -36,6 +36,7 @@ from memquorum.schema_files import load_codec
 from tests import scratch
 from tests.ahead import COMMANDS, Ahead, Ran
 from tests.share import TOGETHER, Share
+from tests.support import lent
 from tests.support.waiting import PATIENCE_S
 from tests.unsteady import Later
 
@@ -44,7 +45,6 @@ gc.set_threshold(50_000, 20, 100)
 
 SHARDS = 4
 _LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]
-_TEMPLATES = ("memory", "vault")
 
 
 _ahead = Ahead()
@@ -169,36 +169,30 @@ def own_kafka(tmp_path: Path) -> Iterator[Kafka]:
 
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
-    """The session's Postgres server."""
-    with Postgres(tmp_path_factory.mktemp("postgres"), throwaway=True) as server:
+    """The session's Postgres server, which has a migrated template of each database."""
+    if lent.servers:
+        yield lent.servers[0]
+        return
+    with lent.started(tmp_path_factory.mktemp("postgres")) as server:
         yield server
-
-
-@pytest.fixture(scope="session")
-def _templates(postgres: Postgres) -> Postgres:
-    from db.migrate import migrate
-
-    for name in _TEMPLATES:
-        postgres.create(f"template_{name}")
-        migrate(postgres.dsn(f"template_{name}"), name)
-    return postgres
 
 
 _numbers = itertools.count(1)
 
 
 @pytest.fixture
-def databases(_templates: Postgres) -> Iterator[tuple[str, str]]:
+def databases(postgres: Postgres) -> Iterator[tuple[str, str]]:
     """(memory_dsn, vault_dsn): two migrated, empty databases of this test's own; dropped after it."""
     number = next(_numbers)
-    names = {template: f"{template}_{number}" for template in _TEMPLATES}
-    with psycopg.connect(_templates.dsn("postgres"), autocommit=True) as connection:
+    # Several sessions may have the same server.
+    names = {template: f"{template}_{os.getpid()}_{number}" for template in lent.TEMPLATES}
+    with psycopg.connect(postgres.dsn("postgres"), autocommit=True) as connection:
         for template, name in names.items():
             connection.execute(
                 sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
                     sql.Identifier(name), sql.Identifier(f"template_{template}")
                 )
             )
-        yield _templates.dsn(names["memory"]), _templates.dsn(names["vault"])
+        yield postgres.dsn(names["memory"]), postgres.dsn(names["vault"])
         for name in names.values():
             connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))

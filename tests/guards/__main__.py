@@ -15,7 +15,8 @@ def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m tests.guards", description=__doc__)
     parser.add_argument("--only", metavar="WORD", default="", help="guards whose name, stage or anchor has the word")
-    parser.add_argument("--every", metavar="N", type=int, default=1, help="the first of every N guards (default: 1)")
+    parser.add_argument("--every", metavar="N", type=int, default=1, help="one of every N guards (default: 1)")
+    parser.add_argument("--first", metavar="N", type=int, default=0, help="the first of them, from 0 on (default: 0)")
     parser.add_argument("--json", action="store_true", help="a line of JSON each")
     parser.add_argument("--keep", action="store_true", help="keep what happened in tests/guards/results")
     parser.add_argument("--page", action="store_true", help="remove nothing: check the anchors, write docs/guards.md")
@@ -25,7 +26,8 @@ def main() -> int:
         guards = load()
     except ValueError as error:
         parser.error(str(error))
-    wanted = [g for g in guards if parsed.only in f"{g.name} {g.stage} {g.at}"][:: max(1, parsed.every)]
+    wanted = [g for g in guards if parsed.only in f"{g.name} {g.stage} {g.at}"]
+    wanted = wanted[max(0, parsed.first) :: max(1, parsed.every)]
     if wrong := mismatches(wanted):
         parser.error("\n".join(wrong))
     if parsed.page:

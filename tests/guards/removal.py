@@ -14,8 +14,10 @@ import importlib.machinery
 import os
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import CodeType
@@ -24,8 +26,9 @@ import pytest
 import yaml
 from _pytest.config import default_plugins
 
-from tests import ROOT
+from tests import ROOT, scratch
 from tests.guards.anchors import AREAS, Misplaced, anchors, place
+from tests.support import lent
 
 _LIST = Path(__file__).with_name("guards.yaml")
 _OURS = (*AREAS, "tests")
@@ -40,6 +43,7 @@ _QUICK = (
     *(word for name in _PLUGINS for word in ("-p", name)),
 )
 _AT_ONCE = 2
+_WITH_SERVERS = ("tests/contract/", "tests/integration/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,7 @@ def mismatches(guards: Iterable[Guard]) -> list[str]:
 
 def try_all(guards: Iterable[Guard]) -> Iterator[Removal]:
     """Removes each, two at once, and yields what happened as it happens."""
+    guards = tuple(guards)
     waiting, running = list(guards), dict[int, tuple[Guard, float, int]]()
     # What they need is loaded once, here. What a guard's module reaches each loads anew.
     for name in (*_PLUGINS, *(f"_pytest.{name}" for name in default_plugins)):
@@ -138,20 +143,31 @@ def try_all(guards: Iterable[Guard]) -> Iterator[Removal]:
     # Or every child would go through all of it whenever it collects garbage, and copy each page that it looks at.
     gc.collect()
     gc.freeze()
-    while waiting or running:
-        while waiting and len(running) < _AT_ONCE:
-            guard = waiting.pop(0)
-            source = guard.removed()  # before the fork: a list that does not fit is everybody's error
-            reads, writes = os.pipe()
-            pid = _fork(lambda g=guard, s=source, w=writes: _killed(g, s, w, importers))  # type: ignore[misc]
-            os.close(writes)
-            running[pid] = guard, time.monotonic(), reads
-        pid, status = os.waitpid(-1, 0)
-        guard, began, reads = running.pop(pid)
-        seconds = time.monotonic() - began
-        with open(reads, "rb") as pipe:  # noqa: PTH123
-            said = pipe.read()
-        yield Removal(guard, os.waitstatus_to_exitcode(status), seconds, float(said) if said else seconds)
+    with _servers(guards):
+        while waiting or running:
+            while waiting and len(running) < _AT_ONCE:
+                guard = waiting.pop(0)
+                source = guard.removed()  # before the fork: a list that does not fit is everybody's error
+                reads, writes = os.pipe()
+                pid = _fork(lambda g=guard, s=source, w=writes: _killed(g, s, w, importers))  # type: ignore[misc]
+                os.close(writes)
+                running[pid] = guard, time.monotonic(), reads
+            pid, status = os.waitpid(-1, 0)
+            guard, began, reads = running.pop(pid)
+            seconds = time.monotonic() - began
+            with open(reads, "rb") as pipe:  # noqa: PTH123
+                said = pipe.read()
+            yield Removal(guard, os.waitstatus_to_exitcode(status), seconds, float(said) if said else seconds)
+
+
+@contextmanager
+def _servers(guards: Iterable[Guard]) -> Iterator[None]:
+    """A Postgres server for the killers that want one: the start of it takes longer than any of them."""
+    if not any(guard.killer.startswith(_WITH_SERVERS) for guard in guards):
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="guards-", dir=scratch.root()) as folder, lent.lending(Path(folder)):
+        yield
 
 
 def _fork(work: Callable[[], int]) -> int:

@@ -9,14 +9,16 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.access import RIGHTS, Sight
 from memquorum.core.avro import Codec
+from memquorum.core.identity import stamps
 from memquorum.core.records import IntakeRefused
 from tests.builders.served import bearer, client_of, make, stored
 from workers.retrieval import memories
 from workers.retrieval.door import Door
-from workers.retrieval.refusals import Asked, Refusals
+from workers.retrieval.refusals import Asked, Following, Refusals
 from workers.retrieval.service import Service
 
 TOPIC = "memory.episode.recorded.v1"
@@ -49,6 +51,36 @@ def test_a_refusal_is_found_by_who_knows_namespace_and_event() -> None:
     assert told(refusals, "greenhouse", "e1", "planner") == place(0)
     for other in (("mill", "e1"), ("greenhouse", "e2"), ("greenhouse", "e1", "stranger"), ("greenhouse:", "e1")):
         assert told(refusals, *other) is None, other
+
+
+class Message:
+    """A record of the dead letters, as a consumer gives it."""
+
+    def __init__(self, value: bytes, stamp: bytes | None) -> None:
+        self._value, self._headers = value, [] if stamp is None else [(stamps.HEADER, stamp)]
+
+    def topic(self) -> str:
+        return topics.REFUSED
+
+    def partition(self) -> int:
+        return 0
+
+    def offset(self) -> int:
+        return 7
+
+    def value(self) -> bytes:
+        return self._value
+
+    def headers(self) -> list[tuple[str, bytes]]:
+        return self._headers
+
+
+def test_a_letter_that_a_stranger_wrote_refuses_nobody(codec: Codec) -> None:
+    writer = stamps.Writer(b"k" * 32, 4)
+    following = Following("nowhere:1", 4, codec, writer.reader(), lambda _: None)
+    value = codec.encode(letter())
+    read: Any = [following._letter(Message(value, one)) for one in (writer.stamp(topics.REFUSED, 0, value), None, b"x")]
+    assert read == [letter(), None, None]
 
 
 def test_a_letter_that_names_no_event_is_not_kept() -> None:
