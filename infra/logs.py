@@ -18,12 +18,16 @@ from types import TracebackType
 from typing import Any, Literal
 
 from memquorum.core.text.escaping import escaped
+from memquorum.telemetry import leftout
 
 ENDED = "ended by %s"
 """What a process logs last where an error ends it."""
 
 Format = Literal["auto", "json", "text"]
 
+_PASSED_OVER = (
+    "records that somebody else wrote in this installation's topics are passed over; `memquorum verify` counts them"
+)
 _PLAIN = "%(asctime)s %(levelname)s %(name)s %(message)s"
 
 
@@ -75,6 +79,23 @@ class PlainFormatter(logging.Formatter):
         return escaped(super().formatException(ei))
 
 
+class PassedOver(logging.Filter):
+    """Tells a person once that records of strangers are passed over, in place of a line for each record."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said = False
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the line is to be written."""
+        if not getattr(record, leftout.MARK, False):
+            return True
+        if not self._said:
+            self._said = True
+            print(_PASSED_OVER, file=sys.stderr)
+        return False
+
+
 def configure(process: str | None, level: str, format: Format) -> None:
     """Sets the log up, on standard error; what nobody catches is logged as well.
 
@@ -83,6 +104,8 @@ def configure(process: str | None, level: str, format: Format) -> None:
     as_json = format == "json" or (format == "auto" and process is not None and not sys.stderr.isatty())
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter(process or "command") if as_json else PlainFormatter())
+    if process is None and not as_json:
+        handler.addFilter(PassedOver())
     logging.basicConfig(level=level.upper(), handlers=[handler])
     # It tells of every request, which for a scrape each second is nothing to tell.
     logging.getLogger("httpx").setLevel(logging.WARNING)

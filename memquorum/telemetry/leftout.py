@@ -10,14 +10,17 @@ from collections.abc import Callable
 _EVERY_S = 10.0
 _MOST = 10
 
-NO_STAMP = "not written by this line: no stamp of its own"
+NO_STAMP = "somebody else wrote it: it bears no stamp of this installation's processes"
 """Why a record is left out that bears no stamp."""
+MARK = "left_out"
+"""The attribute of a line of the log that tells of a record that is left out."""
 ALTERED = "its stamp does not fit its value: altered after it was written, or forged"
 """Why a record is left out whose stamp does not hold."""
 
 
 def reason(stamp: bytes | None) -> str:
-    """Says why a record is left out that the line did not write as it stands. `stamp`: the one that it bears."""
+    """Says why a record is left out that no process of the installation wrote as it stands. `stamp`: the one that it
+    bears."""
     return NO_STAMP if stamp is None else ALTERED
 
 
@@ -43,4 +46,6 @@ class LeftOut:
             return
         self._said[topic] = (since, said + 1, 0)
         more = f" ({silent} others since the last that was said)" if silent else ""
-        self._log.error("%s, partition %d, offset %d left out: %s%s", topic, partition, offset, why, more)
+        self._log.error(
+            "%s, partition %d, offset %d left out: %s%s", topic, partition, offset, why, more, extra={MARK: True}
+        )

@@ -7,6 +7,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from memquorum.core.audit.findings import VerifyReport
+from memquorum.core.text.plurals import many
 
 
 def plain(report: VerifyReport) -> dict[str, Any]:
@@ -41,7 +42,8 @@ def lines(report: VerifyReport) -> Iterator[str]:
     checked = [f.name for f in fields(counts) if f.name not in _UNCHECKED]
     yield "checked: " + ", ".join(f"{getattr(counts, name):,} {name}" for name in checked)
     if report.strangers:
-        yield f"passed over: {report.strangers:,} records in the line's topics that this line did not write"
+        strange = many(report.strangers, "record")
+        yield f"passed over: {strange} in the installation's topics that somebody else wrote, which count for nothing"
     if report.altered:
         yield "  altered after they were written, or forged: " + "; ".join(report.altered)
     if not report.store_compared:

@@ -60,3 +60,20 @@ def test_processes_write_json_and_commands_plain_lines(format: str, process: str
     assert "ZeroDivisionError" in told
     if is_json:
         assert json.loads(told)["message"] == "ended by ZeroDivisionError"
+
+
+def test_a_person_is_told_once_of_what_strangers_wrote_and_a_process_of_each() -> None:
+    code = (
+        "import logging; from infra import logs; from memquorum.telemetry.leftout import LeftOut\n"
+        "logs.configure({process}, 'info', 'auto'); books = LeftOut(logging.getLogger('memquorum.x'))\n"
+        "for at in range(3): books.note('topic', 0, at, 'somebody else wrote it')\n"
+        "logging.getLogger('memquorum.x').error('another fault')"
+    )
+
+    def told(process: str) -> list[str]:
+        given = [sys.executable, "-c", code.format(process=process)]
+        return subprocess.run(given, cwd=ROOT, capture_output=True, text=True, check=True).stderr.splitlines()
+
+    first, *others = told("None")
+    assert first == logs._PASSED_OVER and [line.split(" ", 3)[-1] for line in others] == ["memquorum.x another fault"]
+    assert sum("left out" in line for line in told("'intake'")) == 3
