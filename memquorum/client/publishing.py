@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO, get_type_hints
@@ -15,7 +15,7 @@ from rich.text import Text
 
 from memquorum import terminal
 from memquorum.client.command import command, in_json, opened
-from memquorum.client.errors import Invalid, Refused
+from memquorum.client.errors import Invalid, MemquorumError, Refused
 from memquorum.client.signer import make_key
 from memquorum.client.sync import Memory
 from memquorum.client.values import Receipt
@@ -73,6 +73,7 @@ _OF_EACH = (
 _FIELDS = tuple(one.how.get("dest", one.names[0].removeprefix("--").replace("-", "_")) for one in _OF_EACH)
 _Placed = tuple[str, dict[str, Any] | Invalid]
 
+_STORED = "stored"
 _LOST = {
     "failed": "failed: it could not be encoded or judged. It is kept as a dead letter; the operator finds it with "
     "`python -m infra dlq list --reason failed`, and `dlq replay --reason failed --go` has it tried again",
@@ -101,22 +102,25 @@ def _publish(parsed: argparse.Namespace) -> int:
     console, published, refused, lost = terminal.console(stderr=True), 0, 0, 0
     with opened(parsed) as memory:
         for batch in _batches(_episodes(parsed.text, sys.stdin, common)):
-            receipts, complaints = _send(memory, batch)
+            sent, complaints = _send(memory, batch)
             for complaint in complaints:
                 console.print(Text(complaint), style="red", soft_wrap=True)
-            for receipt in receipts:
+            for receipt, said in sent:
                 try:
                     found = memory.outcome(receipt, parsed.timeout) if parsed.wait else receipt
                 except Refused as error:
                     console.print(Text(str(error)), style="red", soft_wrap=True)
                     lost += 1
                     continue
-                lost += found.outcome in _LOST
-                for said, style in _remarks(found):
-                    console.print(Text(f"event {found.event_id} {said}"), style=style, soft_wrap=True)
-                told = f"{found.memory_id}  {found.outcome or 'published'}  event {found.event_id}"
-                print(in_json(to_builtins(found) | {"token": found.token}) if parsed.json else told, flush=parsed.wait)
-            published, refused = published + len(receipts), refused + len(complaints)
+                stays = _stays(memory, found, said)
+                lost += found.outcome in _LOST or stays is not None
+                for remark, style in _remarks(found, stays):
+                    console.print(Text(f"event {found.event_id} {remark}"), style=style, soft_wrap=True)
+                outcome = "not stored" if stays is not None else found.outcome or "published"
+                told = f"{found.memory_id}  {outcome}  event {found.event_id}"
+                as_data = to_builtins(found) | {"token": found.token} | ({} if stays is None else {"first_stays": True})
+                print(in_json(as_data) if parsed.json else told, flush=parsed.wait)
+            published, refused = published + len(sent), refused + len(complaints)
     if not published and not refused:
         raise Invalid("empty_value", None, "nothing to publish: standard input had no line")
     if refused or published > 1:
@@ -126,29 +130,50 @@ def _publish(parsed: argparse.Namespace) -> int:
     return FAILED if refused or lost else OK
 
 
-def _remarks(of: Receipt) -> Iterator[tuple[str, str]]:
-    """What there is to say of an episode that is not kept, or of which a part is not; each with its colour."""
+def _stays(memory: Memory, found: Receipt, said: Mapping[str, Any]) -> str | None:
+    """The text that stays, where this agent had used the event id for another text before; None where that is not so,
+    or where it cannot be known, as of a text that the reader is given masked."""
+    content = said.get("content")
+    if found.outcome != _STORED or said.get("event_id") is None or not isinstance(content, str):
+        return None
+    try:
+        first = memory.get(found.memory_id).text
+    except MemquorumError:
+        return None
+    if first is None or first == content or ("[" in first and "[" not in content):
+        return None
+    return first
+
+
+def _remarks(of: Receipt, stays: str | None) -> Iterator[tuple[str, str]]:
+    """What there is to say of an episode that is not kept, or of which a part is not; each with its colour. `stays`: as
+    of `_stays`."""
+    if stays is not None:
+        yield f'was used before, so this text is not stored; the first one stays: "{" ".join(stays.split())}"', "red"
+        yield "names one text for good: publish another one under another event id, or without one", "red"
     if said := _LOST.get(of.outcome or ""):
         yield said, "red"
     for link in of.nowhere:
         yield f"has a link to nothing: {link.kind} {link.to}; no such memory was alive in {of.namespace!r}", "yellow"
 
 
-def _send(memory: Memory, batch: list[_Placed]) -> tuple[list[Receipt], list[str]]:
-    """Publishes what is sound of a batch, in order; what is not is told with its place."""
+def _send(memory: Memory, batch: list[_Placed]) -> tuple[list[tuple[Receipt, dict[str, Any]]], list[str]]:
+    """Publishes what is sound of a batch, in order, and returns each receipt with what was said; what is not is told
+    with its place."""
     complaints = [f"{place}: {episode}" for place, episode in batch if isinstance(episode, Invalid)]
     sound = [(place, episode) for place, episode in batch if not isinstance(episode, Invalid)]
     try:
-        return memory.add_all([episode for _, episode in sound]), complaints
+        receipts = memory.add_all([episode for _, episode in sound])
+        return list(zip(receipts, (episode for _, episode in sound), strict=True)), complaints
     except Invalid:
         # One of them is wrong and none was sent: one by one, to tell which.
-        receipts = []
+        sent = []
         for place, episode in sound:
             try:
-                receipts += memory.add_all([episode])
+                sent += [(receipt, episode) for receipt in memory.add_all([episode])]
             except Invalid as error:
                 complaints.append(f"{place}: {error}")
-        return receipts, complaints
+        return sent, complaints
 
 
 def _episodes(texts: Sequence[str], stdin: TextIO, common: dict[str, Any]) -> Iterator[_Placed]:
