@@ -248,3 +248,4 @@ OF_TYPE = option(
 )  # fmt: skip
 JSON = flag("--json", "plain JSON, one value a line where there are several")
 REFERENCE = option("--reference", metavar="TEXT", help="the request's name elsewhere")
+NUMBERS = flag("--numbers", "also the numbers: scores, weights, thresholds, and what proves them (docs/glossary.md)")

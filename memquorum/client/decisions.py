@@ -9,8 +9,8 @@ from rich.text import Text
 
 from memquorum import terminal
 from memquorum.client.command import command, in_json, opened
-from memquorum.client.reading import NUMBERS, PASSES
-from memquorum.commands import OK, flag, option, titled, when
+from memquorum.client.reading import PASSES
+from memquorum.commands import NUMBERS, OK, flag, option, titled, when
 from memquorum.core.api.answers import Decision
 from memquorum.core.policy import FORGETTING
 from memquorum.core.retrieval.decisions import OUTCOMES, VOTED

@@ -12,6 +12,7 @@ from memquorum.commands import (
     BEFORE,
     FAILED,
     NOT_FOUND,
+    NUMBERS,
     OF_TYPE,
     OK,
     OLDER_THAN,
@@ -198,6 +199,7 @@ def _restored(done: Restore) -> Iterator[str]:
     "forget",
     _IDS.but(help="memories that are alive"),
     flag("--yes", "propose it: the members vote as always"),
+    NUMBERS,
     REFERENCE,
     TIMEOUT,
     example="memquorum forget -n greenhouse 11936ca0-73b1-5c8b-a836-cd85fc13cdfc --yes",
@@ -205,25 +207,42 @@ def _restored(done: Restore) -> Iterator[str]:
 def _forget(parsed: argparse.Namespace) -> int:
     """Shows what a vote to forget would look at; with --yes, has it. 1 unless all were forgotten; 4 where the
     namespace has no such memory."""
+
+    def words(done: Forget) -> Iterator[str]:
+        return forget_lines(done, numbers=parsed.numbers)
+
+    def good(done: Forget) -> bool:
+        return not parsed.yes or all(one.status == "forgotten" for one in done.memories)
+
     return give(
-        parsed, "forget", forget_lines, *parsed.memory_ids, reference=parsed.reference, dry_run=not parsed.yes,
-        good=lambda done: not parsed.yes or all(one.status == "forgotten" for one in done.memories), there=_known,
+        parsed, "forget", words, *parsed.memory_ids, reference=parsed.reference, dry_run=not parsed.yes, good=good,
+        there=_known,
     )  # fmt: skip
 
 
-def forget_lines(done: Forget) -> Iterator[str]:
-    """A proposal to forget in words."""
+_MAY_GO = {"alive": "can be put to the vote", "unknown": "not found"}
+
+
+def forget_lines(done: Forget, *, numbers: bool = False) -> Iterator[str]:
+    """A proposal to forget in words: first what came of it. `numbers`: also what members compare."""
+    can = [one for one in done.memories if one.status == "alive"]
     if done.status == "asked":
-        yield under_way(done.order_id)
+        yield f"The members were asked, and have not voted yet: `memquorum order {done.order_id}` tells."
     elif done.status == "decided":
-        yield f"voted on in epoch {done.epoch} of shard {done.shard}"
-    elif not (done.dry_run and any(one.status == "alive" for one in done.memories)):
-        yield "nothing was proposed: none of it can be voted on"
+        gone = sum(one.status == "forgotten" for one in done.memories)
+        yield f"The members have voted: {gone} of {many(len(done.memories), 'memory')} forgotten."
+    elif done.dry_run and can:
+        yield f"Nothing has changed: the members could vote on {len(can)} of {many(len(done.memories), 'memory')}."
+    else:
+        yield "Nothing was asked: none of it can be put to the vote."
     for one in done.memories:
-        decay = "" if one.decay is None else f" (decay {one.decay:.2f})"
-        yield f"  {one.memory_id}  {one.status}{decay}: {one.detail}"
-    if done.dry_run and any(one.status == "alive" for one in done.memories):
-        yield "nothing was proposed: give --yes to have the members vote on it"
+        yield f"  {one.memory_id}  {_MAY_GO.get(one.status, one.status)}: {one.detail}."
+        if numbers and one.numbers is not None:
+            yield f"    in numbers: {one.numbers}"
+    if numbers and done.epoch is not None:
+        yield f"  in numbers: epoch {done.epoch} of shard {done.shard}"
+    if done.dry_run and can:
+        yield "To have the members vote on it, say the same with --yes."
 
 
 # Keeping --------------------------------------------------------------------------------------------------------------

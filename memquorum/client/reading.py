@@ -17,7 +17,7 @@ from memquorum.client import settings
 from memquorum.client.command import command, in_json, opened
 from memquorum.client.errors import Invalid, NotConfigured, NotFound
 from memquorum.client.values import Filed, Gates, Only
-from memquorum.commands import OK, flag, option, seconds, titled, when
+from memquorum.commands import NUMBERS, OK, flag, option, seconds, titled, when
 from memquorum.core.api.answers import Answering, Around, Context, Hit, Overtaken, Recalled, Retrieved, Shown
 from memquorum.core.retrieval.hops import QUESTION
 from memquorum.core.retrieval.telling import moment
@@ -77,7 +77,6 @@ _HOPS = option("--hops", type=int, default=1, help="2: also what the first hits 
 _DIFFUSION = flag(
     "--diffusion", "of experience alone, with general forms of other namespaces, whose publishers allow it"
 )
-NUMBERS = flag("--numbers", "also the numbers: scores, weights, thresholds, and what proves them (docs/glossary.md)")
 _MORE = "Scores, weights and proofs: the same command with --numbers."
 _PEEK = flag("--peek", "only look: nothing counts as used")
 _CHOICES = (
@@ -144,12 +143,13 @@ def gated(parsed: argparse.Namespace) -> Gates:
     flag("--exact", "compare all, where an index would find nearly all"),
     _DIFFUSION,
     _PEEK,
+    NUMBERS,
     AFTER,
     WHAT_PASSES,
     example='memquorum search -n greenhouse "When does valve 3 open?"',
 )
 def _search(parsed: argparse.Namespace) -> int:
-    """Finds the memories nearest in meaning. They count as used, unless --peek."""
+    """Finds the memories nearest in meaning, the best first. They count as used, unless --peek."""
     with opened(parsed) as memory:
         hits = memory.search(
             parsed.query, parsed.k, peek=parsed.peek, after=parsed.after, exact=parsed.exact,
@@ -163,8 +163,8 @@ def _search(parsed: argparse.Namespace) -> int:
     if not hits:
         passes = "of what passes the filters" if only(parsed) or parsed.diffusion else "yet"
         console.print(f"nothing in {memory.namespace!r} {passes}")
-    for hit in hits:
-        _show(console, f"{hit.score:6.3f}", hit)
+    for place, hit in enumerate(hits, 1):
+        _show(console, _mark(place, hit, numbers=parsed.numbers), hit)
     return OK
 
 
@@ -176,6 +176,7 @@ def _search(parsed: argparse.Namespace) -> int:
     _HOPS,
     _DIFFUSION,
     _PEEK,
+    NUMBERS,
     AFTER,
     WHAT_PASSES,
     example='memquorum retrieve -n greenhouse --budget 500 "valve pressure"',
@@ -187,7 +188,7 @@ def _retrieve(parsed: argparse.Namespace) -> int:
             parsed.query, parsed.budget, k_max=parsed.k, hops=parsed.hops, diffusion=parsed.diffusion,
             peek=parsed.peek, after=parsed.after, **only(parsed),
         )  # fmt: skip
-    return _context(parsed, found)
+    return _context(parsed, found, numbers=parsed.numbers)
 
 
 @command(
@@ -316,13 +317,20 @@ def _untraced(asked: str, place: settings.Place) -> str:
     )
 
 
-def _context(parsed: argparse.Namespace, found: Retrieved | Recalled) -> int:
+def _mark(place: int, one: Hit | Answering, *, numbers: bool) -> str:
+    """What stands before a memory that was found: its place, or its score."""
+    return f"{one.score:6.3f}" if numbers else f"{place:>5}."
+
+
+def _context(parsed: argparse.Namespace, found: Retrieved | Recalled, *, numbers: bool = False) -> int:
     if parsed.json:
         print(in_json(found))
         return OK
     console = terminal.console()
-    for item in found.items:
-        _show(console, f"{item.way:>7}" if isinstance(item, Around) else f"{item.score:6.3f}", item, whole=True)
+    items: tuple[Answering | Around, ...] = found.items
+    for place, item in enumerate(items, 1):
+        mark = f"{item.way:>7}" if isinstance(item, Around) else _mark(place, item, numbers=numbers)
+        _show(console, mark, item, whole=True)
     for line in _counts(found):
         console.print(Text(line), style="dim", soft_wrap=True)
     return OK
@@ -346,7 +354,7 @@ def _show(console: Console, mark: str, one: Hit | Answering | Around, *, whole: 
         console.print(terminal.text(console, told), style="dim", soft_wrap=True)
     others = set(one.conflicts_with).difference(one.overtakes, (newer.by for newer in one.overtaken))
     if others:
-        told = f"        says otherwise than {', '.join(sorted(others))}; both stand"
+        told = f"        says otherwise than {', '.join(sorted(others))}; both are in use"
         console.print(terminal.text(console, told), style="yellow", soft_wrap=True)
 
 

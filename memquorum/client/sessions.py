@@ -17,7 +17,7 @@ from memquorum.client.command import command, in_json, opened
 from memquorum.client.errors import NotAllowed, NotConfigured, NotFound, Unreachable
 from memquorum.client.reading import AFTER
 from memquorum.client.sync import Memory
-from memquorum.commands import FAILED, OK, option, seconds
+from memquorum.commands import FAILED, NUMBERS, OK, option, seconds
 from memquorum.core.api.answers import Session, SessionPart
 from memquorum.core.experience.texts import OUTCOMES
 from memquorum.core.retrieval.sessions import lines
@@ -28,7 +28,7 @@ _CAME = ("outcome", "goal", "inputs", "outputs", "retrieved", "by")
 _NAMED = option("session", metavar="SESSION", help="as its episodes name it")
 
 
-@command("session", _NAMED, example="memquorum session -n greenhouse shift-1")
+@command("session", _NAMED, NUMBERS, example="memquorum session -n greenhouse shift-1")
 def _session(parsed: argparse.Namespace) -> int:
     """Tells what comes of a session: its summaries, which of them wait for their vote and until when, and why others
     are not made."""
@@ -37,7 +37,7 @@ def _session(parsed: argparse.Namespace) -> int:
     if parsed.json:
         print(in_json(found))
     else:
-        _say(*lines(found))
+        _say(*lines(found, numbers=parsed.numbers))
     return OK
 
 

@@ -35,7 +35,7 @@ def test_a_session_ends_for_all_and_is_told_of(fleet: Plant, capsys: pytest.Capt
         )
         assert cli.main(["end-session", "-n", "ending", "-a", "anna", "shift-1", "--wait", "60"]) == OK
         out = capsys.readouterr().out
-        assert "shift-1 of ending is over for anna" in out and "of 5 of them waits for its vote" in out
+        assert "shift-1 of ending is over for anna" in out and "of 5 of them waits for the members' vote" in out
         assert "It is not over for bert (5 memories)" in out and "Members vote in epoch" in out
         # The same from Python, for all.
         anna.end_session("shift-1", everyone=True)
@@ -54,7 +54,7 @@ def test_a_session_ends_for_all_and_is_told_of(fleet: Plant, capsys: pytest.Capt
             assert (one.status, one.memories) == ("served", 5)
         capsys.readouterr()
         assert cli.main(["session", "-n", "ending", "shift-1"]) == OK
-        assert "anna: 5 sealed, since a summary says what is to be kept of them" in capsys.readouterr().out
+        assert "anna: 5 put away, since a summary says what is to be kept of them" in capsys.readouterr().out
 
 
 def test_why_no_summary_is_made_is_told_and_what_nobody_said_is_not_over(

@@ -276,6 +276,36 @@ def test_an_erased_episode_that_is_published_again_is_said_to_stay_out(
     assert "event e0 stays out" in said.err
 
 
+def test_an_event_id_that_had_another_text_before_is_told_to_keep_the_first(
+    client: Recorded, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    client.became = "stored"
+    first = structs.replace(SHOWN, text="The key hangs in shed 2.")
+    monkeypatch.setattr(client, "get", lambda memory_id: first, raising=False)
+    said = ["publish", "-a", "ann", "--event-id", "e0", "--wait"]
+    assert cli.main([*said, "The key hangs in shed 9."]) == FAILED
+    told = capsys.readouterr()
+    assert told.out == "m0  not stored  event e0\n"
+    assert 'event e0 was used before, so this text is not stored; the first one stays: "The key hangs in' in told.err
+    assert "publish another one under another event id, or without one" in told.err
+    assert cli.main([*said, "--json", "The key hangs in shed 9."]) == FAILED
+    assert json.loads(capsys.readouterr().out)["first_stays"] is True
+    for same in ("The key hangs in shed 2.",):
+        assert cli.main([*said, same]) == OK
+        assert capsys.readouterr().out == "m0  stored  event e0\n"
+    # Of a text that is masked, gone, or not for this reader to see, nothing is known.
+    first = structs.replace(SHOWN, text="Call [phone].")
+    assert cli.main([*said, "Call 555-0100."]) == OK
+    first = structs.replace(SHOWN, text=None)
+    assert cli.main([*said, "Call 555-0100."]) == OK
+
+    def refused(memory_id: str) -> None:
+        raise NotFound(memory_id)
+
+    monkeypatch.setattr(client, "get", refused, raising=False)
+    assert cli.main([*said, "Call 555-0100."]) == OK
+
+
 def test_an_erasure_says_what_would_go_or_what_happened_and_not_both(
     client: Recorded, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -373,10 +403,12 @@ def test_many_lines_go_in_batches(
 def test_what_was_found_is_shown_on_one_line_each(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["search", "--peek", "q"]) == OK
     first, second = capsys.readouterr().out.splitlines()
-    assert first == " 0.900  [red]a text[/red]"
+    assert first == "    1.  [red]a text[/red]"
     assert second.split() == [HIT.memory_id, "long-term,", "bob,", "1970-01-01", "00:00:00"]
     assert cli.main(["search", "--peek", "--json", "q"]) == OK
     assert json.loads(capsys.readouterr().out)["text"] == HIT.text
+    assert cli.main(["search", "--peek", "--numbers", "q"]) == OK
+    assert capsys.readouterr().out.startswith(" 0.900  [red]a text[/red]\n")
     assert cli.main(["search", "q"]) == OK
     assert "nothing in 'default' yet" in capsys.readouterr().out
 
@@ -389,11 +421,13 @@ def test_what_a_retrieval_gives_and_leaves_out_is_shown(client: Recorded, capsys
         "since": 5, "peek": False, "after": None, "diffusion": False,
     }  # fmt: skip
     first, _, count, left = capsys.readouterr().out.splitlines()
-    assert first == " 0.750  t"
+    assert first == "    1.  t"
     assert count == "1 memory, some 1 of 9 tokens"
     assert left == "left out: 2 say what others say, 3 are other agents'"
     assert cli.main([*command, "--json"]) == OK
     assert json.loads(capsys.readouterr().out)["left_out"]["duplicate"] == {"count": 2, "memory_ids": ["a", "b"]}
+    assert cli.main([*command, "--numbers"]) == OK
+    assert capsys.readouterr().out.startswith(" 0.750  t\n")
 
 
 @pytest.mark.parametrize(("through", "told"), [("question", "the question"), (HIT.memory_id, HIT.memory_id)])
@@ -506,15 +540,16 @@ def test_a_session_ends_for_all_and_what_comes_of_it_is_told(
 ) -> None:
     monkeypatch.delenv("MEMQUORUM_AGENT", raising=False)
     comes = (
-        "anna: 5 memories\n  summary sum of 4 of them waits for its vote\n  1 wanted on purpose\n",
-        "bert: 3 memories\n  a summary of 3 of them is about to be made\n",
-        "Members vote in epoch 4, at 1970-01-01 00:00:02 UTC at the latest, or 100 interactions after the last one "
-        "(episodes and uses in the shard).\n",
+        "anna: 5 memories in use\n  summary sum of 4 of them waits for the members' vote\n"
+        "  1 not summed up: saved on purpose, and what is wanted stays as it is\n",
+        "bert: 3 memories in use\n  a summary of 3 of them is about to be made\n",
+        "Next: the members vote by 1 Jan 1970, 00:00 UTC at the latest.\n",
     )
     assert cli.main(["end-session", "hers"]) == OK
     assert (client.named["ended"], client.named["everyone"]) == ("hers", True)
     out = capsys.readouterr().out
-    assert out == f"session hers of default is over for every agent\n{comes[0]}{comes[2]}"
+    waits = "A summary of the session waits for the members' vote.\n"
+    assert out == f"session hers of default is over for every agent\n{waits}{comes[0]}{comes[2]}"
     assert cli.main(["end-session", "both", "--wait", "0"]) == OK
     out = capsys.readouterr().out
     assert comes[1] in out and "tells whether the consolidator waits for a model" in out
@@ -522,10 +557,12 @@ def test_a_session_ends_for_all_and_what_comes_of_it_is_told(
     assert cli.main(["end-session", "-a", "anna", "both"]) == OK
     assert client.named["everyone"] is False
     out = capsys.readouterr().out
-    assert out.startswith(f"session both of default is over for anna\n{comes[0]}")
+    assert out.startswith(f"session both of default is over for anna\n{waits}{comes[0]}")
     assert "It is not over for bert (3 memories): without --agent it ends for all." in out and comes[1] not in out
     assert cli.main(["session", "both"]) == OK
-    assert capsys.readouterr().out == "".join(comes)
+    assert capsys.readouterr().out == waits + "".join(comes)
+    assert cli.main(["session", "both", "--numbers"]) == OK
+    assert "  in numbers: epoch 4, at 1970-01-01 00:00:02 UTC at the latest" in capsys.readouterr().out
     came = ["--outcome", "failed", "--goal", "count", "--by", "eve", "--retrieved", "m1"]
     assert cli.main(["end-session", "-a", "anna", "hers", *came]) == OK
     assert {name: client.named[name] for name in ("outcome", "goal", "by", "retrieved")} == {
@@ -812,12 +849,17 @@ def test_where_nothing_can_be_proposed_it_is_said() -> None:
     held = Leaving("M", "protected", "it is held", 0.5)
     for dry in (True, False):
         assert list(orders.forget_lines(Forget("n", "nothing asked", dry, (held,)))) == [
-            "nothing was proposed: none of it can be voted on",
-            "  M  protected (decay 0.50): it is held",
+            "Nothing was asked: none of it can be put to the vote.",
+            "  M  protected: it is held.",
         ]
-    alive = Forget("n", "nothing asked", True, (held, structs.replace(held, status="alive")))
-    *_, last = orders.forget_lines(alive)
-    assert last == "nothing was proposed: give --yes to have the members vote on it"
+    alive = Forget("n", "nothing asked", True, (held, structs.replace(held, status="alive", numbers="decay 0.50")))
+    first, *_, last = orders.forget_lines(alive)
+    assert first == "Nothing has changed: the members could vote on 1 of 2 memories."
+    assert last == "To have the members vote on it, say the same with --yes."
+    assert "    in numbers: decay 0.50" in orders.forget_lines(alive, numbers=True)
+    voted = Forget("n", "decided", False, (structs.replace(held, status="forgotten"), held), epoch=4, shard=0)
+    assert next(orders.forget_lines(voted)) == "The members have voted: 1 of 2 memories forgotten."
+    assert "  in numbers: epoch 4 of shard 0" in orders.forget_lines(voted, numbers=True)
 
 
 @pytest.mark.parametrize("given", [["M"], ["M", "--yes"]])
@@ -828,7 +870,7 @@ def test_a_memory_that_the_namespace_has_not_ends_with_4(
     found = Forget("n", "nothing asked", "--yes" not in given, (told,))
     monkeypatch.setattr(client, "forget", lambda *_, **__: found, raising=False)
     assert cli.main(["forget", *given]) == NOT_FOUND
-    assert "M  unknown: this namespace has no such memory" in capsys.readouterr().out
+    assert "M  not found: this namespace has no such memory." in capsys.readouterr().out
     monkeypatch.setattr(client, "restore", lambda *_, **__: Restore("n", "nothing to restore", ()), raising=False)
     assert cli.main(["restore", "M"]) == OK
     unknown = Restoring("M", "unknown", "this namespace has no such memory")
@@ -841,7 +883,7 @@ def test_what_says_otherwise_is_told_of_in_words(client: Recorded, capsys: pytes
     beside = structs.replace(HIT, conflicts_with=("other",))
     client.search = lambda *_, **__: [beside]  # type: ignore[method-assign]
     assert cli.main(["search", "q"]) == OK
-    assert "says otherwise than other; both stand" in capsys.readouterr().out
+    assert "says otherwise than other; both are in use" in capsys.readouterr().out
 
 
 def test_what_the_tasks_that_judge_were_to_do_is_told_to_who_may_read_it(

@@ -610,7 +610,7 @@ class Rollback(Struct, frozen=True):
 class Leaving(Struct, frozen=True):
     """What a vote would look at: decay D now, and the relevance below which a member lets the memory go; 0: nobody
     does, however little it means to them. `status`: alive, protected (nobody votes on it), forgotten, demoted (it
-    was in long-term memory: ask again), kept or unknown.
+    was in long-term memory: ask again), kept or unknown. `numbers`: the same as `detail` with what is compared.
     """
 
     memory_id: str
@@ -618,6 +618,7 @@ class Leaving(Struct, frozen=True):
     detail: str
     decay: float | None = None
     relevance_below: float | None = None
+    numbers: str | None = None
 
 
 class Forget(Struct, frozen=True):

@@ -15,8 +15,9 @@ from memquorum.core.orders.protect import GOAL, HOLD, PIN
 from memquorum.core.orders.restore import FORGET
 from memquorum.core.policy import PPM, CapsPolicy, Policy
 from memquorum.core.records import RestoreOrdered
+from memquorum.core.retrieval.plainly import counted, roughly
 from memquorum.core.retrieval.query import read_body
-from memquorum.core.retrieval.restoring import checked
+from memquorum.core.retrieval.restoring import NOT_NOMINATED, checked
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.tiers import FINISHED
 from memquorum.core.vote.kinds import KINDS, LETS_GO
@@ -78,11 +79,11 @@ def standing(
 def passed_over(found: Leaving, row: Used | None, epoch: int) -> str:
     """Why an epoch about a request to forget a memory did not propose it. `found`: how it stands."""
     if row is None or row.last_access is None or found.status == PROTECTED:
-        return f"it was not nominated: {found.detail}"
+        return f"{NOT_NOMINATED}: {found.detail}"
     if row.rest > epoch:
-        return f"it was not nominated: it was kept before, and is not proposed again before epoch {row.rest}"
-    told = "only so many go in an epoch, of its namespace and in all, and others came first: ask again"
-    return f"it was not nominated: {told}"
+        return f"{NOT_NOMINATED}: it was kept before, and the members pass it over for some votes: ask again later"
+    told = "only so many can go at once, of its namespace and in all, and others came first: ask again"
+    return f"{NOT_NOMINATED}: {told}"
 
 
 _SOME = 0.01
@@ -119,17 +120,37 @@ def _standing(memory_id: str, row: Used | None, policy: Policy, shielded: str | 
     given = policy.forget
     below = max(0, given.theta_ppm * PPM - given.omega_decay_ppm * decay) / max(1, given.omega_relevance_ppm)
     share = min(PPM, int(below)) / PPM
-    if share >= _SOME:
-        detail = f"a member lets it go if its relevance to it is below {share:.2f}{_of_rank(row.rank_ppm, share)}"
-    else:
-        detail = "no member lets it go so soon after its last use; an order to erase takes it whatever they think"
+    detail = _found(row, share)
+    numbers = f"decay {decay / PPM:.2f}; a member lets it go if its relevance to it is below {share:.2f}"
+    numbers += _of_rank(row.rank_ppm, share)
     if row.rest > row.next_epoch:
-        detail += f"; it was kept lately, and is not proposed before epoch {row.rest} (the next is {row.next_epoch})"
+        left = row.rest - row.next_epoch
+        votes = "next vote" if left == 1 else f"next {counted(left)} votes"
+        detail += f"; it was kept lately, so the members pass it over in their {votes}"
+        numbers += f"; not proposed before epoch {row.rest} (the next is {row.next_epoch})"
     if not kind.seals:
-        detail = f"it is in {row.tier} memory: the vote is to {kind.words.aim} first, ask again after that; {detail}"
+        first = (
+            "it is in long-term memory: the first vote is on moving it back to short-term memory, ask again after it"
+        )
+        detail = f"{first}; {detail}"
     elif stop is not None:
-        detail = f"{stop}, and a proposal waits until then; {detail}"
-    return Leaving(memory_id, ALIVE, detail, decay / PPM, share)
+        detail = f"{stop}, and a request waits until then; {detail}"
+    return Leaving(memory_id, ALIVE, detail, decay / PPM, share, numbers)
+
+
+def _found(row: Used, below: float) -> str:
+    """What members will find of a memory, as far as that is the same to all of them."""
+    used = f"it was last used {roughly(row.as_of - min(row.last_access or 0, row.as_of))} ago"
+    if below < _SOME:
+        return f"{used}, and no member lets go what was used so lately; an erasure takes it whatever they think"
+    rest = None if row.rank_ppm is None else 2 * below - row.rank_ppm / PPM
+    if rest is None:
+        return f"{used}; a member lets it go if it means little to what its agents do"
+    if rest <= 0:
+        return f"{used}, and its words are too rare for any member to let it go so soon"
+    if rest > 1:
+        return f"{used}, so long ago that each member lets it go"
+    return f"{used}; a member lets it go if its agents did little like it lately"
 
 
 def _of_rank(rank_ppm: int | None, below: float) -> str:

@@ -21,7 +21,7 @@ from memquorum.core.vote.kinds import KINDS, LETS_GO
 
 SEALED, RESTORED, ALIVE, DESTROYED, ERASED, UNKNOWN = "sealed", "restored", "alive", "destroyed", "erased", "unknown"
 FORGOTTEN, KEPT = "forgotten", "kept"
-NOT_NOMINATED = "it was not nominated"
+NOT_NOMINATED = "it was not put to the vote"
 """Of a memory that an epoch about a request does not speak of; `forgetting.passed_over` says why."""
 ANSWERS = {RESTORE: frozenset({RESTORE}), FORGET: frozenset(LETS_GO.values()), ROLLBACK: frozenset({ROLLBACK})}
 """By what a request asks for, the kinds of proposals that answer it."""

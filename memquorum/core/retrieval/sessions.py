@@ -11,23 +11,24 @@ from memquorum.core.api.answers import Session, SessionDraft, SessionPart, Sessi
 from memquorum.core.consolidation import parting
 from memquorum.core.consolidation.extractive import LEAST
 from memquorum.core.policy import Policy
-from memquorum.core.retrieval.telling import Opens, moment, opening
+from memquorum.core.retrieval.plainly import counted, minute
+from memquorum.core.retrieval.telling import Opens, opening
 from memquorum.core.text.plurals import many
 from memquorum.core.tiers import DRAFT, LONG_TERM, SEALED, SHORT_TERM
 from memquorum.ports import SessionMemory
 
 WANTED, PROTECTED, PROMOTED, CONTRADICTED = "wanted", "protected", "promoted", "contradicted"
 _STAYS = {
-    WANTED: "wanted on purpose",
-    PROTECTED: "protected",
-    PROMOTED: "in long-term memory",
-    CONTRADICTED: "in contradiction to what is alive",
-    parting.FEW: f"too few to be summed up, as fewer than {LEAST} are bound alike",
-    parting.TALK: "saying too little to be summed up",
+    WANTED: "saved on purpose, and what is wanted stays as it is",
+    PROTECTED: "kept by a pin, a hold or a goal",
+    PROMOTED: "in long-term memory already",
+    CONTRADICTED: "at odds with something else that is in use",
+    parting.FEW: f"too few: it takes {counted(LEAST)} that may be used alike",
+    parting.TALK: "saying too little",
     parting.WORTH: "worth more than a summary would say of them",
-    parting.SAVES: "of which a summary would have to say so much that it saved nothing",
+    parting.SAVES: "so dense that a summary would be no shorter",
 }
-"""Why memories are in no summary, after their number."""
+"""Why memories are in no summary, behind "not summed up:"."""
 
 
 SERVED, MERGED, ERASED, FORGOTTEN = "served", "merged", "erased", "forgotten"
@@ -185,48 +186,69 @@ def _stays(one: Member) -> str | None:
     return CONTRADICTED if one.contradicted else None
 
 
-def lines(found: Session, agent: str | None = None, *, ended: bool = False) -> Iterator[str]:
-    """A session in words. `agent`: of this one's part alone. `ended`: it is known to be over."""
+def lines(found: Session, agent: str | None = None, *, ended: bool = False, numbers: bool = False) -> Iterator[str]:
+    """A session in words: first how it stands. `agent`: of this one's part alone. `ended`: it is known to be over.
+    `numbers`: also when members vote, by the shard's count."""
     parts = [one for one in found.parts if agent in (None, one.agent)]
+    over = {one.agent: ended or (one.ends_at or 0) <= found.as_of for one in parts}
+    yield _stands_now(parts, over=all(over.values()))
     for one in parts:
-        yield from _of_one(one, over=ended or (one.ends_at or 0) <= found.as_of)
+        yield from _of_one(one, over=over[one.agent])
     if any(one.waiting for one in parts):
-        opens = Opens(found.as_of, found.opens_at, found.interactions)
-        yield f"Members vote in epoch {opening(found.epoch, opens)}."
+        at = found.opens_at
+        yield f"Next: the members vote {f'by {minute(at)} at the latest' if at > found.as_of else 'at once'}."
+        if numbers:
+            opens = Opens(found.as_of, at, found.interactions)
+            yield f"  in numbers: epoch {opening(found.epoch, opens)}"
+    open_until = [one.ends_at for one in parts if not over[one.agent] and one.ends_at is not None]
+    if open_until:
+        now = f"`memquorum end-session -n {found.namespace} {found.session}` ends it now"
+        yield f"Next: it is over by {minute(max(open_until))}, unless somebody speaks in it before; {now}."
+
+
+def _stands_now(parts: Sequence[SessionPart], *, over: bool) -> str:
+    """How a session stands, in a sentence."""
+    if any(one.waiting for one in parts):
+        return "A summary of the session waits for the members' vote."
+    if any(one.coming for one in parts):
+        if over:
+            return "The session is over, and a summary of it is about to be made."
+        return "The session is not over yet; a summary of it is made once it is."
+    if any(made.status in _SAYS for one in parts for made in one.summaries):
+        return "The session is summed up, and searches find its summary."
+    if not any(one.memories or one.sealed or one.unsaid for one in parts):
+        return "Nothing is left of the session."
+    return f"No summary is made of the session{'' if over else ' as it stands'}."
 
 
 def _of_one(part: SessionPart, *, over: bool) -> Iterator[str]:
     held = (
-        many(part.memories, "memory") if part.memories else "",
-        f"{part.sealed:,} sealed, since a summary says what is to be kept of them" if part.sealed else "",
-        f"{part.unsaid:,} sealed that no summary says" if part.unsaid else "",
+        f"{many(part.memories, 'memory')} in use" if part.memories else "",
+        f"{part.sealed:,} put away, since a summary says what is to be kept of them" if part.sealed else "",
+        f"{part.unsaid:,} put away that no summary says any more" if part.unsaid else "",
     )
-    yield f"{part.agent}: {', '.join(filter(None, held)) or 'nothing is left of it'}"
+    yield f"{part.agent}: {', '.join(filter(None, held)) or 'nothing is left'}"
     yield from (f"  summary {one.memory_id} {_stands(one)}" for one in part.summaries)
     for draft in part.waiting:
-        before = "" if draft.kept_in is None else f"; in epoch {draft.kept_in} members did not take it"
-        told = f"waits for its vote{_in_place(draft.renews)}{before}"
+        before = "" if draft.kept_in is None else "; they did not take it when they voted last"
+        told = f"waits for the members' vote{_in_place(draft.renews)}{before}"
         yield f"  summary {draft.memory_id} of {draft.memories:,} of them {told}"
-    end = "" if part.ends_at is None else f"at {moment(part.ends_at)} at the latest, or by `memquorum end-session`"
-    comes = "is about to be made" if over else "is made once this part is over"
+    comes = "is about to be made" if over else "is made once the session is over"
     yield from (f"  a summary of {count:,} of them {comes}" for count in part.coming)
-    if part.memories and not (part.summaries or part.waiting or part.coming):
-        yield "  no summary is made of it" + ("" if over else " as it stands")
-    yield from (f"  {count:,} {_STAYS.get(why, why)}" for why, count in part.staying.items())
-    if not over:
-        yield f"  It is over {end}."
+    yield from (f"  {count:,} not summed up: {_STAYS.get(why, why)}" for why, count in part.staying.items())
 
 
 def _stands(one: SessionSummary) -> str:
     """How a summary stands, after its id."""
     place = _in_place(one.renews)
     if one.status == MERGED:
-        return f"was merged into {one.into}, which is served"
+        return f"was merged into {one.into}, which searches find"
     rest = ""
     if one.memories and one.status not in _SAYS:
-        until = "" if one.until is None else f": `memquorum restore` brings each back until {moment(one.until)}"
-        rest = f"; {one.memories:,} sealed that it said{until}"
-    return f"is {one.status}{place}{rest}"
+        until = "" if one.until is None else f": `memquorum restore ID` asks for each back until {minute(one.until)}"
+        rest = f"; {one.memories:,} put away that it said{until}"
+    now = "in use: searches find it" if one.status == SERVED else one.status
+    return f"is {now}{place}{rest}"
 
 
 def _in_place(renews: str | None) -> str:

@@ -32,14 +32,18 @@ def test_a_summary_that_waits_is_told_with_its_epoch() -> None:
     wanted = replace(PLAIN, memory_id="w", explicit=True)
     found = told(("plant", "shift-1"), [*drafted, wanted], [], [], SHARD, policy=LOSES)
     assert list(lines(found)) == [
-        "anna: 5 memories",
-        "  summary sum of 4 of them waits for its vote",
-        "  1 wanted on purpose",
-        "Members vote in epoch 4, at 2025-06-15 15:36:40 UTC at the latest, or 100 interactions after the last one "
-        "(episodes and uses in the shard).",
+        "A summary of the session waits for the members' vote.",
+        "anna: 5 memories in use",
+        "  summary sum of 4 of them waits for the members' vote",
+        "  1 not summed up: saved on purpose, and what is wanted stays as it is",
+        "Next: the members vote by 15 Jun 2025, 15:36 UTC at the latest.",
     ]
+    assert list(lines(found, numbers=True))[-1] == (
+        "  in numbers: epoch 4, at 2025-06-15 15:36:40 UTC at the latest, or 100 interactions after the last one "
+        "(episodes and uses in the shard)"
+    )
     due = told(("plant", "shift-1"), drafted, [], [], replace(SHARD, as_of=NOW + 1_800_000), policy=LOSES)
-    assert list(lines(due))[-1] == "Members vote in epoch 4, as soon as the shard's clock moves on."
+    assert list(lines(due))[-1] == "Next: the members vote at once."
     (kept,) = told(("plant", "s"), [replace(one, kept_in=2) for one in drafted], [], [], SHARD, policy=LOSES).parts
     assert kept.waiting[0].kept_in == 2
 
@@ -47,9 +51,18 @@ def test_a_summary_that_waits_is_told_with_its_epoch() -> None:
 def test_what_is_not_made_yet_is_no_nought() -> None:
     some = free(5)
     found = told(("plant", "s"), rows(some), [], some, SHARD, policy=LOSES)
-    over = "  It is over at 2025-06-15 15:20:40 UTC at the latest, or by `memquorum end-session`."
-    assert list(lines(found)) == ["anna: 5 memories", "  a summary of 5 of them is made once this part is over", over]
-    made = ["anna: 5 memories", "  a summary of 5 of them is about to be made"]
+    now = "`memquorum end-session -n plant s` ends it now"
+    assert list(lines(found)) == [
+        "The session is not over yet; a summary of it is made once it is.",
+        "anna: 5 memories in use",
+        "  a summary of 5 of them is made once the session is over",
+        f"Next: it is over by 15 Jun 2025, 15:20 UTC, unless somebody speaks in it before; {now}.",
+    ]
+    made = [
+        "The session is over, and a summary of it is about to be made.",
+        "anna: 5 memories in use",
+        "  a summary of 5 of them is about to be made",
+    ]
     assert list(lines(found, ended=True)) == made
     idle = replace(SHARD, as_of=NOW + LOSES.consolidate.idle_ms)
     assert list(lines(told(("plant", "s"), rows(some), [], some, idle, policy=LOSES))) == made
@@ -66,27 +79,33 @@ def test_a_summary_that_is_erased_is_not_told_to_be_served() -> None:
     rest = [replace(RESTS, memory_id="a"), replace(RESTS, memory_id="b", sealed_until=NOW + 3_600_000)]
     (part,) = told(("plant", "s"), rest, [OLD], [], SHARD, policy=LOSES).parts
     assert (part.memories, part.sealed, part.unsaid) == (0, 0, 2)
-    erased = "is erased; 2 sealed that it said: `memquorum restore` brings each back until 2025-06-15 16:06:40 UTC"
+    back = "`memquorum restore ID` asks for each back until 15 Jun 2025, 16:06 UTC"
+    erased = f"is erased; 2 put away that it said: {back}"
     assert list(lines(told(("plant", "s"), rest, [OLD], [], SHARD, policy=LOSES))) == [
-        "anna: 2 sealed that no summary says", f"  summary old {erased}"
-    ]  # fmt: skip
+        "No summary is made of the session.",
+        "anna: 2 put away that no summary says any more",
+        f"  summary old {erased}",
+    ]
     # Made anew, and waiting for its vote.
     waits = [replace(one, summary="new", summary_tier="draft") for one in rest]
     shown = list(lines(told(("plant", "s"), waits, [OLD, NEW], [], SHARD, policy=LOSES)))
     place = "in the place of old, which was erased"
-    assert shown[1:3] == [f"  summary old {erased}", f"  summary new of 2 of them waits for its vote, {place}"]
+    waiting = f"  summary new of 2 of them waits for the members' vote, {place}"
+    assert shown[2:4] == [f"  summary old {erased}", waiting]
     # Served: of the old one nothing is to be told any more.
     served = [replace(one, told_by="new", summary="new", summary_tier="short-term") for one in rest]
     made = [OLD, replace(NEW, tier="short-term", alive=True)]
     assert list(lines(told(("plant", "s"), served, made, [], SHARD, policy=LOSES))) == [
-        "anna: 2 sealed, since a summary says what is to be kept of them", f"  summary new is served, {place}"
-    ]  # fmt: skip
+        "The session is summed up, and searches find its summary.",
+        "anna: 2 put away, since a summary says what is to be kept of them",
+        f"  summary new is in use: searches find it, {place}",
+    ]
 
 
 def test_a_summary_that_became_one_with_another_is_told_with_it() -> None:
     merged = replace(OLD, tier="sealed", says="other", alive=True, erased=False)
     found = told(("plant", "s"), [RESTS], [merged], [], SHARD, policy=LOSES)
-    assert list(lines(found))[1:] == ["  summary old was merged into other, which is served"]
+    assert list(lines(found))[2:] == ["  summary old was merged into other, which searches find"]
     assert found.parts[0].sealed == 1, "the other says what is to be kept"
     both = told(("plant", "s"), [RESTS], [replace(merged, alive=False, erased=True)], [], SHARD, policy=LOSES)
     assert (both.parts[0].unsaid, both.parts[0].summaries[0].status) == (1, "erased")
@@ -113,14 +132,13 @@ def test_why_no_summary_is_made_is_told_of_each_agent() -> None:
         ("plant", "s"), rows([*few, *facts]), [], [*few, *facts], replace(SHARD, as_of=NOW + 900_000), policy=Policy()
     )
     assert list(lines(found)) == [
-        "anna: 4 memories",
-        "  no summary is made of it",
-        "  4 of which a summary would have to say so much that it saved nothing",
-        "bert: 2 memories",
-        "  no summary is made of it",
-        "  2 too few to be summed up, as fewer than 3 are bound alike",
+        "No summary is made of the session.",
+        "anna: 4 memories in use",
+        "  4 not summed up: so dense that a summary would be no shorter",
+        "bert: 2 memories in use",
+        "  2 not summed up: too few: it takes three that may be used alike",
     ]
-    assert next(iter(lines(found, "bert"))) == "bert: 2 memories"
+    assert list(lines(found, "bert"))[1] == "bert: 2 memories in use"
 
 
 def test_what_became_of_the_rest_is_told_once() -> None:
@@ -135,4 +153,4 @@ def test_what_became_of_the_rest_is_told_once() -> None:
     assert (part.memories, part.sealed, {one.memory_id for one in part.summaries}) == (4, 1, {"sum", "over"})
     assert part.staying == {"promoted": 1, "protected": 1, "contradicted": 1}
     gone = told(("plant", "s"), kept[5:6], [], [], SHARD, policy=LOSES)
-    assert list(lines(gone)) == ["anna: nothing is left of it"]
+    assert list(lines(gone)) == ["Nothing is left of the session.", "anna: nothing is left"]

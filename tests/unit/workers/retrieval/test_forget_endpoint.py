@@ -57,11 +57,12 @@ def test_nothing_is_proposed_unless_it_is_said_twice(client: TestClient, service
         "alive",
         pytest.approx(0.012, abs=0.01),
     )
-    assert mine["detail"].endswith("it was kept lately, and is not proposed before epoch 11 (the next is 8)")
+    assert mine["detail"].endswith("it was kept lately, so the members pass it over in their next three votes")
+    assert mine["numbers"].endswith("not proposed before epoch 11 (the next is 8)")
     # Another tenant's memory is one that there is not.
     assert other == {
         "memory_id": THEIRS, "status": "unknown", "detail": "this namespace has no such memory", "decay": None,
-        "relevance_below": None,
+        "relevance_below": None, "numbers": None,
     }  # fmt: skip
 
 
@@ -159,7 +160,7 @@ def test_below_that_relevance_a_member_says_forget_and_from_it_on_keep(age: int)
 def test_what_is_forgotten_or_never_let_go_is_said_so() -> None:
     never = Policy(forget=ForgetPolicy(theta_ppm=0))
     (one,) = standing(["m"], [Used("m", "long-term", 0, 0, span_ms(never))], never)
-    assert one.relevance_below == 0 and "no member lets it go" in one.detail
+    assert one.relevance_below == 0 and "no member lets go what was used so lately" in one.detail
     (one,) = standing(["m"], [Used("m", "finished", None, 0, 5)], POLICY)
     assert (one.status, "a finished task, on which nobody votes" in one.detail) == ("unknown", True)
     (one,) = standing(["m"], [Used("m", "sealed", None, 0, 5)], POLICY)
@@ -183,9 +184,9 @@ def test_every_end_is_told(outcome: str, reason: str, status: str) -> None:
 @pytest.mark.parametrize(
     ("rests", "protected", "why"),
     [
-        (11, False, "it was kept before, and is not proposed again before epoch 11"),
+        (11, False, "it was kept before, and the members pass it over for some votes: ask again later"),
         (11, True, f"it is pinned by ada, order {ORDER}: it is not forgotten while that stands"),
-        (0, False, "only so many go in an epoch, of its namespace and in all, and others came first: ask again"),
+        (0, False, "only so many can go at once, of its namespace and in all, and others came first: ask again"),
     ],
 )
 def test_what_an_epoch_did_not_speak_of_says_which_reason_holds(
@@ -198,20 +199,27 @@ def test_what_an_epoch_did_not_speak_of_says_which_reason_holds(
     says = {"action": "forget"}
     store.orders[REQUESTED] = answered(REQUESTED, "restore", "decided", says=says, memories=told, epoch=7)
     mine, other = client.get(f"/orders/{REQUESTED}").json()["memories"]
-    assert mine["detail"].startswith(f"it was not nominated: {why}")
-    assert other["detail"] == "it was not nominated: this namespace has no such memory"
+    assert mine["detail"].startswith(f"it was not put to the vote: {why}")
+    assert other["detail"] == "it was not put to the vote: this namespace has no such memory"
 
 
 @pytest.mark.parametrize(
-    ("rank", "told"),
+    ("rank", "told", "plain"),
     [
-        (0, "nearness to what the member's agents did lately is below 0.93"),
-        (950_000, "0.95 when it came: no member lets it go"),
+        (
+            0,
+            "nearness to what the member's agents did lately is below 0.93",
+            "a member lets it go if its agents did little like it lately",
+        ),
+        (950_000, "0.95 when it came: no member lets it go", "its words are too rare for any member to let it go"),
     ],
 )
-def test_a_dry_run_says_what_follows_from_the_rank_of_its_worth(rank: int, told: str) -> None:
+def test_a_dry_run_says_what_follows_from_the_rank_of_its_worth(rank: int, told: str, plain: str) -> None:
     now, policy = 10**10, POLICY
     (one,) = standing(["m"], [Used("m", "short-term", now - span_ms(policy), 0, now, 1, rank)], policy)
-    assert "if its relevance to it is below 0.47" in one.detail and told in one.detail
+    assert one.numbers is not None
+    assert "if its relevance to it is below 0.47" in one.numbers and told in one.numbers
+    assert one.detail.startswith("it was last used ") and plain in one.detail and "0." not in one.detail
     (one,) = standing(["m"], [Used("m", "short-term", 0, 0, 10**13, 1, 10_000)], policy)
-    assert one.detail.endswith("0.01 when it came: each lets it go")
+    assert one.numbers is not None and one.numbers.endswith("0.01 when it came: each lets it go")
+    assert one.detail.endswith("so long ago that each member lets it go")
