@@ -30,7 +30,7 @@ INFRA  := $(BIN)/python -m infra
 UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(BIN)/uv
 ROLE   ?= reader
 # The tests that start no server.
-ALONE  := tests/benchmarks tests/exhaustive tests/guards tests/schema tests/simulation tests/unit
+ALONE  := tests/benchmarks tests/exhaustive tests/guards tests/schema tests/simulation tests/unit tests/verdicts
 # What has a short form and a long one takes its long one (tests/__init__.py).
 export LONG := $(LONG)
 # What Python has compiled is kept, in the checkout, whatever the environment says: each process of an installation
