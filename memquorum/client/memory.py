@@ -432,9 +432,7 @@ def _crossing(asked: Mapping[str, Any], diffusion: bool) -> Mapping[str, Any]:
 
 
 def _cosine(one: Hit | Answering | Around | Placed) -> float | None:
-    if isinstance(one, Answering):
-        return one.cosine
-    return one.score if isinstance(one, Hit) else None
+    return one.cosine if isinstance(one, Hit | Answering) else None
 
 
 def _ended(receipt: Receipt, found: Became) -> Receipt:

@@ -99,7 +99,7 @@ class Calls:
         # What lies under a name that nobody may use any more is still read, in the name of whoever asks.
         agents = [one for one in only.get("agents") or () if agent_fault(one) is None] or [AGENT]
         hits = await self._speaker(agents[0]).search(query, TOP_K if top_k is None else top_k, **only)
-        return {"results": [told(hit, score=hit.score) for hit in hits if hit.score >= (threshold or -1.0)]}
+        return {"results": [told(hit, score=hit.score) for hit in hits if hit.score >= (threshold or 0.0)]}
 
     async def get_all(self, *, filters: Any = None, page: int = 1, page_size: int = PAGE, **_: Any) -> dict[str, Any]:
         """A page of the memories that pass, in the order of time, with their number: all are counted for it, up to

@@ -34,7 +34,8 @@ _ITEM = _FOUND | {
 }  # fmt: skip
 _LEFT = {"namespace": EVIL, "used": 0, "left_out": {EVIL: {"count": 1, "memory_ids": []}}, "warning": EVIL}
 _CONTEXT = _LEFT | {
-    "items": [_ITEM], "tokens": 1, "budget_tokens": 9, "text": f"Lately:\n- {EVIL}\n", "anchors": [EVIL],
+    "items": [_ITEM], "tokens": 1, "budget_tokens": 9,
+    "answerable": True, "text": f"Lately:\n- {EVIL}\n", "anchors": [EVIL],
 }  # fmt: skip
 _ONE = {"memory_id": EVIL, "status": EVIL, "detail": EVIL, "decay": 0.5}
 _PROTECTOR = {
@@ -54,7 +55,8 @@ _PART = {"agent": EVIL, "memories": 1, "sealed": 0, "coming": [], "staying": {EV
          "summaries": [{"memory_id": EVIL, "status": EVIL, "memories": 1, "into": EVIL, "renews": EVIL}],
          "waiting": [{"memory_id": EVIL, "memories": 1, "renews": EVIL}]}  # fmt: skip
 _ANSWERS: dict[str, Any] = {
-    "search": _LEFT | {"hits": [_FOUND | {"score": 0.5}], "served_from": EVIL, "compared": EVIL, "cached": 0},
+    "search": _LEFT | {"hits": [_FOUND | {"score": 0.5}], "served_from": EVIL, "compared": EVIL, "cached": 0,
+               "answerable": True},
     "retrieve": _CONTEXT,
     "recall": _CONTEXT,
     "context": _CONTEXT,

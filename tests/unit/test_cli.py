@@ -73,7 +73,7 @@ ITEM = {
     "purposes": None, "jurisdictions": (), "conflicts_with": (), "tokens": 1, "folded": (),
 }  # fmt: skip
 LEFT = {"duplicate": LeftOut(2, ("a", "b")), "agent": LeftOut(3, ())}
-FOUND = Retrieved("n", (Answering(**ITEM, score=0.75, relevance=1, strength=1, cosine=1),), 1, 9, LEFT, 0)
+FOUND = Retrieved("n", (Answering(**ITEM, score=0.75, relevance=1, strength=1, cosine=1),), 1, 9, LEFT, 0, True)
 AROUND = Recalled("n", ("a",), (Around(**ITEM, way="session", anchor="a", apart=1),), 1, 9, {}, 0)
 PROMPT = Context("n", (Placed(**ITEM, why="buffer", place=1, score=None),), "Lately:\n- t\n", 1, 9, LEFT, 0)
 SHOWN = Shown(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -15,8 +15,10 @@ from memquorum.core.retrieval import buffer, supports, working
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.context import read_context
 from memquorum.core.retrieval.ranking import Scored
+from memquorum.core.retrieval.scoring import Verdict
 from workers.retrieval.answers import Told, body
 from workers.retrieval.retrieving import NOT_FOUND, answering, each_once, left_out, shown, uses
+from workers.retrieval.scored import judged
 from workers.retrieval.service import Service
 
 
@@ -48,17 +50,20 @@ async def context(service: Service, request: Request, caller: Caller) -> Respons
 
     # Off the loop: it compares texts.
     made = await service.desk.read(assemble)
+    # What the buffer holds answers as well as what was found.
+    likely = await _likely(service, asked.query, ranked, made)
     used, warning = await uses(service, request, asked.reader, made.packed, asked.query)
     return Told(
         Context(
             namespace=namespace,
-            items=tuple(_placed(one) for one in made.placed),
+            items=tuple(_placed(one, likely) for one in made.placed),
             text=made.text,
             tokens=made.packed.tokens,
             budget_tokens=asked.frame.budget,
             left_out=left_out(made.packed, _without(counts, ring, ranked)),
             used=used,
             warning=warning,
+            answerable=None if asked.query is None else any(one.answerable for one in likely.values()),
         )
     )
 
@@ -78,7 +83,18 @@ def _without(counts: Mapping[str, int], ring: Sequence[Trace], ranked: Sequence[
     return {reason: count for reason, count in less.items() if count > 0}
 
 
-def _placed(one: working.Placed) -> Placed:
-    score = round(one.item.scored.score, 6) if one.why == working.RELEVANT else None
+async def _likely(
+    service: Service, question: str | None, ranked: Sequence[Scored], made: working.Working
+) -> dict[str, Verdict]:
+    """How likely each memory of a context that the query found answers it, by its id."""
+    given = {one.item.scored.candidate.hit.memory_id for one in made.placed}
+    hits = [one.candidate.hit for one in ranked if one.candidate.hit.memory_id in given]
+    found = await judged(service, question or "", hits)
+    return {hit.memory_id: one for hit, one in zip(hits, found, strict=True)}
+
+
+def _placed(one: working.Placed, likely: Mapping[str, Verdict]) -> Placed:
+    found = likely.get(one.item.scored.candidate.hit.memory_id) if one.why == working.RELEVANT else None
+    told = {} if found is None else asdict(found)
     through = one.item.scored.through if one.why == working.RELEVANT else None
-    return Placed(**shown(one.item), why=one.why, place=one.place, score=score, through=through)
+    return Placed(**shown(one.item), why=one.why, place=one.place, through=through, **({"score": None} | told))

@@ -30,6 +30,7 @@ from memquorum.core.retrieval.ranking import DEFAULTS, Candidate, Question, Scor
 from memquorum.core.retrieval.requests import Reader, Recall
 from memquorum.telemetry.tracing import HEADER
 from workers.retrieval.answers import Told, body, unknown
+from workers.retrieval.scored import judged
 from workers.retrieval.service import Service
 
 # What a filter or the rankings left out is counted and not named.
@@ -55,15 +56,20 @@ async def retrieve(service: Service, request: Request, caller: Caller) -> Respon
 
     # Off the loop: it compares texts, of which there may be hundreds that are nearly the same.
     packed = await service.desk.read(pack)
+    found = await judged(service, wanted.query, [item.scored.candidate.hit for item in packed.items])
     used, warning = await uses(service, request, wanted.reader, packed, wanted.query)
     return Told(
         Retrieved(
             namespace=wanted.reader.namespace,
-            items=tuple(Answering(**shown(item), **_scores(item)) for item in packed.items),
+            items=tuple(
+                Answering(**shown(item), **_scores(item), **asdict(one))
+                for item, one in zip(packed.items, found, strict=True)
+            ),
             tokens=packed.tokens,
             budget_tokens=wanted.budget_tokens,
             left_out=left_out(packed, counts),
             used=used,
+            answerable=any(one.answerable for one in found),
             warning=warning,
         )
     )
@@ -313,13 +319,13 @@ def own(hit: Hit) -> Hit:
 def shown(item: Item) -> dict[str, Any]:
     """A memory as it is given."""
     hit = asdict(own(item.scored.candidate.hit))
-    del hit["score"], hit["weight"]
+    del hit["score"], hit["weight"], hit["answerable"], hit["cosine"]
     return hit | {"tokens": item.tokens, "folded": item.folded, "spans": item.spans}
 
 
 def _scores(item: Item) -> dict[str, Any]:
     scored = item.scored
-    found = {"score": scored.score, "relevance": scored.relevance, "strength": scored.strength}
+    found = {"relevance": scored.relevance, "strength": scored.strength}
     told = {name: round(value, 6) for name, value in found.items()}
     return told | {"cosine": scored.candidate.hit.score, "weight": scored.weight, "through": scored.through}
 

@@ -27,6 +27,7 @@ from memquorum.core.retrieval.ranking import Question, idle_forms, near_enough
 from memquorum.ports import Encoder
 from workers.retrieval.answers import Told, body
 from workers.retrieval.retrieving import brought, count, counted, diffused, kept_out, once, own, reread
+from workers.retrieval.scored import scored
 from workers.retrieval.service import Service
 
 # So many of the nearest are looked at for others where most of them are the same text.
@@ -58,9 +59,10 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     # What came in for what it contradicts may be told by another one, too.
     hits = fold(await once(service, sight, together), service.failures)[: wanted.k]
     used, warning = await count(service, request, wanted, hits)
+    given = await scored(service, wanted.query, hits)
     cached = service.caching.cached(wanted.namespace)
     mask = service.redaction.of(wanted.namespace, asked=wanted.redact)
-    given = await service.desk.read(mask.hits, hits) if mask.on else hits
+    given = await service.desk.read(mask.hits, given) if mask.on else given
     against = {hit.memory_id: beside.get(hit.memory_id, NOTHING).against for hit in given}
     return Told(
         SearchResult(
@@ -74,6 +76,7 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
             compared=found.compared,
             cached=cached,
             left_out=counted(kept),
+            answerable=any(hit.answerable for hit in given),
             warning=warning,
         )
     )

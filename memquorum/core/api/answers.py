@@ -82,10 +82,12 @@ class Remembered(_Text, frozen=True):
 
 
 class Hit(Remembered, frozen=True):
-    """A memory that was found. `score`: the cosine, in [−1, 1]. `conflicts_with`: memories that say otherwise, on which
-    members have not voted yet, or voted to keep both; what is to be believed first stands first. `weight`: of
-    experience, where it alone was asked. `diffused`: it is a general form of another namespace. `folded`: the ids of
-    those that are the same text; `also_by`: the other agents who said it."""
+    """A memory that was found. `score`: how likely it answers, in [0, 1], falling with the rank; while hits are looked
+    for and ordered, their cosine. `answerable`: the score is high enough for an answer. `cosine`: in [−1, 1]; None
+    before it is given. `conflicts_with`: memories that say otherwise, on which members have not voted yet, or voted to
+    keep both; what is to be believed first stands first. `weight`: of experience, where it alone was asked. `diffused`:
+    it is a general form of another namespace. `folded`: the ids of those that are the same text; `also_by`: the other
+    agents who said it."""
 
     score: float
     conflicts_with: tuple[str, ...] = ()
@@ -93,6 +95,8 @@ class Hit(Remembered, frozen=True):
     diffused: bool = False
     folded: tuple[str, ...] = ()
     also_by: tuple[str, ...] = ()
+    answerable: bool = True
+    cosine: float | None = None
 
 
 class LeftOut(Struct, frozen=True):
@@ -107,7 +111,7 @@ class SearchResult(Struct, frozen=True, omit_defaults=True):
     with `confirm` was; `warning`: why not all. `left_out`: by filter, where the search names one.
 
     `served_from`: cache or store. `compared`: with all memories of the namespace, the most used, or by index, which
-    finds nearly all of the nearest. `cached`: how many of them the cache holds.
+    finds nearly all of the nearest. `cached`: how many of them the cache holds. `answerable`: a hit is.
     """
 
     namespace: str
@@ -117,6 +121,7 @@ class SearchResult(Struct, frozen=True, omit_defaults=True):
     compared: str
     cached: int
     left_out: dict[str, LeftOut]
+    answerable: bool
     warning: str | None = None
 
 
@@ -144,9 +149,9 @@ class _Item(Remembered, frozen=True, kw_only=True):
 
 
 class Answering(_Item, frozen=True):
-    """A memory that answers. `folded`: the ids of those that say the same; score = relevance · strength · tier, or of
-    experience cosine · `weight`. `through`: where the second step found it, the memory that names what it is of, or
-    `question`; its score is that of the first hit that it follows."""
+    """A memory that answers. `folded`: the ids of those that say the same. `score`, `answerable`, `cosine`: as of a
+    hit. They are ordered by relevance · strength · tier, or of experience by cosine · `weight`. `through`: where the
+    second step found it, the memory that names what it is of, or `question`."""
 
     score: float
     relevance: float
@@ -154,6 +159,7 @@ class Answering(_Item, frozen=True):
     cosine: float
     weight: float | None = None
     through: str | None = None
+    answerable: bool = True
 
 
 class Around(_Item, frozen=True):
@@ -168,17 +174,19 @@ class Around(_Item, frozen=True):
 class Placed(_Item, frozen=True):
     """A memory of a context, and `why` it is in: `buffer`, of what the agent said last, or `relevant` to the query.
     `place`: in the agent's buffer, 1 for the newest, if it is there. `tokens`: of its part of the text. `through`:
-    where the second step found it, the memory that names what it is of, or `question`."""
+    where the second step found it, the memory that names what it is of, or `question`. `score`, `answerable`: as of a
+    hit, where it is relevant."""
 
     why: str
     place: int | None
     score: float | None
     through: str | None = None
+    answerable: bool | None = None
 
 
 class Context(Struct, frozen=True, omit_defaults=True):
     """What to put into a prompt, as `text` and in the order of the text: the buffer as it happened, then the others,
-    best first. `left_out`: by reason, as of a retrieval."""
+    best first. `left_out`: by reason, as of a retrieval. `answerable`: of a query, one that is relevant is."""
 
     namespace: str
     items: tuple[Placed, ...]
@@ -188,6 +196,7 @@ class Context(Struct, frozen=True, omit_defaults=True):
     left_out: dict[str, LeftOut]
     used: int
     warning: str | None = None
+    answerable: bool | None = None
 
     def __str__(self) -> str:
         return self.text
@@ -195,7 +204,7 @@ class Context(Struct, frozen=True, omit_defaults=True):
 
 class Retrieved(Struct, frozen=True, omit_defaults=True):
     """What a retrieval gives: what fits the budget, best first. `left_out`: by reason; docs/reading.md names the
-    reasons."""
+    reasons. `answerable`: an item is."""
 
     namespace: str
     items: tuple[Answering, ...]
@@ -203,6 +212,7 @@ class Retrieved(Struct, frozen=True, omit_defaults=True):
     budget_tokens: int
     left_out: dict[str, LeftOut]
     used: int
+    answerable: bool
     warning: str | None = None
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What a retrieval puts first: score = relevance × strength × tier (docs/reading.md).
+"""What a retrieval puts first: relevance × strength × tier (docs/reading.md).
 
 It ranks what `retrieve`, `recall` and `context` are asked. A search is ordered by cosine alone, in the store
 (`workers/retrieval/search.py`).

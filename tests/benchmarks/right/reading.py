@@ -18,7 +18,7 @@ from datetime import datetime
 from typing import Any
 
 from memquorum.client import AsyncMemory
-from memquorum.core.api.answers import Hit
+from memquorum.core.api.answers import Answering, Hit, Retrieved
 from tests.benchmarks.kept import Row
 from tests.benchmarks.parts import WHOLE, Parts, parts
 from tests.benchmarks.right.cases import FOLDER, Case
@@ -62,9 +62,13 @@ class Answers:
         """The hits of a search."""
         return list(await self._memory.search(question, k=10, peek=True))
 
+    async def retrieval(self, question: str) -> Retrieved:
+        """What a retrieval gives."""
+        return await self._memory.retrieve(question, peek=True)
+
     async def retrieved(self, question: str) -> list[str]:
         """The texts of a retrieval."""
-        return [item.text for item in (await self._memory.retrieve(question, peek=True)).items]
+        return [item.text for item in (await self.retrieval(question)).items]
 
 
 Judge = Callable[[Answers, "Noted"], Awaitable[None]]
@@ -159,8 +163,12 @@ async def _talk(answers: Answers, noted: Noted) -> None:
 
 async def _answerable(answers: Answers, noted: Noted) -> None:
     for question, holds in answers.case.of["asks"]:
-        hits = await answers.searched(question)
-        noted.scores["search"].append((hits[0].score if hits else -1.0, holds is not None))
+        hits, items = await answers.searched(question), (await answers.retrieval(question)).items
+        found: Mapping[str, Sequence[Hit | Answering]] = {"search": hits, "retrieve": items}
+        for way, some in found.items():
+            noted.scores[way].append((some[0].score if some else 0.0, holds is not None))
+        said = bool(hits and hits[0].answerable)
+        noted.note("answerable right", answers.case, said is (holds is not None), f"{question} → {said}")
 
 
 _JUDGES: Mapping[str, Judge] = {
@@ -219,7 +227,8 @@ _AT_LEAST: Mapping[str, float] = {
     "five wordings take two places": 90,
     "apart kept and found": 100,
     "same folded": 100,
-    "answerable, search": 0.92,
+    **{f"answerable, {way}": 0.92 for way in _WAYS},
+    "answerable right": 90,
 }
 _AT_MOST: Mapping[str, float] = {
     "what still holds marked": 2,

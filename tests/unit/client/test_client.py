@@ -49,6 +49,7 @@ HIT = {
 }  # fmt: skip
 SEARCHED = {
     "namespace": "n", "hits": [HIT], "used": 1, "served_from": "store", "compared": "all", "cached": 0, "left_out": {},
+    "answerable": True,
 }  # fmt: skip
 SHOWN = dict.fromkeys(("text", "session", "role", "sealed_until", "confidence", "last_access", "accesses", "purposes"))
 SHOWN |= dict.fromkeys(("reinforced", "salience", "replays", "fades", "due_at"))
@@ -455,7 +456,7 @@ async def test_retrieve_and_recall_give_what_the_service_says() -> None:
             more = {"way": "time", "anchor": "a", "apart": -5}
         left = {"budget": {"count": 2, "memory_ids": ["x", "y"]}}
         told = {"items": [ITEM | more], "tokens": 1, "budget_tokens": 5, "left_out": left, "used": 1, "namespace": "n"}
-        told |= {"anchors": ["a"]}
+        told |= {"anchors": ["a"], "answerable": True}
         return httpx.Response(200, json=told)
 
     async with answering(answer, agent="ann") as memory:

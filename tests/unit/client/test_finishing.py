@@ -18,10 +18,11 @@ from memquorum.core.intake import TOOL_BYTES_MAX, TOOLS_MAX
 
 HIT = {
     "text": "t", "tier": "short-term", "agent": "a", "session": None, "role": None, "occurred_at": 1,
-    "last_access": 2, "accesses": 0, "salience": 0.5, "score": 0.9,
+    "last_access": 2, "accesses": 0, "salience": 0.5, "score": 0.9, "cosine": 0.9,
 }  # fmt: skip
 SEARCHED = {
     "namespace": "n", "used": 1, "served_from": "store", "compared": "all", "cached": 0, "left_out": {},
+    "answerable": True,
 }  # fmt: skip
 BECAME = {"namespace": "n", "event_id": "e", "shard": None, "journal_seq": None}
 
@@ -282,7 +283,7 @@ class Far(Service):
     def __call__(self, request: httpx.Request) -> httpx.Response:
         if request.url.path != "/search":
             return super().__call__(request)
-        hits = [HIT | {"memory_id": M}, HIT | {"memory_id": N, "score": 0.44, "text": BADGE}]
+        hits = [HIT | {"memory_id": M}, HIT | {"memory_id": N, "cosine": 0.44, "text": BADGE}]
         return httpx.Response(200, json=SEARCHED | {"hits": hits})
 
 

@@ -23,6 +23,7 @@ _FOUND: dict[str, object] = {
     "served_from": "store",
     "compared": "all",
     "cached": 0,
+    "answerable": True,
 }
 _FOUND["left_out"] = {}
 _S = 30

@@ -134,6 +134,7 @@ def test_the_cache_answers_as_the_store_does(world: World, opens: Opens) -> None
         assert plain.get("/readyz").json()["cache"] == "off"
         assert search(client, namespace="elsewhere") | {"used": 0} == {
             "namespace": "elsewhere", "hits": [], "used": 0, "served_from": "store", "compared": "all", "cached": 0,
+            "answerable": False,
             "left_out": {},
         }  # fmt: skip
         metrics = client.get("/metrics").text

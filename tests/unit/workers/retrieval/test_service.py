@@ -251,7 +251,7 @@ def test_a_body_has_the_fields_that_are_described(client: TestClient, endpoint: 
 @pytest.mark.parametrize("odd", [float("nan"), float("inf")])
 def test_a_number_that_json_does_not_have_is_an_error_and_not_null(odd: float) -> None:
     hit = Hit("m", "t", "short-term", "ann", 0, 0, 0, salience=1.0, score=odd)
-    for answer in (SearchResult("n", (hit,), 0, "store", "all", 0, {}), Explained({"decay": odd}, ())):
+    for answer in (SearchResult("n", (hit,), 0, "store", "all", 0, {}, True), Explained({"decay": odd}, ())):
         with pytest.raises(ValueError, match="not JSON compliant"):
             Told(answer)
 

@@ -1,0 +1,132 @@
+"""How likely a hit answers the question, in [0, 1]: one score for search, retrieve and context.
+
+A cosine says which of two texts is nearer, and nothing about whether either answers: what is near enough differs from
+question to question. So the score also asks how much of the question's content the hit has, a word the more, the fewer
+hits have it, and whether it lacks names and numbers of the question. The coefficients are whole numbers, by the name of
+the encoder, fitted by `python -m tests.benchmarks.fitting` on questions of our own in ten languages; of an encoder that
+was not fitted the score is the cosine.
+
+The score falls with the rank: a hit counts as its own evidence or that of the best one behind it, for which it was put
+first. A hit is `answerable` from `FLOOR` on, and an answer if its first hit is.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from msgspec import Struct
+
+from memquorum.core.policy import PPM
+from memquorum.core.reading.lists import CJK
+from memquorum.core.reading.words import folded, words
+
+VERSION = 1
+"""Another number means that a score says something else."""
+FLOOR = 0.5
+"""From here on a hit answers more likely than not."""
+ALONE_FLOOR = 0.35
+"""The same where the score is the cosine alone."""
+_READ = 4_000
+"""So many characters of a text are read."""
+_LOOKED = 100
+"""So many hits count for how rare a word is."""
+_STEM, _SHORT, _LACK_MOST = 5, 2, 3
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_NAME = re.compile(r"(?<![.!?]\s)(?<!\A)\b[^\W\d_a-z][\w'-]{0,60}")
+
+
+class Weights(Struct, frozen=True):
+    """Coefficients in millionths: of the cosine, of the share of the question's content, of each name and each number
+    that is lacking, and what is always added."""
+
+    cosine: int
+    content: int
+    name: int
+    number: int
+    always: int
+
+
+WEIGHTS: Mapping[str, Weights] = MappingProxyType(
+    {
+        "minilm-l6-v2-int8/1": Weights(
+            cosine=1_918_053, content=4_838_244, name=-235_057, number=-852_395, always=-1_569_589
+        ),
+        "use-multilingual-v3-6bit/1": Weights(
+            cosine=6_904_961, content=2_799_005, name=-428_804, number=-1_105_189, always=-2_123_939
+        ),
+    }
+)
+"""By the name of the encoder."""
+
+
+class Read(Struct, frozen=True):
+    """A text as it is scored: its content, names and numbers."""
+
+    content: frozenset[str]
+    names: frozenset[str]
+    numbers: frozenset[str]
+
+
+class Verdict(Struct, frozen=True):
+    """How likely a hit answers, and whether that is enough."""
+
+    score: float
+    answerable: bool
+
+
+def read(text: str) -> Read:
+    """What a text is scored by. Of a script without spaces pairs of characters stand for words."""
+    text = text[:_READ]
+    content = set[str]()
+    for word in words(text):
+        one = folded(word)
+        if CJK.search(one):
+            content.update(one[at : at + 2] for at in range(max(1, len(one) - 1)))
+        elif one.isdecimal() or len(one) > _SHORT:
+            content.add(one[:_STEM])
+    names = frozenset(folded(one)[:_STEM] for one in _NAME.findall(text) if one[0].isupper())
+    return Read(frozenset(content), names, frozenset(_NUMBER.findall(text)))
+
+
+def features(question: str, texts: Sequence[str]) -> list[tuple[float, float, float]]:
+    """Of each text: the share of the question's content that it has, and how many of its names and numbers it lacks."""
+    asked, told = read(question), [read(text) for text in texts]
+    holders = Counter(one for text in told[:_LOOKED] for one in text.content & asked.content)
+    among = len(told[:_LOOKED]) + 1
+    # In a fixed order: a sum of floats depends on it.
+    worth = {one: math.log(among / (holders[one] + 0.5)) for one in sorted(asked.content)}
+    every = sum(worth.values())
+    return [
+        (
+            sum(value for one, value in worth.items() if one in text.content) / every if every > 0 else 0.0,
+            float(min(_LACK_MOST, len(asked.names - text.names))),
+            float(min(_LACK_MOST, len(asked.numbers - text.numbers))),
+        )
+        for text in told
+    ]
+
+
+def verdicts(question: str, texts: Sequence[str], cosines: Sequence[float], encoder: str) -> list[Verdict]:
+    """How likely each text answers, best first. `question`: empty where a vector was asked."""
+    weights = WEIGHTS.get(encoder) if question else None
+    if weights is None:
+        own = [min(1.0, max(0.0, cosine)) for cosine in cosines]
+        floor = ALONE_FLOOR
+    else:
+        found = features(question, texts)
+        own = [_likely(weights, cosine, *one) for cosine, one in zip(cosines, found, strict=True)]
+        floor = FLOOR
+    best, falling = 0.0, list[Verdict]()
+    for score in reversed(own):
+        best = max(best, score)
+        falling.append(Verdict(round(best, 6), round(best, 6) >= floor))
+    return falling[::-1]
+
+
+def _likely(weights: Weights, cosine: float, content: float, names: float, numbers: float) -> float:
+    told = weights.cosine * cosine + weights.content * content + weights.name * names + weights.number * numbers
+    return 1 / (1 + math.exp(-min(30.0, max(-30.0, (told + weights.always) / PPM))))

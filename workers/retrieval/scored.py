@@ -1,0 +1,30 @@
+"""What search, retrieve and context say of how likely their hits answer: `core.retrieval.scoring`, off the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from memquorum.core.api.answers import Hit
+from memquorum.core.retrieval.scoring import Verdict, verdicts
+from workers.retrieval.service import Service
+
+
+async def judged(service: Service, question: str, hits: Sequence[Hit]) -> list[Verdict]:
+    """How likely each hit answers, best first. `question`: empty where a vector was asked. If the rule fails, by the
+    cosine alone."""
+    texts, cosines = [hit.text for hit in hits], [hit.score for hit in hits]
+    return await service.desk.read(
+        service.failures.answer, "scoring", [hit.memory_id for hit in hits], verdicts("", texts, cosines, ""),
+        verdicts, question, texts, cosines, service.encoder.name,
+    )  # fmt: skip
+
+
+async def scored(service: Service, question: str, hits: Sequence[Hit]) -> list[Hit]:
+    """The hits as they are given: with their score, whether that is enough for an answer, and their cosine."""
+    found = await judged(service, question, hits)
+    return [
+        replace(hit, score=one.score, answerable=one.answerable, cosine=hit.score)
+        for hit, one in zip(hits, found, strict=True)
+    ]
