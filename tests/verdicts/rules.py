@@ -14,6 +14,7 @@ from memquorum.core.privacy.masking import masked
 from memquorum.core.reading.orders import asks_to_forget
 from memquorum.core.reading.talk import says_nothing
 from memquorum.core.reading.unkept import asks_not_to_be_kept
+from memquorum.core.retrieval.overtaken import denied, nearest, statements
 from memquorum.core.retrieval.rereading import best_first
 from memquorum.core.text.asking import bare_question
 from memquorum.core.text.conflict import Claims, Finding, between
@@ -44,12 +45,14 @@ def of_text(text: str) -> dict[str, object]:
 def of_said(said: Sequence[str], questions: Sequence[str]) -> dict[str, Mapping[str, object]]:
     """The verdicts over texts that were said in this order, by kind: over each two of them, and for each question."""
     pairs = list(combinations(range(len(said)), 2))
-    found: dict[str, dict[str, object]] = {"contradicts": {}, "same": {}}
+    found: dict[str, dict[str, object]] = {"contradicts": {}, "denied": {}, "same": {}}
     for older, newer in pairs:
         two = f"{newer + 1} to {older + 1}"
         told = _contradiction(_claims(said[older]), _claims(said[newer]))
         if told != "no":
             found["contradicts"][two] = told
+            if len(statements(said[older])) > 1:
+                found["denied"][two] = _denied(said[older], said[newer])
         if same(said[older], said[newer]):
             found["same"][two] = True
     found["order"] = {question: order(question, said) for question in questions}
@@ -60,6 +63,13 @@ def order(question: str, said: Sequence[str]) -> str:
     """The numbers of the texts as they answer the question, where all are as near to it: each said a day later."""
     hits = [_hit(number, text) for number, text in enumerate(said, 1)]
     return " ".join(hit.memory_id for hit in best_first(question, hits))
+
+
+def _denied(older: str, newer: str) -> str:
+    """The numbers of the statements of the older text that the newer one denies, where one agent says both."""
+    parts = statements(older)
+    found = denied(parts, newer, own=True) or nearest(parts, newer)
+    return " ".join(str(number) for number, one in enumerate(parts, 1) if one in found) or "all"
 
 
 def _hit(number: int, text: str) -> Hit:

@@ -34,7 +34,7 @@ def test_the_files_are_small_and_have_verdicts_of_every_kind(frozen: Frozen) -> 
     kinds = {kind for one in (*frozen.texts, *frozen.said) for kind in one} - {"text", "said"}
     assert kinds == {
         *("small_talk", "unkept", "forget", "asks", "time", "masked", "fingerprint"),
-        *("contradicts", "same", "order"),
+        *("contradicts", "denied", "same", "order"),
     }
 
 
@@ -69,6 +69,11 @@ def test_texts_of_one_fingerprint_name_the_first() -> None:
 def test_what_one_agent_says_otherwise_may_be_no_contradiction_of_two() -> None:
     said = ["I am left-handed.", "I am not left-handed any more."]
     assert judged(Frozen((), ({"said": said},))).said[0]["contradicts"]["2 to 1"].endswith(" / no")
+
+
+def test_statements_that_a_newer_text_denies_are_numbered() -> None:
+    said = [f"The gate is made of oak. {GATE[0]} Its key hangs in the shed.", GATE[1]]
+    assert judged(Frozen((), ({"said": said},))).said[0]["denied"] == {"2 to 1": "2"}
 
 
 def test_a_change_is_told_by_kind_with_what_it_is_about() -> None:
