@@ -112,12 +112,15 @@ check-alone:
 	@nice -n 10 $(BIN)/python -m pytest --durations=10 $(ALONE) $(LATER) >.tools/$@ 2>&1; ended=$$?; cat .tools/$@; exit $$ended
 
 # What is measured needs no more than `setup`; what the others are, and what charts need, have environments of their own.
-bench: setup  ## WHAT=line (the default), backpressure, peers, scale, forget, reading, right, vm, consolidation, policies, experience, encoder (of .venv-torch, where that is made); pages only draws; ONLY="NAME …" QUICK=1 DATA=FOLDER JSON=FILE
+bench: setup  ## WHAT=line (the default), backpressure, peers, scale, forget, reading, right, vm, consolidation, policies, experience, languages, encoder (of .venv-torch, where that is made); pages only draws; ONLY="NAME …" QUICK=1 DATA=FOLDER JSON=FILE
 ifeq ($(WHAT),peers)
 	@$(MAKE) --no-print-directory $(PEERS_READY) || echo "bench: mem0 and LangGraph are not installed; their rows will say so" >&2
 endif
 ifeq ($(WHAT),right)
 	@$(MAKE) --no-print-directory trees || echo "bench: scikit-learn is not installed; what needs it will say so" >&2
+endif
+ifeq ($(WHAT),languages)
+	@$(MAKE) --no-print-directory multilingual || echo "bench: the encoder \`multilingual\` is not installed; its rows will say so" >&2
 endif
 ifeq ($(WHAT),pages)
 	@$(MAKE) --no-print-directory charts

@@ -7,6 +7,7 @@ vm: the metrics and bounds of SPEC B. consolidation: what is left of sessions, a
 fifa: agents whose memory has a budget, under each policy.
 policies: what budgets keep, policy by policy; how much of personal data is found.
 encoder: how many texts a second the encoders take, on a CUDA card too.
+languages: which languages the encoders know, and what they cost.
 experience: what is admitted by proof, and what is found of it.
 pages: draws the pages of what was kept, and measures nothing.
 """
@@ -41,6 +42,7 @@ WHAT = {
     "consolidation": "tests.benchmarks.consolidation.command",
     "fifa": "tests.benchmarks.fifa.command",
     "encoder": "tests.benchmarks.encoding",
+    "languages": "tests.benchmarks.languages.command",
     "policies": "tests.benchmarks.policies.command",
     "experience": "tests.benchmarks.experience.command",
     "pages": "tests.benchmarks.pages",

@@ -11,6 +11,7 @@ from tests.benchmarks.fifa import page as fifa
 from tests.benchmarks.forgetting import page as forgetting
 from tests.benchmarks.forgetting.command import RESULTS
 from tests.benchmarks.kept import Outcome
+from tests.benchmarks.languages import page as languages
 from tests.benchmarks.peers import page as peers
 from tests.benchmarks.policies import page as policies
 from tests.benchmarks.right import page as right
@@ -26,6 +27,7 @@ def run(given: Namespace) -> Outcome:
     for file in forgetting.draw(forgetting.latest(forgetting.kept_runs(RESULTS))):
         print(file.relative_to(kept.ROOT))
     right.draw()
+    languages.draw()
     validation.draw()
     consolidation.draw()
     fifa.draw()

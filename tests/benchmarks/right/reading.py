@@ -187,18 +187,23 @@ def auc(told: Sequence[tuple[float, bool]]) -> float:
 def measure(material: Material) -> Row:
     """All sorts in one installation."""
     row = Row("reading", "reading cases on the running line, as `make up` ships it")
+    lived(row, material)
+    _goals(row)
+    return row
+
+
+def lived(row: Row, material: Material, encoder: str = "minilm") -> None:
+    """Notes what an installation with an encoder makes of all sorts."""
     found = {sort: material.some(read(sort), 12) for sort in SORTS}
     row.note(
         f"{sum(map(len, found.values()))} cases in {len({c.language for s in found.values() for c in s})} languages"
     )
     noted = Noted(row)
-    with parts(*WHOLE, agents={}) as running:
+    with parts(*WHOLE, agents={}, encoder=encoder) as running:
         asyncio.run(_live(found, running, noted))
     noted.figures(_AT_MOST)
     for way, told in noted.scores.items():
         row.figure(f"answerable, {way}", auc(told), "AUC")
-    _goals(row)
-    return row
 
 
 def _goals(row: Row) -> None:
