@@ -4,6 +4,7 @@ import importlib.util
 import random
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
@@ -140,6 +141,15 @@ def test_batches_of_any_composition_give_the_same_vectors(encoder: Encoder) -> N
     for count in (2, 3, 7, 17, 64):
         rows = draw.choices(range(len(texts)), k=count)
         assert np.array_equal(encoder.encode([texts[row] for row in rows]), alone[rows])
+
+
+def test_callers_at_the_same_time_get_the_same_vectors(encoder: Encoder) -> None:
+    texts = [f"Valve {at} opens at {at % 7} bar." for at in range(24)]
+    alone = encoder.encode(texts)
+    with ThreadPoolExecutor(4) as callers:
+        found = list(callers.map(encoder.encode, [texts[at:] + texts[:at] for at in range(8)]))
+    for at, vectors in enumerate(found):
+        assert np.array_equal(vectors, np.roll(alone, -at, axis=0))
 
 
 BOTH = pytest.mark.parametrize("make", [OnnxEncoder, pytest.param(MultilingualEncoder, marks=NO_MULTILINGUAL)])
