@@ -84,6 +84,14 @@ _LOST = {
 """What to say of an episode that is not kept and might have been, by its outcome."""
 
 
+_NOT_KEPT = {
+    "below_threshold": "is not stored: it is worth too little, says nothing, or asks not to be remembered; "
+    "`memquorum explain` tells which, and --explicit stores it all the same",
+    "reinforced": "says what a memory says already, which counts as said again",
+}
+"""What to say of an episode of which no memory was to be made."""
+
+
 @command(
     "publish",
     option("text", nargs="*", metavar="TEXT", help="what happened; without it, or -, JSON lines are read"),
@@ -153,6 +161,8 @@ def _remarks(of: Receipt, stays: str | None) -> Iterator[tuple[str, str]]:
         yield "names one text for good: publish another one under another event id, or without one", "red"
     if said := _LOST.get(of.outcome or ""):
         yield said, "red"
+    if said := _NOT_KEPT.get(of.outcome or ""):
+        yield said, "yellow"
     for link in of.nowhere:
         yield f"has a link to nothing: {link.kind} {link.to}; no such memory was alive in {of.namespace!r}", "yellow"
 

@@ -81,7 +81,8 @@ def _came(account: Account) -> Iterator[tuple[int, str]]:
         yield born.occurred_at, f"{born.agent} finished a task{about}{where}, which {ENDED[born.task.outcome]}{by}."
     elif born.summary is not None:
         what = "the general form of a memory" if abstract.made(born.summary) else "a summary"
-        session = f" of session {born.summary.session}" if born.summary.session else ""
+        own = born.summary.session and not abstract.made(born.summary)
+        session = f" of session {born.summary.session}" if own else ""
         yield born.occurred_at, f"{what.capitalize()}{session} was made of {many(len(born.derives_from), 'memory')}."
     else:
         again = " once more, after it had failed," if born.retry else ""
@@ -173,7 +174,7 @@ def _more(account: Account, winner: str | None, text: str | None) -> Iterator[st
 
 
 def _conflicts(account: Account) -> Iterator[str]:
-    for one in account.conflicts:
+    for one in account.conflicts[:_NAMED]:
         mine = one.newer == account.memory_id
         other, at = (one.older, one.older_at) if mine else (one.newer, one.newer_at)
         who = "the same agent or source" if one.own else "another agent"
@@ -183,7 +184,10 @@ def _conflicts(account: Account) -> Iterator[str]:
         first = "this one" if one.first == account.memory_id else "that one"
         why = "it is promoted" if one.first == one.older else "it is newer"
         yield f"{other} says otherwise ({who}, {minute(at)}). Both are in use, since {asked}."
-        yield f"  Searches show {first} first, because {why}. To settle it, publish what holds with --supersedes."
+        yield f"  Searches show {first} first, because {why}."
+    if (more := len(account.conflicts) - _NAMED) > 0:
+        yield f"{counted(more).capitalize()} more {'says' if more == 1 else 'say'} otherwise; --numbers names them."
+    yield "To settle that, publish what holds with --explicit and --supersedes."
 
 
 def _filed(account: Account, born: Birth) -> Iterator[str]:

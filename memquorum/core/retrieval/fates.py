@@ -14,7 +14,7 @@ from memquorum.core.orders.protect import GOAL, HOLD, PIN
 from memquorum.core.orders.restore import ROLLBACK
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.retrieval.explain import Account, Anew, Birth, Erasing
-from memquorum.core.retrieval.plainly import agreed, counted, day, minute, named, passed, reason
+from memquorum.core.retrieval.plainly import agreed, counted, day, minute, named, passed, reason, roughly
 from memquorum.core.retrieval.telling import ENDED
 from memquorum.core.retrieval.votes import Vote
 from memquorum.core.salience import FAILED, UNREADABLE
@@ -182,6 +182,8 @@ def _in_use(account: Account) -> str:
         return f"In use{since}: it is in short-term memory, where searches find it."
     if _lowers(vote):
         return f"In use, and back in short-term memory since {day(vote.as_of)}: {agreed(vote)}."
+    if account.born and abstract.made(account.born.summary):
+        return f"In use in experience alone, since {day(vote.as_of)}: {agreed(vote)}."
     how = "taken into memory" if account.born and account.born.summary else "brought back"
     return f"In use, and {how} on {day(vote.as_of)}: {agreed(vote)}."
 
@@ -223,7 +225,7 @@ def _not_stored_for(born: Birth) -> str:
         return ""
     told = _signals(born)
     if any(one.name == "novelty" and not one.value_ppm for one in born.signals):
-        told = ["it says nothing that could be remembered, as a greeting or a thank-you does"]
+        return "it says nothing that could be remembered, as a greeting or a thank-you does"
     return f"{named(told)}; taken together, that was too little" if told else ""
 
 
@@ -263,7 +265,8 @@ def _next(account: Account, policy: Policy) -> Iterator[str]:
     elif account.tier in ALIVE:
         yield from _alive(account)
     elif account.tier not in (GONE, SUPERSEDED, FINISHED) and _fades(account):
-        yield "What was kept of it sealed is destroyed after the time in which forgotten memories can come back."
+        after = f"after {roughly(policy.forget.grace_ms)}" if policy.forget.grace_ms else "at once"
+        yield f"Its sealed copy, which nobody is given, is destroyed {after}."
     for asked in account.waiting:
         what = "let it count in experience as it did before" if asked.action == ROLLBACK else f"{asked.action} it"
         why = f" ({asked.reference})" if asked.reference else ""

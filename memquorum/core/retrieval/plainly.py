@@ -17,6 +17,15 @@ from memquorum.core.vote.kinds.kind import Kind, Plain
 
 _NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+_ENDED = {
+    "superseded": "Replaced",
+    "consolidated": "Summed up",
+    "admitted": "Admitted to experience",
+    "united": "Made one in experience",
+    "generalised": "Taken into experience",
+    "restored": "Brought back",
+}
+"""How a vote ended, by its outcome, where that is no plain word."""
 _UNITS = ((86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"))
 
 
@@ -123,7 +132,12 @@ def reason(vote: Vote, genesis: Genesis) -> str:
         return ""  # what stopped it is no member's finding
     found = [said for _, said in findings(vote, _policy(vote, genesis), yes=done)]
     told = [put_to_vote(vote) if done else None, *found[:1]]
-    return ", and ".join(one for one in dict.fromkeys(told) if one)
+    return ", and ".join(_by_members(one) for one in dict.fromkeys(told) if one)
+
+
+def _by_members(said: str) -> str:
+    """A finding as a clause of its own, which names whose it is."""
+    return f"the members {said.removeprefix('they ')}" if said.startswith("they ") else said
 
 
 def _policy(vote: Vote, genesis: Genesis) -> Policy:
@@ -135,10 +149,14 @@ def voted(vote: Vote, genesis: Genesis) -> Iterator[str]:
     if vote.complaint is not None:
         yield f"The record of this vote proves nothing: {vote.complaint}."
         return
-    ended = sentence(vote.outcome).rstrip(".")
-    yield f"{ended} on {day(vote.as_of)}: {agreed(vote) if passed(vote) else stopped(vote)}."
+    asked = of(KINDS[vote.kind]).asked
+    if passed(vote):
+        ended = _ENDED.get(vote.outcome, sentence(vote.outcome).rstrip("."))
+        yield f"{ended} on {day(vote.as_of)}: {agreed(vote)}."
+    else:
+        yield f"No change on {day(vote.as_of)}: the members voted on {asked}, and {stopped(vote)}."
     if (put := put_to_vote(vote)) is not None:
-        yield f"Why: the members were asked about {of(KINDS[vote.kind]).asked}, because {put}."
+        yield f"Why they were asked about {asked}: {put}."
     for yes, side in ((True, "For it"), (False, "Against it")):
         for names, said in findings(vote, _policy(vote, genesis), yes=yes):
             yield f"{side}: {named(names)}, since {said}."

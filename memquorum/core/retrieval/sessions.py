@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -200,9 +201,9 @@ def lines(found: Session, agent: str | None = None, *, ended: bool = False, numb
         if numbers:
             opens = Opens(found.as_of, at, found.interactions)
             yield f"  in numbers: epoch {opening(found.epoch, opens)}"
-    open_until = [one.ends_at for one in parts if not over[one.agent] and one.ends_at is not None]
+    open_until = [one.ends_at for one in parts if one.coming and not over[one.agent] and one.ends_at is not None]
     if open_until:
-        now = f"`memquorum end-session -n {found.namespace} {found.session}` ends it now"
+        now = f"`memquorum end-session -n {found.namespace} {shlex.quote(found.session)}` ends it now"
         yield f"Next: it is over by {minute(max(open_until))}, unless somebody speaks in it before; {now}."
 
 

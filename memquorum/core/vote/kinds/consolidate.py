@@ -174,8 +174,8 @@ CONSOLIDATE = Kind(
         opinion=_in_words,
         plain=Plain(
             asked="letting a summary take the place of what it was made of",
-            agreed="the summary says what is to be kept of them",
-            proposed={"summed up": "their session was over, and a summary had been made of them"},
+            agreed="the summary says what is to be kept of its sources",
+            proposed={"summed up": "the session was over and had been summed up"},
             because=_found,
         ),
     ),

@@ -169,7 +169,7 @@ _LOW, _HIGH = PPM // 3, 2 * PPM // 3
 def found(terms: Mapping[str, int], yes: bool, _: Policy) -> str:
     """What a member found of a memory that it was asked to let go."""
     if terms["decay"] == terms["rank"] == terms["share"] == PPM:
-        return "it was used only just before, or they cannot read it"
+        return "it was used only just before, or its text cannot be read"
     told: tuple[tuple[str, bool], ...]
     if yes:
         told = (

@@ -83,7 +83,7 @@ def _effect(found: Sequence[MemoryState], _: int | None, as_of: int, policy: Pol
 def _found(terms: Mapping[str, int], yes: bool, _: Policy) -> str:
     if not terms["same"]:
         return "they do not know all of them, or find that they do not say the same"
-    return "they say the same" if yes else "they say the same, but in words that are too different"
+    return "all of them say the same" if yes else "all of them say the same, but in words that are too different"
 
 
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:

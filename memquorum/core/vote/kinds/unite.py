@@ -64,7 +64,7 @@ def _absent(found: MemoryState, _: int) -> str | None:
 def _found(terms: Mapping[str, int], yes: bool, _: Policy) -> str:
     if not terms["same"]:
         return "they do not know all of them in experience, or find that they do not say the same"
-    return "they say the same" if yes else "they say the same, but in words that are too different"
+    return "all of them say the same" if yes else "all of them say the same, but in words that are too different"
 
 
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
