@@ -563,6 +563,12 @@ ORDER BY c.seq, c.older
 -- Where the last sayings of memories stand in the accepted stream: of two of one moment it tells the later one.
 SELECT m.id::text, m.said_offset FROM memory m WHERE m.id = ANY(%(ids)s::uuid[])
 
+-- :name vectors
+-- The vectors of memories by one encoder, where they have one.
+SELECT e.memory_id::text, halfvec_send(e.vector)
+FROM embedding e
+WHERE e.memory_id = ANY(%(ids)s::uuid[]) AND e.encoder = %(encoder)s
+
 -- :name erased_copy
 -- Episodes whose keys an order destroyed, and those that came after it.
 COPY erased (memory_id, shard, seq, namespace, was, summary) FROM STDIN (FORMAT BINARY)

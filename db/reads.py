@@ -25,7 +25,7 @@ from db import (
     rollup_rows,
     session_rows,
 )
-from db.arrays import halfvec
+from db.arrays import halfvec, vector
 from db.cached import Near
 from db.connection import ACCOUNTS, Link
 from db.crowd_reads import Crowds
@@ -167,6 +167,12 @@ class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
         """Where the last saying of each memory stands in the accepted stream."""
         rows = await self._pool.ask("entries", {"ids": list(memory_ids)}, sight) if memory_ids else []
         return {memory_id: seq for memory_id, seq in rows}
+
+    async def vectors(self, sight: Sight, encoder: str, memory_ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """The vectors of memories by an encoder, of those that have one."""
+        wanted = {"ids": list(memory_ids), "encoder": encoder}
+        rows = await self._pool.ask("vectors", wanted, sight) if memory_ids else []
+        return {memory_id: vector(sent) for memory_id, sent in rows}
 
     async def passed(self, sight: Sight, question: Question) -> tuple[dict[str, int], dict[str, int]]:
         """How many memories pass the question's filters, by encoder; and how many do not, by the filter."""

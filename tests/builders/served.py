@@ -123,6 +123,9 @@ class Store:
     async def entries(self, _: Sight, __: list[str]) -> dict[str, int]:
         return {}
 
+    async def vectors(self, _: Sight, __: str, ___: list[str]) -> dict[str, Any]:
+        return {}
+
     async def supports(self, _: Sight, __: list[str]) -> list[Support]:
         return []
 

@@ -19,7 +19,17 @@ from memquorum.core.access import READ, Caller, Sight
 from memquorum.core.api.answers import Answering, Around, Hit, LeftOut, Overtaken, Recalled, Retrieved
 from memquorum.core.orders.protect import goal_kind
 from memquorum.core.policy import Policy
-from memquorum.core.retrieval import conflicts, diffusion, hops, overtaken, packing, requests, rereading, supports
+from memquorum.core.retrieval import (
+    alike,
+    conflicts,
+    diffusion,
+    hops,
+    overtaken,
+    packing,
+    requests,
+    rereading,
+    supports,
+)
 from memquorum.core.retrieval import recall as surroundings
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.diffusion import Form
@@ -167,6 +177,8 @@ async def answering(
     if steps > 1:
         ranked = await _second(service, sight, question, ranked, encoded)
     ranked = await each_once(service, sight, ranked)
+    if not filters.experience:
+        ranked = await _varied(service, question, ranked)
     # What came in for what it contradicts may be told by another one, too.
     ranked = await each_once(service, sight, await _beside(service, sight, namespace, filters, ranked))
     rest = max(0, sum(passed.values()) - sum(not one.candidate.hit.diffused for one in ranked))
@@ -228,6 +240,27 @@ async def _reread(service: Service, sight: Sight, question: str, ranked: list[Sc
     by_id = {one.candidate.hit.memory_id: one for one in ranked}
     best = await reread(service, sight, question, [one.candidate.hit for one in ranked[: rereading.HEAD]])
     return [*(by_id[hit.memory_id] for hit in best), *ranked[rereading.HEAD :]]
+
+
+async def _varied(service: Service, question: Question, ranked: list[Scored]) -> list[Scored]:
+    head = {one.candidate.hit.memory_id: one for one in ranked[: alike.HEAD]}
+    vectors = {
+        name: one.candidate.vector for name, one in head.items() if one.candidate.encoder == service.encoder.name
+    }
+    hits = [one.candidate.hit for one in head.values()]
+    best = await varied(service, hits, question.vectors[service.encoder.name], vectors)
+    told = (replace(head[hit.memory_id], candidate=replace(head[hit.memory_id].candidate, hit=hit)) for hit in best)
+    return [*told, *ranked[alike.HEAD :]]
+
+
+async def varied(
+    service: Service, hits: list[Hit], question: NDArray[np.float32], vectors: Mapping[str, NDArray[np.float32]]
+) -> list[Hit]:
+    """The hits, with those that say nearly the same as two before them behind the rest of the best."""
+    names = [hit.memory_id for hit in hits[: alike.HEAD]]
+    return await service.desk.read(
+        service.failures.answer, "alike", names, hits, alike.demoted, hits, vectors, question
+    )
 
 
 async def reread(service: Service, sight: Sight, question: str, hits: list[Hit]) -> list[Hit]:

@@ -19,14 +19,14 @@ from starlette.responses import Response
 from memquorum.core.access import READ, Caller, Sight
 from memquorum.core.api.answers import Hit, SearchResult
 from memquorum.core.policy import PPM
-from memquorum.core.retrieval import conflicts, query, rereading
+from memquorum.core.retrieval import alike, conflicts, query, rereading
 from memquorum.core.retrieval.cache import Compared
 from memquorum.core.retrieval.folding import fold
 from memquorum.core.retrieval.overtaken import NOTHING, Beside, placed
 from memquorum.core.retrieval.ranking import Question, idle_forms, near_enough
 from memquorum.ports import Encoder
 from workers.retrieval.answers import Told, body
-from workers.retrieval.retrieving import brought, count, counted, diffused, kept_out, once, own, reread
+from workers.retrieval.retrieving import brought, count, counted, diffused, kept_out, once, own, reread, varied
 from workers.retrieval.scored import scored
 from workers.retrieval.service import Service
 
@@ -55,6 +55,8 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     # Who sends a vector asks nothing that could be read once more.
     again = near if wanted.vector is not None else await reread(service, sight, wanted.query, near)
     best = fold(await once(service, sight, again), service.failures)
+    if not wanted.filters.experience:
+        best = await varied(service, best, await _vector(service, wanted), await _vectors(service, sight, best))
     together, beside = await _beside(service, sight, wanted, best[: wanted.k])
     # What came in for what it contradicts may be told by another one, too.
     hits = fold(await once(service, sight, together), service.failures)[: wanted.k]
@@ -148,6 +150,12 @@ async def _vector(service: Service, wanted: query.Search) -> NDArray[np.float32]
         return await service.vector_of(wanted.namespace, wanted.query)
     query.check_length(wanted.vector, service.encoder.name, service.encoder.dimensions)
     return np.array(wanted.vector, np.float32)
+
+
+async def _vectors(service: Service, sight: Sight, hits: list[Hit]) -> Mapping[str, NDArray[np.float32]]:
+    """The vectors of the best hits; none where they are too few for one to say nearly the same as two others."""
+    ids = [hit.memory_id for hit in hits[: alike.HEAD]]
+    return await service.reads.vectors(sight, service.encoder.name, ids) if len(ids) > alike.KEPT else {}
 
 
 def _cosine(a: NDArray[np.float32], b: NDArray[np.float32]) -> float:

@@ -87,7 +87,7 @@ class Hit(Remembered, frozen=True):
     before it is given. `conflicts_with`: memories that say otherwise, on which members have not voted yet, or voted to
     keep both; what is to be believed first stands first. `weight`: of experience, where it alone was asked. `diffused`:
     it is a general form of another namespace. `folded`: the ids of those that are the same text; `also_by`: the other
-    agents who said it."""
+    agents who said it. `alike`: the ids of those that say nearly the same in other words and stand further down."""
 
     score: float
     conflicts_with: tuple[str, ...] = ()
@@ -97,6 +97,7 @@ class Hit(Remembered, frozen=True):
     also_by: tuple[str, ...] = ()
     answerable: bool = True
     cosine: float | None = None
+    alike: tuple[str, ...] = ()
 
 
 class LeftOut(Struct, frozen=True):
@@ -138,7 +139,7 @@ def _prompt(items: Iterable[_Item]) -> str:
 
 class _Item(Remembered, frozen=True, kw_only=True):
     """`spans`: of a summary of which sentences are given, their characters of the whole, from and to before.
-    `diffused`, `also_by`: as of a hit."""
+    `diffused`, `also_by`, `alike`: as of a hit."""
 
     conflicts_with: tuple[str, ...] = ()
     diffused: bool = False
@@ -146,6 +147,7 @@ class _Item(Remembered, frozen=True, kw_only=True):
     folded: tuple[str, ...]
     also_by: tuple[str, ...] = ()
     spans: tuple[tuple[int, int], ...] = ()
+    alike: tuple[str, ...] = ()
 
 
 class Answering(_Item, frozen=True):

@@ -58,6 +58,7 @@ _ELSEWHERE = {
     "memory_shown": "db/reads asks core/retrieval/query.passes",
     "cache_changed": "what is for certain purposes has no vector in it, so that the cache forgets it",
     "crowds": "names of indexes",
+    "vectors": "it is asked of hits, which passed",
     "conflicts": "which sentence of a summary is denied follows from both texts, and neither is given",
 }
 
