@@ -91,7 +91,7 @@ if __name__ == "__main__":
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for module in IMPORTED:
         importlib.import_module(module)
-    for reader in ("talk", "unkept"):
+    for reader in ("talk", "unkept", "assertion"):
         importlib.import_module(f"memquorum.core.reading.{reader}").load()
     # Forked processes share the imported modules until somebody writes to them. A garbage collection would.
     gc.collect()

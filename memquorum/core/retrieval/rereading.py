@@ -2,7 +2,8 @@
 
 A vector hardly sees what makes two memories two: a number, a name, a day. So the best hits are read once more:
 
-1. What only asks answers nothing: it comes behind all that states something.
+1. What only asks answers nothing: it comes behind all that states something. What jokes, drafts, guesses or supposes
+   (`reading.assertion`) comes behind what asserts and has as much of the question, and renews nothing.
 2. What has a name or a number of the question comes before what lacks it, if it has as much of the rest: "aisle 13" is
    not "aisle 12", though both have a 13 somewhere.
 3. What speaks of the present comes before what says that it speaks of an earlier time, and for a question about what
@@ -23,6 +24,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from memquorum.core.api.answers import Hit
+from memquorum.core.reading import assertion
 from memquorum.core.retrieval.matter import Matter, differ
 from memquorum.core.text import claiming
 from memquorum.core.text.asking import bare_question
@@ -110,7 +112,21 @@ class _Read:
         """Whether it comes before the other."""
         if self.only_asks != other.only_asks:
             return other.only_asks
+        if self.asserts != other.asserts:
+            sure, unsure = (self, other) if self.asserts else (other, self)
+            if sure.answers_like(unsure):
+                return sure is self
         return self.renews(other) or (self.fits_better(other) and not other.renews(self))
+
+    @cached_property
+    def asserts(self) -> bool:
+        """True if it asserts what it says."""
+        return assertion.asserts(self.hit.text)
+
+    def answers_like(self, other: _Read) -> bool:
+        """True if it has as much of the question as the other, but for one word, and is hardly further from it."""
+        shares = bool(self.has) and len(self.has) >= len(other.has) - 1
+        return shares and self.hit.score >= other.hit.score - _NAMED_FURTHER
 
     @cached_property
     def fits(self) -> frozenset[str]:
@@ -135,6 +151,8 @@ class _Read:
     def renews(self, other: _Read) -> bool:
         """Whether it speaks of the same matter as the other, and of the time that is asked for or later."""
         mine, theirs = self.hit, other.hit
+        if not self.asserts:
+            return False
         if (theirs.tier == LONG_TERM and mine.agent != theirs.agent) or mine.score < theirs.score - _FURTHER:
             return False
         if not self.same_matter(other):

@@ -24,6 +24,7 @@ LIMITS: Mapping[str, tuple[int, str]] = {
         2_000,
         "no request not to be remembered is looked for, but in so many characters at its end",
     ),
+    "core.reading.assertion.READ": (4_000, "nothing behind them says that it jokes or supposes"),
     "core.text.digits.MOST": (100, "a number is compared as it is written (digits)"),
     "core.retrieval.hops._HEAD": (240, "what a memory is of is looked for in its beginning"),
 }

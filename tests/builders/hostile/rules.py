@@ -22,9 +22,9 @@ from memquorum.core.consolidation import (
 )  # fmt: skip
 from memquorum.core.experience import abstract, named, noting, opposing, pointing, reward, written
 from memquorum.core.privacy import finding, masking, sensitivity
-from memquorum.core.reading import orders, sentences, talk, unkept
+from memquorum.core.reading import assertion, orders, sentences, talk, unkept
 from memquorum.core.records import Quote
-from memquorum.core.retrieval import conflicts, hops, matter, query, rereading
+from memquorum.core.retrieval import hops, matter, overtaken, query, rereading
 from memquorum.core.retrieval import wording as retrieval_wording
 from memquorum.core.text import (
     agreement,
@@ -53,6 +53,7 @@ Rule = Callable[[str], object]
 
 # Word lists are read from their files by the first text, and not within the time of a rule.
 talk.load()
+assertion.load()
 unkept.load()
 
 SENTENCE = "Ada's weekly sync of the pump 7 is at 3 pm in room 12 of Graz, not at 4 pm, and costs 5 million euros."
@@ -163,6 +164,7 @@ RULES: Mapping[str, Rule] = {
     "content.content": content.content,
     "content.stems_of": _words(content.stems_of),
     "escaping.escaped": escaping.escaped,
+    "assertion.asserts": assertion.asserts,
     "talk.says_nothing": talk.says_nothing,
     "talk.talk_of": talk.talk_of,
     "unkept.asks_not_to_be_kept": unkept.asks_not_to_be_kept,
@@ -222,7 +224,8 @@ RULES: Mapping[str, Rule] = {
     "matter.Matter": _matter,
     "rereading.best_first": _best_first,
     "rereading.becomes_otherwise": rereading.becomes_otherwise,
-    "conflicts.denied": _both(lambda a, b: conflicts.denied(a, b, own=True)),
+    "overtaken.denied": _both(lambda a, b: overtaken.denied(overtaken.statements(a), b, own=True)),
+    "overtaken.nearest": _both(lambda a, b: overtaken.nearest(overtaken.statements(a), b)),
     "wording.quoted": retrieval_wording.quoted,
     "query.read_query": _filters,
     "grounds.hear": grounds.hear,

@@ -190,3 +190,23 @@ def test_of_two_of_one_moment_the_one_that_came_in_later_is_later() -> None:
     assert of_one_moment([older, other, newer]) == [BERND, SVENJA]
     for entries, right in (({BERND: 4, SVENJA: 5}, SVENJA), ({BERND: 5, SVENJA: 4}, BERND), ({}, BERND)):
         assert best_first("Who trains the juniors?", [older, other, newer], entries)[0].text == right
+
+
+JOKES = [
+    ("What does staging run on?", "Staging runs on twelve nodes in Dublin.",
+     "Just kidding, staging runs on one hamster in Dublin."),
+    ("Wo steht der Drucker?", "Der Drucker steht im Flur.", "Vielleicht steht der Drucker jetzt im Keller."),
+    ("¿Dónde está la llave?", "La llave está en el cajón.", "Dicen que ahora la llave está en la cocina."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "fact", "unsure"), JOKES)
+def test_what_jokes_or_supposes_renews_nothing(question: str, fact: str, unsure: str) -> None:
+    assert first(question, hit(fact, 1, score=0.45), hit(unsure, 2, score=0.7)) == fact, "it stood first"
+
+
+@pytest.mark.parametrize(("question", "fact", "unsure"), JOKES)
+def test_what_asserts_comes_before_a_joke_that_is_nearer(question: str, fact: str, unsure: str) -> None:
+    assert first(question, hit(unsure, 2, score=0.7), hit(fact, 1, score=0.55)) == fact
+    assert first(question, hit(unsure, 2, score=0.9), hit(fact, 1, score=0.55)) == unsure, "it is too much nearer"
+    assert first(question, hit(unsure, 2, score=0.7), hit("Nothing of it.", 1, score=0.69)) == unsure
