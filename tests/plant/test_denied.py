@@ -84,7 +84,6 @@ def test_each_sentence_that_is_denied_is_served_behind_what_denies_it_and_the_ot
         fleet.until(lambda: fleet.rows(after, s=summary))
         raised = min(1_000_000, before[0][0] * 11 // 10)
         assert fleet.rows(after, s=summary) == [(raised, 0)], "what was inferred is no doubt"
-    fleet.infra("verify")
 
 
 def test_a_context_says_what_was_summed_up_once(fleet: Plant) -> None:

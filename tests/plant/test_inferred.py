@@ -134,5 +134,3 @@ def test_corrections_of_another_agent_are_marked_and_take_nothing(fleet: Plant) 
         own = alice.add("The account of Vega Ltd is NL78.", explicit=True, supersedes=[facts[0]], wait=True)
         fleet.later(lambda: alice.get(facts[0]).tier == "superseded")
         assert alice.get(own.memory_id).tier == "short-term", "its own agent corrects it on purpose"
-    fleet.infra("verify")
-    assert fleet.infra("rebuild").splitlines()[-1] == "equal"

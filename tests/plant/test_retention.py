@@ -11,7 +11,7 @@ from infra import commands, genesis, hold
 from memquorum.client import Invalid
 from memquorum.core.audit import receipts
 from memquorum.schema_files import load_codec
-from tests.support.sessions import DAY, HOUR, NOTES, Plant
+from tests.support.sessions import DAY, HOUR, NOTES, SHARDS, Plant
 
 ORDERS = (
     "SELECT order_id::text, signer, ordered_by, value, memories FROM erasure WHERE namespace = %(n)s ORDER BY first_seq"
@@ -81,7 +81,7 @@ def test_a_rule_that_stands_erases_what_comes_of_age_without_anybodys_word(fleet
         assert receipt["order"]["reference"] == "configuration 0"
         verified(fleet, receipt)
         (rule,) = json.loads(fleet.infra("status", "--json"))["erased_by_age"]
-        assert (rule["after"], rule["shards"]) == ("retained-*=episodic:30d", [0, 1, 2, 3])
+        assert (rule["after"], rule["shards"]) == ("retained-*=episodic:30d", [*range(SHARDS)])
         assert (rule["due"], rule["coming"], rule["overdue"]) == (0, 0, [])
         assert fleet.now < rule["next_at"] <= fleet.now + HOUR
         fleet.turn(11 * DAY)

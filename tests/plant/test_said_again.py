@@ -120,10 +120,3 @@ def test_over_mcp_what_is_said_last_is_first(fleet: Plant) -> None:
             return [hit["text"] for hit in found.structured_content["hits"]]
 
     assert asyncio.run(spoken())[:2] == [FIRST, SECOND]
-
-
-def test_what_was_moved_is_verified(fleet: Plant) -> None:
-    with fleet.client("again-verified") as memory:
-        for text in (FIRST, SECOND, FIRST):
-            add(fleet, memory, text)
-    assert "nothing is wrong" in fleet.infra("verify")

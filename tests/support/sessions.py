@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,12 +16,16 @@ from infra import genesis, settings, supervisor
 from infra.settings import Settings
 from memquorum.client import Memory
 from memquorum.core.policy import PPM, UNCAPPED
+from tests.builders import genesis as keys
 from tests.builders.notes import NOTES as TWELVE
 from tests.support.clock import journalled, tick
+from tests.support.commands import ran
 from tests.support.waiting import later, until
 
 _T = TypeVar("_T")
 START = 1_750_000_000_000
+# Each costs as much as all agents of such a test do; two, since more than one is otherwise.
+SHARDS = 2
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 24 * 3_600_000
 NOTES = TWELVE[:5]
 
@@ -37,13 +39,19 @@ def configured(folder: Path, **changed: Any) -> Settings:
 
 
 # Of these namespaces alone, so that no other test loses anything.
+FEW, ROOMS = "few-*=1/0/0", "rooms-*=0/0/5"
+SIGNED, SIGNING = "vault", "planner"
 RETAINED: Mapping[str, Any] = {"after": "retained-*=episodic:30d", "every_ms": HOUR}
 
 
 @contextmanager
-def driven(told: Settings, consolidate: Mapping[str, Any] = LOSES) -> Iterator[Settings]:
-    """The whole fleet with a driven clock, at START; what may go within a day is not capped."""
-    genesis.create(told, policy={"caps": UNCAPPED, "consolidate": consolidate, "erase": RETAINED})
+def driven(told: Settings, consolidate: Mapping[str, Any] = LOSES, **policy: Any) -> Iterator[Settings]:
+    """The whole fleet with a driven clock, at START; what may go within a day is not capped. Nothing unsigned comes
+    into SIGNED, and SIGNING has a key. `policy`: more of it."""
+    genesis.create(
+        told, SHARDS, policy={"caps": UNCAPPED, "consolidate": consolidate, "erase": RETAINED} | policy,
+        agent_keys={SIGNING: keys.public_key(f"agent:{SIGNING}")}, signed=[SIGNED],
+    )  # fmt: skip
     with supervisor.started(told) as running:
         tick(running, START)
         yield running
@@ -82,10 +90,7 @@ class Plant:
 
     def infra(self, *arguments: str) -> str:
         """What an operator's command prints."""
-        done = subprocess.run(
-            [sys.executable, "-m", "infra", *arguments, "--run-dir", str(self.line.run_dir)],
-            text=True, capture_output=True, check=False,
-        )  # fmt: skip
+        done = ran("infra", *arguments, "--run-dir", str(self.line.run_dir))
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -147,6 +152,6 @@ class Plant:
 
 @contextmanager
 def plant(folder: Path) -> Iterator[Plant]:
-    """The same, with its time."""
-    with driven(configured(folder)) as running:
+    """The same, with its time. Of FEW one episode a minute comes in, of ROOMS five memories in all."""
+    with driven(configured(folder, ingest_limits=f"{FEW} {ROOMS}")) as running:
         yield Plant(running)

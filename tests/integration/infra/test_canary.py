@@ -42,6 +42,8 @@ NAMESPACE, SUBJECT = "canary", "ada"
 WAYS = ("json", "avro", "http", "echo", "bare", "derived", "dropped", "refused")
 TEXTS = {way: f"canary-{way}-5e1f the {way} key of cellar {n} is under stone {n + 40}" for n, way in enumerate(WAYS)}
 FILED = {"key": "canarykey-5e1f", "path": "users/canarypath-5e1f", "attributes": "canaryvalue-5e1f"}
+_LOOKED_THROUGH: dict[tuple[tuple[str, bytes], ...], dict[bytes, set[str]]] = {}
+"""By what was looked for: what of it the content of that digest holds."""
 TEXTS["echo"] = TEXTS["bare"] = TEXTS["json"]  # says the same again, and once more without saying of whom
 
 
@@ -137,15 +139,19 @@ def held(folder: Path, texts: Mapping[str, str] = TEXTS) -> dict[str, set[str]]:
     vectors = HashingEncoder().encode(list(texts.values()))
     for way, vector in zip(texts, vectors, strict=True):
         needles |= {f"{way} vector, {kind}": telling(vector, kind) for kind in ("<f2", "<f4")}
+    # Most files are as they were when they were last looked through, or as another one is.
+    known = _LOOKED_THROUGH.setdefault(tuple(needles.items()), {})
     found: dict[str, set[str]] = {}
     for file in folder.rglob("*"):
         try:
             data = content(file) if file.is_file() else b""
         except FileNotFoundError:
             continue
-        for name, needle in needles.items():
-            if needle in data:
-                found.setdefault(str(file.relative_to(folder)), set()).add(name)
+        digest = hashlib.sha256(data).digest()
+        if digest not in known:
+            known[digest] = {name for name, needle in needles.items() if needle in data}
+        if known[digest]:
+            found[str(file.relative_to(folder))] = known[digest]
     return found
 
 

@@ -1,7 +1,11 @@
-"""The installation as an operator meets it: `up`, `status`, `psql`, a killed process, a second `up`, `down`."""
+"""The installation as an operator meets it: `up`, `status`, `psql`, a killed process, a second `up`, `down`.
+
+Its brokers demand a login and grant by ACLs: a whole fleet on them stores, finds, votes and is proven.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -14,17 +18,21 @@ from typing import Any
 
 import psycopg
 import pytest
-from confluent_kafka import Producer
 
-from infra import fleet, settings, supervisor
+from infra import fleet, kafkalogins, settings, supervisor
 from infra.settings import Settings
 from infra.supervisor import SupervisorError
 from memquorum import topics
+from memquorum.client.sync import Memory
 from tests import ROOT
+from tests.support.commands import ran
 from tests.support.waiting import until
+from workers.kafka import loop
 
 
 def _infra(*arguments: str) -> subprocess.CompletedProcess[str]:
+    if arguments[0] not in ("up", "down"):
+        return ran("infra", *arguments)
     environment = {k: v for k, v in os.environ.items() if not k.startswith(settings.PREFIX)}
     command = [sys.executable, "-m", "infra", *arguments]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False)
@@ -45,7 +53,8 @@ def _alive(pid: int) -> bool:
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     run_dir = tmp_path_factory.mktemp("installation")
-    replace(settings.load({}, run_dir), encoder="hashing", throwaway=True, tick_ms=1000).save()
+    chosen = replace(settings.load({}, run_dir), encoder="hashing", throwaway=True, tick_ms=1000)
+    replace(chosen, kafka_protocol="SASL_SSL", ingest_limits="few=120/0/0").save()
     up = _infra("up", "--run-dir", str(run_dir))
     assert up.returncode == 0, up.stderr
     yield settings.load({}, run_dir)
@@ -63,7 +72,7 @@ def test_every_role_runs(installed: Settings) -> None:
 
 
 def test_what_is_published_is_stored_and_proven_while_the_clock_ticks_on(installed: Settings) -> None:
-    producer = Producer({"bootstrap.servers": installed.bootstrap})
+    producer = loop.producer(kafkalogins.of(installed, "agent").bootstrap)
     for number in range(20):
         episode = {"agent": "tester", "content": f"tank {number} holds {number * 7} litres", "namespace": f"n{number}"}
         producer.produce(topics.EPISODES, json.dumps(episode).encode())
@@ -130,6 +139,57 @@ def test_no_other_user_of_the_machine_reads_what_it_writes(installed: Settings) 
 def test_a_second_installation_in_the_folder_is_refused(installed: Settings) -> None:
     second = _infra("up", "--run-dir", str(installed.run_dir))
     assert (second.returncode, "runs in" in second.stderr) == (1, True)
+
+
+def told(installed: Settings, *arguments: str) -> str:
+    """What an operator's command prints."""
+    done = _infra(*arguments, "--run-dir", str(installed.run_dir))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_a_guarded_fleet_stores_finds_votes_and_is_proven(installed: Settings) -> None:
+    address = kafkalogins.of(installed, "agent").bootstrap
+    with Memory(namespace="greenhouse", agent="planner", kafka=address, url=installed.retrieval_url) as memory:
+        memory.add("the spare key of the boiler room hangs behind the third pump", wait=True, timeout=60, subject="ada")
+        assert "third pump" in memory.search("where is the spare key")[0].text
+        memory.erase(subject="ada", dry_run=False, reference="test")
+    with psycopg.connect(installed.memory_dsn, autocommit=True) as store:
+
+        def attested() -> bool:
+            # Ordered, carried out, nominated, voted on and decided: every stage and every topic of a vote.
+            return store.execute("SELECT count(*) FROM erasure WHERE epoch IS NOT NULL").fetchone() == (1,)
+
+        until(attested, "the members did not attest the erasure")
+    assert told(installed, "verify").splitlines()[-1:] == ["nothing is wrong"]
+
+
+def test_what_was_refused_is_listed_and_comes_in_again(installed: Settings) -> None:
+    def letters() -> dict[str, Any]:
+        listed = told(installed, "dlq", "list", "--last", "0", "--json").splitlines()
+        return {one["letter"]: one for one in map(json.loads, listed)}
+
+    address = kafkalogins.of(installed, "agent").bootstrap
+    with Memory(namespace="few", agent="planner", kafka=address, url=installed.retrieval_url) as memory:
+        receipts = memory.add_all([{"content": hashlib.sha256(b"%d" % n).hexdigest()} for n in range(150)])
+        until(lambda: len(letters()) >= 20, "nothing was refused")
+        name, letter = next(iter(letters().items()))
+        assert (letter["reason"], letter["became"]) == ("over_quota", None)
+        (shown,) = map(json.loads, told(installed, "dlq", "replay", "--letter", name, "--go", "--json").splitlines())
+        assert (shown["letters"], shown["published"]) == (1, 1)
+        until(lambda: letters()[name]["became"] is not None, "what was replayed did not come in")
+        (shown,) = map(json.loads, told(installed, "dlq", "replay", "--letter", name, "--go", "--json").splitlines())
+        assert (shown["published"], list(shown["others"].values())) == (0, [1])
+    assert len(receipts) == 150
+
+
+def test_no_process_lacked_a_right(installed: Settings) -> None:
+    """Comes after all that the others did, and before anything ends."""
+    refused = {
+        file.name: [text for text in file.read_text(errors="replace").splitlines() if "uthorization" in text]
+        for file in installed.logs_dir.glob("*.log")
+    }
+    assert not {name: texts[:3] for name, texts in refused.items() if texts}, "a process lacks a right"
 
 
 # A broker that is killed waits until its old registration expires (9 s); one that ends in order does not.

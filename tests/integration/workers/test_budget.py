@@ -1,4 +1,5 @@
-"""A budget on a running installation: a namespace that holds too many tokens shrinks to its budget by votes.
+"""A budget on a running installation: a namespace that holds too many tokens shrinks to its budget by votes. Near-ties
+are drawn: what of them is withheld, who pays, and what becomes of who has paid.
 
 The clock is driven in lockstep: a step is over once what it opened has been voted on and applied.
 """
@@ -20,13 +21,15 @@ from infra.demo.steps import Tick
 from infra.settings import Settings
 from memquorum import cli
 from memquorum.client import Memory
+from memquorum.core.policy import PPM
 from memquorum.core.text.tokens import tokens
 from memquorum.schema_files import load_codec
-from tests.support.sessions import configured
+from tests.support.sessions import SHARDS, configured
 
 START = 1_750_000_000_000
 MINUTE, HOUR = 60_000, 3_600_000
 SPACE, OTHER, BUDGET = "hall", "den", 80
+DRAWN, DRAWN_BUDGET = "yard", 120
 THINGS = (
     "room",
     "door",
@@ -49,17 +52,22 @@ SAID = [
     for thing in THINGS
 ]
 """Ten times as many tokens as the budget, all of an hour ago."""
+POLICY = {
+    "budget": {
+        "tokens": f"{SPACE}={BUDGET}/fifo {OTHER}={BUDGET} {DRAWN}={DRAWN_BUDGET}/worth", "ttl_ms": [0, HOUR, 0, 0],
+        "band_ppm": PPM, "epsilon_ppm": PPM, "subject_epsilon_ppm": 3 * PPM,
+    },
+    "caps": {"epoch_share": "1", "day_share": "1"},
+}  # fmt: skip
+"""What is worth up to twice the least counts as alike, and each subject may pay for three draws. Without caps, which
+would only spread it over days."""
 
 
 @pytest.fixture(scope="module")
 def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    """The whole fleet by the shipped policy, with a budget, and without caps, which would only spread it over days."""
+    """The whole fleet by the shipped policy, with budgets."""
     told = configured(tmp_path_factory.mktemp("line"))
-    policy = {
-        "budget": {"tokens": f"{SPACE}={BUDGET}/fifo {OTHER}={BUDGET}", "ttl_ms": [0, HOUR, 0, 0]},
-        "caps": {"epoch_share": "1", "day_share": "1"},
-    }
-    genesis.create(told, policy=policy)
+    genesis.create(told, SHARDS, policy=POLICY)
     with supervisor.started(told) as running:
         yield running
 
@@ -84,6 +92,63 @@ def rows(line: Settings, statement: str, namespace: str = SPACE) -> list[tuple[A
         return connection.execute(statement, {"n": namespace}).fetchall()
 
 
+def gone(line: Settings) -> list[str]:
+    told = "SELECT id::text FROM memory WHERE namespace = %(n)s AND tier = 'sealed' ORDER BY created, id"
+    return [one for (one,) in rows(line, told, DRAWN)]
+
+
+SPENT = """SELECT m.subject, sum(s.spent_ppm)::bigint FROM spent s JOIN memory m ON m.id = s.memory_id
+WHERE s.namespace = %(n)s GROUP BY m.subject ORDER BY m.subject"""
+
+
+def withheld(line: Settings, capsys: pytest.CaptureFixture[str]) -> int:
+    """How many scores an audit of everything finds withheld."""
+    assert run(line, "verify", "--json") == 0
+    return int(json.loads(capsys.readouterr().out)["counts"]["scores_withheld"])
+
+
+def test_near_ties_are_drawn_until_their_subjects_have_spent_what_they_may(
+    line: Settings, move: Callable[[float], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def say(memory: Memory, how: str) -> None:
+        receipts = memory.add_all(
+            {"content": f"The {thing} of the yard was {how} today.", "occurred_at": START - 2 * HOUR, "explicit": True,
+             "subject": "ada"}
+            for thing in THINGS
+        )  # fmt: skip
+        for receipt in receipts:
+            memory.outcome(receipt, timeout=60)
+
+    move(-62)
+    with Memory(kafka=line.bootstrap, url=line.retrieval_url, namespace=DRAWN, agent="anna") as memory:
+        say(memory, "warm")
+        say(memory, "loud")
+        assert run(line, "forget", "--dry-run", "--policy", "worth") == 0
+        assert "an epoch draws among them by lot" in capsys.readouterr().out
+        move(-60)
+        first = gone(line)
+        assert len(first) > 5
+        assert rows(line, SPENT, DRAWN) == [("ada", 3 * PPM)], "three draws, and nobody else paid"
+        accounts = [memory.explain(one).in_numbers() for one in first]
+        assert sum("It was drawn among" in one and "1 subject pays for that" in one for one in accounts) == 3
+        refused = [one for one in accounts if "So nothing was drawn, and it was the next in order." in one]
+        assert refused
+        assert all("Its features and its score are withheld" in one for one in accounts)
+        assert not any("The nominator weighed" in one for one in accounts)
+
+        say(memory, "cold")
+        move(-57)
+        second = [one for one in gone(line) if one not in first]
+        assert second
+        assert rows(line, SPENT, DRAWN) == [("ada", 3 * PPM)], "who has spent is drawn no more"
+        assert not any("It was drawn among" in memory.explain(one).in_numbers() for one in second)
+        assert run(line, "status") == 0
+        shown = capsys.readouterr().out
+        assert "draws among near-ties: a subject has spent ε = 3 at most, 1 have spent what they may" in shown
+        assert "ada" not in shown
+    assert withheld(line, capsys) == len(first) + len(second)
+
+
 HELD = "SELECT sum((octet_length(body) + 3) / 4)::integer FROM content WHERE namespace = %(n)s"
 
 
@@ -101,7 +166,7 @@ def test_a_namespace_shrinks_to_its_budget_by_votes_and_what_is_pinned_stays(
         assert sum(weigh) > 10 * BUDGET
 
         assert run(line, "forget", "--dry-run", "--policy", "fifo", "--json") == 0
-        (outlook,) = json.loads(capsys.readouterr().out)
+        (outlook,) = (one for one in json.loads(capsys.readouterr().out) if one["namespace"] == SPACE)
         assert (outlook["held"], outlook["budget"], outlook["policy"]) == (sum(weigh), BUDGET, "fifo")
         foreseen = [one["memory_id"] for one in outlook["goes"]]
         assert foreseen == made[1 : 1 + len(foreseen)], "the oldest, but not what is pinned"

@@ -1,4 +1,5 @@
-"""A model sums sessions up on a running installation: what it is sent, what comes of its answers and its failures."""
+"""Models of an operator on a running installation: one sums sessions up, what it is sent, what comes of its answers and
+its failures; by another members vote on what the rules of contradictions leave open."""
 
 from __future__ import annotations
 
@@ -23,6 +24,7 @@ from memquorum.core.identity import stamps
 from memquorum.core.policy import PPM
 from memquorum.core.records import SessionClosed
 from memquorum.schema_files import load_codec
+from tests.builders import contradicting
 from tests.builders.notes import NOTES
 from tests.support.scripted_model import Model, scripted_model
 from tests.support.sessions import HOUR, Plant, configured, driven
@@ -30,6 +32,7 @@ from tests.support.waiting import PATIENCE_S
 from workers.kafka import loop
 
 NUMBER = "0401 2233"
+OLDER, NEWER = "Valve 3 leaks at 4 bar.", "Some say that valve 3 not leaks at 4 bar at all."
 
 
 @pytest.fixture(scope="module")
@@ -40,14 +43,17 @@ def scripted() -> Iterator[Model]:
 
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory: pytest.TempPathFactory, scripted: Model) -> Iterator[Plant]:
-    """The whole fleet with a driven clock, whose sessions a model sums up."""
+    """The whole fleet with a driven clock, whose sessions a model sums up, and whose members vote by another one."""
     folder = tmp_path_factory.mktemp("line")
     (folder / "summariser.key").write_text("sk-secret-4711\n")
+    digest = contradicting.written(folder / "model")
     told = configured(
-        folder, summariser_url=scripted.url, summariser_model="scripted-1", summariser_retries=0,
+        folder, contradiction_path=folder / "model", contradiction_digest=digest,
+        summariser_url=scripted.url, summariser_model="scripted-1", summariser_retries=0,
         summariser_jurisdictions="DE", summariser_fallback_hours=1,
     )  # fmt: skip
-    with driven(told, {"share_ppm": 700_000, "lost_rank_ppm": PPM + 1}) as running:
+    supersede = {"model": digest, "inferred": True}
+    with driven(told, {"share_ppm": 700_000, "lost_rank_ppm": PPM + 1}, supersede=supersede) as running:
         yield Plant(running)
 
 
@@ -257,3 +263,15 @@ def test_a_consolidator_that_is_killed_while_it_asks_makes_each_summary_once(fle
         consolidated(fleet, "killed", name)
         fleet.turn()
         assert fleet.tiers("killed") == {"anna sealed": len(NOTES), f"{name} short-term": 1}
+
+
+def test_members_vote_by_the_model_of_contradictions_that_their_policy_names(fleet: Plant) -> None:
+    """What the rules leave open is marked and voted on by it."""
+    with fleet.client("valves") as memory:
+        older = memory.add(OLDER, wait=True, reward=0.9)
+        newer = memory.add(NEWER, wait=True, reward=0.9)
+        found = {hit.memory_id: hit.conflicts_with for hit in memory.search("valve 3", peek=True)}
+        assert found[newer.memory_id] == (older.memory_id,)
+        fleet.later(lambda: memory.get(older.memory_id).tier == "superseded")
+        vote = memory.explain(older.memory_id).account["votes"][-1]
+    assert {one["score_ppm"] for one in vote["opinions"]} == {750_000}

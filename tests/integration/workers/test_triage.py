@@ -20,7 +20,7 @@ from infra.settings import Settings
 from memquorum.client import Memory
 from memquorum.client.values import Receipt
 from memquorum.schema_files import load_codec
-from tests.support.sessions import configured, rows
+from tests.support.sessions import SHARDS, configured, rows
 
 START = 1_750_000_000_000
 MINUTE, HOUR = 60_000, 3_600_000
@@ -40,7 +40,7 @@ A_FEW_BEATS = 20
 def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     """The whole fleet with the policy that is shipped, but that its members let go readily."""
     told = configured(tmp_path_factory.mktemp("line"))
-    genesis.create(told, policy={"forget": {"theta_ppm": 700_000}})
+    genesis.create(told, SHARDS, policy={"forget": {"theta_ppm": 700_000}})
     with supervisor.started(told) as running:
         yield running
 

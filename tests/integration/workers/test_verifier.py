@@ -19,7 +19,7 @@ from memquorum.core.retrieval import admitting
 from memquorum.schema_files import load_codec
 from tests.builders.tried import lie
 from tests.support.clock import tick
-from tests.support.sessions import HOUR, MINUTE, START, Plant, configured
+from tests.support.sessions import HOUR, MINUTE, SHARDS, START, Plant, configured
 from workers.verifier.trying import Made
 from workers.verifier.worker import Publisher
 
@@ -43,7 +43,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory, held: dict[str, bytes]) -> I
     """The whole fleet with a driven clock, at START, and with the keys of two of its three verifiers; it looks for what
     says the same at every epoch."""
     told = configured(tmp_path_factory.mktemp("line"), verifier_every_s=1)
-    made = genesis.create(told, policy={"caps": UNCAPPED, "consolidate": {"merge_every_ms": MINUTE}})
+    made = genesis.create(told, SHARDS, policy={"caps": UNCAPPED, "consolidate": {"merge_every_ms": MINUTE}})
     held[LIAR] = genesis.service_seed(told, made, LIAR)
     key = Path(told.keys_dir, f"service-{LIAR}.key")
     key.rename(key.with_suffix(AWAY))

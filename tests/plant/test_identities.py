@@ -1,42 +1,20 @@
-"""Identities on the whole line: ids that somebody else has used, and names that read the same."""
+"""Identities on a running installation: ids that somebody else has used, and names that read the same."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import httpx
-import pytest
 
-from infra import genesis, settings, supervisor
 from infra.settings import Settings
 from memquorum import topics
-from memquorum.client import Memory
-from memquorum.core.policy import UNCAPPED
-from tests.support.clock import tick
+from tests.support.sessions import HOUR, Plant
 from tests.support.waiting import until
 from workers.kafka import loop
 
-START = 1_750_000_000_000
 NFC, NFD = "Zo\u00eb", "Zoe\u0308"
 TEXTS = ("Zo has a red bicycle.", "Zo lives in the house by the harbour.", "Zo plays the cello on Sundays.")
-
-
-@pytest.fixture(scope="module")
-def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    configured = replace(
-        settings.load({}, tmp_path_factory.mktemp("line")), clock="driven", encoder="hashing", throwaway=True
-    )
-    genesis.create(configured, policy={"caps": UNCAPPED})
-    with supervisor.started(configured) as running:
-        tick(running, START)
-        yield running
-
-
-def client(line: Settings, namespace: str, agent: str = "planner") -> Memory:
-    return Memory(kafka=line.bootstrap, url=line.retrieval_url, namespace=namespace, agent=agent)
 
 
 def publish(line: Settings, *values: dict[str, Any]) -> None:
@@ -46,8 +24,8 @@ def publish(line: Settings, *values: dict[str, Any]) -> None:
     assert producer.flush(10) == 0
 
 
-def test_who_waits_for_an_event_whose_id_is_taken_is_told_so(line: Settings) -> None:
-    with client(line, "taken", "mallory") as stranger, client(line, "taken", "victim") as memory:
+def test_who_waits_for_an_event_whose_id_is_taken_is_told_so(fleet: Plant) -> None:
+    with fleet.client("taken", "mallory") as stranger, fleet.client("taken", "victim") as memory:
         first = stranger.add("I was here first.", explicit=True, event_id="report-17", wait=True)
         mine = memory.add("The key is under the mat.", explicit=True, event_id="report-17", wait=True)
         assert (first.outcome, mine.outcome) == ("stored", "taken")
@@ -58,15 +36,15 @@ def test_who_waits_for_an_event_whose_id_is_taken_is_told_so(line: Settings) -> 
         )
 
 
-def test_two_agents_end_one_session_and_publish_one_event_beside_each_other(line: Settings) -> None:
+def test_two_agents_end_one_session_and_publish_one_event_beside_each_other(fleet: Plant) -> None:
     told = {"specversion": "1.0", "type": "EpisodeRecorded", "source": "/plants/7", "id": "A-1"}
     said = [("mallory", "Nothing to see here today."), ("victim", "Sensor 3 of plant 7 broke at noon.")]
     data = [{"agent": agent, "namespace": "both", "content": text, "explicit": True} for agent, text in said]
-    publish(line, *(told | {"data": one} for one in data))
-    with client(line, "both", "victim") as memory:
+    publish(fleet.line, *(told | {"data": one} for one in data))
+    with fleet.client("both", "victim") as memory:
         until(lambda: len(memory.memories().memories) == 2)
         assert {(one.agent, one.text) for one in memory.memories().memories} == set(said)
-        with client(line, "both", "mallory") as stranger:
+        with fleet.client("both", "mallory") as stranger:
             ends = [
                 one.end_session("s1", outcome=outcome, goal="Open valve 3.", wait=True)
                 for one, outcome in ((stranger, "failed"), (memory, "succeeded"))
@@ -75,16 +53,16 @@ def test_two_agents_end_one_session_and_publish_one_event_beside_each_other(line
         assert [memory.finished_task(task).outcome for task in tasks if task] == ["failed", "succeeded"]
 
 
-def test_a_person_is_one_whichever_way_the_name_is_spelled(line: Settings) -> None:
+def test_a_person_is_one_whichever_way_the_name_is_spelled(fleet: Plant) -> None:
     """Published over Kafka, over HTTP and by the client, in both spellings."""
-    filed = {"namespace": "people", "agent": "planner", "explicit": True}
-    publish(line, filed | {
+    filed = {"namespace": "people", "agent": "anna", "explicit": True}
+    publish(fleet.line, filed | {
         "content": TEXTS[0], "subject": NFD, "session": NFD, "path": f"users/{NFD}", "attributes": {"name": NFD},
     })  # fmt: skip
     posted = filed | {"content": TEXTS[1], "subject": NFC, "session": NFC, "path": f"users/{NFC}/notes"}
-    answer = httpx.post(f"{line.retrieval_url}/memories", json=posted | {"attributes": {"name": NFC}})
+    answer = httpx.post(f"{fleet.line.retrieval_url}/memories", json=posted | {"attributes": {"name": NFC}})
     assert answer.status_code == 202, answer.text
-    with client(line, "people") as memory:
+    with fleet.client("people") as memory:
         last = memory.add(
             TEXTS[2], explicit=True, subject=NFD, session=NFD, path=f"users/{NFD}", attributes={"name": NFD},
             wait=True,
@@ -97,7 +75,7 @@ def test_a_person_is_one_whichever_way_the_name_is_spelled(line: Settings) -> No
                 assert {one.text for one in memory.memories(**only).memories} == set(TEXTS), only
                 assert {hit.text for hit in memory.search("Zo", peek=True, **only)} == set(TEXTS), only
                 assert {one.text for one in memory.retrieve("Zo", peek=True, **only).items} == set(TEXTS), only
-            assert [part.agent for part in memory.session(said).parts] == ["planner"]
+            assert [part.agent for part in memory.session(said).parts] == ["anna"]
         assert memory.get(last.memory_id).path == f"users/{NFC}"
         slots = [
             memory.add(one, explicit=True, key=said, path=said, wait=True) for one, said in (("A.", NFC), ("B.", NFD))
@@ -111,12 +89,12 @@ def test_a_person_is_one_whichever_way_the_name_is_spelled(line: Settings) -> No
         done = memory.erase(subject=NFD, dry_run=False)
         assert (done.status, done.value, done.memories, done.also) == ("erased", NFC, len(TEXTS), ())
         assert memory.memories(subjects=[NFC]).memories == ()
-        late = memory.add("Zo has a dog.", subject=NFD, occurred_at=START, wait=True)
+        late = memory.add("Zo has a dog.", subject=NFD, occurred_at=fleet.now - HOUR, wait=True)
         assert late.outcome == "erased"
 
 
-def test_an_agent_whose_name_is_not_composed_is_told_why(line: Settings) -> None:
+def test_an_agent_whose_name_is_not_composed_is_told_why(fleet: Plant) -> None:
     answer = httpx.post(
-        f"{line.retrieval_url}/memories", json={"namespace": "people", "agent": NFD, "content": "It rains."}
+        f"{fleet.line.retrieval_url}/memories", json={"namespace": "people", "agent": NFD, "content": "It rains."}
     )
     assert (answer.status_code, answer.json()["field"]) == (400, "agent") and "NFC" in answer.text

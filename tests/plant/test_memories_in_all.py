@@ -1,4 +1,5 @@
-"""A limit of memories in all, on the whole line: Kafka, Postgres with the logins of each process, real processes."""
+"""A limit of memories in all, on a running installation: Kafka, Postgres with the logins of each process, real
+processes."""
 
 from __future__ import annotations
 
@@ -6,38 +7,30 @@ import hashlib
 import json
 import os
 import signal
-import subprocess
-import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import httpx
 import psycopg
 import pytest
 
-from infra import genesis, settings, supervisor, telemetry
+from infra import genesis, supervisor, telemetry
 from infra.settings import Settings
 from memquorum import topics
 from memquorum.client import Memory
 from memquorum.core.records import EpisodeAccepted, IntakeRefused
 from memquorum.schema_files import load_codec
-from tests import ROOT
+from tests.support.commands import ran
+from tests.support.sessions import Plant
 from tests.support.waiting import until
 from workers.kafka import loop
 from workers.upkeep import dead_letters
 
 pytestmark = pytest.mark.slow
 LIMIT = 5
-
-
-@pytest.fixture(scope="module")
-def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    """The fleet, where the namespaces `few-…` may have five memories each."""
-    chosen = replace(settings.load({}, tmp_path_factory.mktemp("in-all")), encoder="hashing", throwaway=True)
-    with supervisor.started(replace(chosen, tick_ms=1000, ingest_limits=f"few-*=0/0/{LIMIT}")) as found:
-        yield found
+"""Of `tests.support.sessions.ROOMS`."""
 
 
 def publish(line: Settings, namespace: str, first: int, count: int) -> None:
@@ -56,17 +49,22 @@ def stored(line: Settings, namespace: str) -> int:
     return row[0] if row else 0
 
 
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
 class Seen:
     """What intake made of a namespace's episodes, read from its topics."""
 
     def __init__(self, line: Settings, namespace: str) -> None:
         self.line, self.namespace, self.codec = line, namespace, load_codec()
+        self.since = now_ms()
         self.accepted: list[EpisodeAccepted] = []
         self.reader = loop.consumer(line.bootstrap)
         loop.assign(self.reader, {(topics.ACCEPTED, p): None for p in range(genesis.read(line).shards)})
 
     def letters(self) -> list[IntakeRefused]:
-        wanted = dead_letters.Wanted(reasons=frozenset({"over_quota"}))
+        wanted = dead_letters.Wanted(reasons=frozenset({"over_quota"}), since=self.since)
         shards = genesis.read(self.line).shards
         return [letter.record for letter in dead_letters.read(self.line.bootstrap, shards, self.codec, None, wanted)]
 
@@ -108,15 +106,16 @@ def still(process: int) -> Iterator[None]:
         os.kill(process, signal.SIGCONT)
 
 
-def test_a_flood_stops_at_the_limit_and_comes_in_again_where_an_erasure_made_room(line: Settings) -> None:
-    seen, namespace = Seen(line, "few-flood"), "few-flood"
+def test_a_flood_stops_at_the_limit_and_comes_in_again_where_an_erasure_made_room(fleet: Plant) -> None:
+    line = fleet.line
+    seen, namespace = Seen(line, "rooms-flood"), "rooms-flood"
     publish(line, namespace, 0, 12)
     publish(line, "many", 0, 12)
     until(lambda: len(seen.letters()) == 7, "what is beyond the limit is not in the dead letters")
     assert {(r.reason, r.field) for r in seen.letters()} == {("over_quota", "namespace")}
     assert all("may have 5 memories in all and has " in r.detail for r in seen.letters())
     until(lambda: (stored(line, namespace), stored(line, "many")) == (LIMIT, 12), "it was not stored")
-    until(lambda: alarm(line).startswith("few-flood (5 + 0 of 5): "), "/readyz does not say so")
+    until(lambda: alarm(line).startswith("rooms-flood (5 + 0 of 5): "), "/readyz does not say so")
     url = telemetry.announced(line.run_dir)["intake"]["url"]
     assert 'memquorum_full_namespaces{stage="intake"} 1.0' in httpx.get(f"{url}/metrics").text
     assert intake(line)["ready"] is True
@@ -127,41 +126,44 @@ def test_a_flood_stops_at_the_limit_and_comes_in_again_where_an_erasure_made_roo
     until(lambda: stored(line, namespace) == LIMIT - 1, "nothing was erased")
     until(lambda: alarm(line) == "", "the alarm stands although there is room")
 
-    assert replayed(line, "--go") == (0, {"letters": 7, "would_be_published": 7, "published": 7, "others": {}})
+    assert replayed(line, seen.since, "--go") == (
+        0,
+        {"letters": 7, "would_be_published": 7, "published": 7, "others": {}},
+    )
     until(lambda: stored(line, namespace) == LIMIT, "what was replayed did not come in")
     # The six that found no room again lie there a second time.
     until(lambda: len(seen.letters()) == 7 + 6, "what found no room is lost")
     until(lambda: seen.came() >= LIMIT + 1, "what was replayed did not come in")
     assert seen.came() == LIMIT + 1
     # As long as there is no room nothing is published, however often somebody asks.
-    until(lambda: alarm(line).startswith("few-flood (5 + 0 of 5): "), "/readyz does not say so")
-    others = {"no room in few-flood": 12, "came in before: stored": 1}
-    assert replayed(line) == (0, {"letters": 13, "would_be_published": 0, "published": 0, "others": others})
-    assert replayed(line, "--go") == (1, {"letters": 13, "would_be_published": 0, "published": 0, "others": others})
+    until(lambda: alarm(line).startswith("rooms-flood (5 + 0 of 5): "), "/readyz does not say so")
+    others = {"no room in rooms-flood": 12, "came in before: stored": 1}
+    assert replayed(line, seen.since) == (0, {"letters": 13, "would_be_published": 0, "published": 0, "others": others})
+    assert replayed(line, seen.since, "--go") == (
+        1,
+        {"letters": 13, "would_be_published": 0, "published": 0, "others": others},
+    )
     # And then each episode once, of whose letters there are two.
     with Memory(namespace=namespace, agent="a", kafka=line.bootstrap, url=line.retrieval_url) as memory:
         memory.erase(memory_id=seen.accepted[1].memory_id, dry_run=False, reference="test")
     until(lambda: alarm(line) == "", "the alarm stands although there is room")
-    status, told = replayed(line, "--go")
+    status, told = replayed(line, seen.since, "--go")
     assert (status, told["published"]) == (0, 6)
     assert told["others"] == {"another letter of the same episode is enough": 6, "came in before: stored": 1}
     until(lambda: len(seen.letters()) == 7 + 6 + 5, "what found no room is lost")
     seen.close()
 
 
-def replayed(line: Settings, *more: str) -> tuple[int, dict[str, Any]]:
+def replayed(line: Settings, since: int, *more: str) -> tuple[int, dict[str, Any]]:
     """How the command `dlq replay` ends for what found no room, and what it tells."""
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(settings.PREFIX)}
-    command = [sys.executable, "-m", "infra", "dlq", "replay", "--reason", "over_quota", "--json", *more]
-    done = subprocess.run(
-        [*command, "--run-dir", str(line.run_dir)],
-        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+    wanted = ["--reason", "over_quota", "--since", str(since), "--json", *more]
+    done = ran("infra", "dlq", "replay", *wanted, "--run-dir", str(line.run_dir))
     return done.returncode, json.loads(done.stdout or "{}")
 
 
-def test_what_was_on_its_way_when_intake_died_counts(line: Settings) -> None:
-    seen, beside, namespace = Seen(line, "few-late"), Seen(line, "next"), "few-late"
+def test_what_was_on_its_way_when_intake_died_counts(fleet: Plant) -> None:
+    line = fleet.line
+    seen, beside, namespace = Seen(line, "rooms-late"), Seen(line, "next"), "rooms-late"
     before, first = len(seen.letters()), pid(line, "intake")
     with still(pid(line, "commit")):
         publish(line, namespace, 100, LIMIT)
