@@ -8,3 +8,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LONG = bool(os.environ.get("LONG"))
+
+
+def examples(most: int) -> int:
+    """How many examples a property is held against: `most` in the long form, a third of them in the short one."""
+    return most if LONG else max(10, most // 3)

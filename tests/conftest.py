@@ -33,7 +33,7 @@ from infra.embedded.kafka import Kafka
 from infra.embedded.postgres import Postgres
 from memquorum.core.avro import Codec
 from memquorum.schema_files import load_codec
-from tests import scratch
+from tests import examples, scratch
 from tests.ahead import COMMANDS, Ahead, Ran
 from tests.share import TOGETHER, Share
 from tests.support import lent
@@ -50,7 +50,9 @@ _LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 _ahead = Ahead()
 
 # Sessions of tests share the processors: how long one example takes says nothing.
-hypothesis_settings.register_profile("shared", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.register_profile(
+    "shared", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=examples(100)
+)
 hypothesis_settings.load_profile("shared")
 
 

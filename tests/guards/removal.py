@@ -26,6 +26,7 @@ import pytest
 import yaml
 from _pytest.config import default_plugins
 
+import tests
 from tests import ROOT, scratch
 from tests.guards.anchors import AREAS, Misplaced, anchors, place
 from tests.support import lent
@@ -133,6 +134,8 @@ def mismatches(guards: Iterable[Guard]) -> list[str]:
 def try_all(guards: Iterable[Guard]) -> Iterator[Removal]:
     """Removes each, two at once, and yields what happened as it happens."""
     guards = tuple(guards)
+    # A killer of properties has as many examples as in the long form, or it might not notice.
+    tests.LONG = True
     waiting, running = list(guards), dict[int, tuple[Guard, float, int]]()
     # What they need is loaded once, here. What a guard's module reaches each loads anew.
     for name in (*_PLUGINS, *(f"_pytest.{name}" for name in default_plugins)):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from db.signstate import LeaseHeld, MemorySignState, SqliteSignState, WrongIdentity
 from memquorum.ports import SignConflict, SignedSlot, SignState
+from tests import examples
 
 CLUSTER = b"c" * 32
 
@@ -153,7 +154,7 @@ def test_the_file_does_not_grow_with_what_is_decided(tmp_path: Path) -> None:
     assert max(sizes[250:]) <= max(sizes[:250]) + 4_096 < 8_000_000
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     batches=st.lists(
         st.lists(

@@ -18,6 +18,7 @@ from memquorum.encoders.hashing import HashingEncoder
 from memquorum.encoders.multilingual import MultilingualEncoder
 from memquorum.encoders.onnx import OnnxEncoder
 from memquorum.ports import Encoder
+from tests import examples
 from tests.support.installed import NO_MULTILINGUAL
 from tests.torch import devices
 
@@ -118,7 +119,7 @@ def test_name_says_which_version(encoder: Encoder) -> None:
     assert "/" in encoder.name
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text(max_size=80), min_size=1, max_size=6))
 def test_any_text_gets_a_unit_vector(encoder: Encoder, texts: list[str]) -> None:
     vectors = encoder.encode(texts)

@@ -16,6 +16,7 @@ from memquorum.core import decay
 from memquorum.core.policy import MAX_SPAN_MS, PPM, DecayPolicy, Policy, PolicyError
 from memquorum.core.tiers import SHORT_TERM
 from memquorum.ports import DueMemory
+from tests import examples
 from tests.builders.policies import by_the_paper
 
 DEFAULT = by_the_paper()
@@ -157,7 +158,7 @@ steps = st.builds(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(policies(), st.lists(steps, max_size=40))
 @example(DEFAULT, [Step("touch", 0, 0), Step("tick_at_due", 0, -1), Step("tick_at_due", 0, 0)])
 def test_the_schedule_nominates_exactly_what_the_full_scan_would(policy: Policy, history: list[Step]) -> None:

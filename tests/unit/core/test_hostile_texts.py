@@ -3,7 +3,7 @@
 What a rule takes is held against a plain loop over the same run's characters, in processor time, so that a busy machine
 does not matter. `LONG=all` holds each rule to every text of 64 KiB: it may take as long as 36 such loops, 2 ms a KiB on
 a quiet machine, and no more than 20 times what 4 KiB take. Otherwise texts are of 16 KiB, each rule has every fourth of
-them, and four times as long: whatever takes the square of a text takes longer.
+them, or in the short form every twelfth, and four times as long: whatever takes the square of a text takes longer.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 import memquorum
+from tests import LONG
 from tests.builders.hostile import meter
 from tests.builders.hostile.limits import BOUNDED, COUNTS, LIMITS, WINDOWS
 from tests.builders.hostile.patterns import methods, patterns, pumps
@@ -25,6 +26,7 @@ from tests.builders.hostile.rules import CLAUSES, RULES, SEVERAL
 from tests.builders.hostile.texts import DISTINCT, ORDINARY, TEXTS
 
 ALL = os.environ.get("LONG") == "all"
+EVERY = 1 if ALL else 4 if LONG else 12
 SIZE = (64 if ALL else 16) * meter.KIB
 LOOPS, TIMES, PART = 36 if ALL else 144, 20, 16
 """How many loops a text of 64 KiB may take, and how many times what a sixteenth of a text takes."""
@@ -59,9 +61,9 @@ def slow(read: Callable[[str], object], make: Callable[[int], str], most_s: floa
 def test_a_rule_reads_every_text_in_time(rule: str, loop_s: float) -> None:
     read, failed = RULES[rule], dict[str, str]()
     most_s = loop_s * LOOPS * SEVERAL.get(rule, 1) * SIZE / (64 * meter.KIB)
-    first = 0 if ALL else list(RULES).index(rule) % 4
+    first = list(RULES).index(rule) % EVERY
     always = {"ordinary": ORDINARY, "distinct sentences": DISTINCT}
-    for name, make in [*list(TEXTS.items())[first :: 1 if ALL else 4], *always.items()]:
+    for name, make in [*list(TEXTS.items())[first::EVERY], *always.items()]:
         try:
             why = slow(read, make, most_s)
         except Exception as error:

@@ -15,6 +15,7 @@ from infra.settings import Settings, load
 from memquorum.client import NotConfigured, signer
 from memquorum.core.identity.membership import GenesisError
 from memquorum.core.policy import Policy, PolicyError, to_json
+from tests import examples
 from tests.builders.genesis import make
 
 
@@ -142,7 +143,7 @@ def test_keys_that_were_there_before_a_failure_stay(settings: Settings) -> None:
 SETTINGS = sorted((section, key) for section, values in to_json(Policy()).items() for key in values)
 
 
-@hypothesis(max_examples=50, deadline=None)
+@hypothesis(max_examples=examples(50), deadline=None)
 @given(st.sets(st.sampled_from(SETTINGS)))
 def test_what_a_policy_file_does_not_name_is_as_without_it(named: set[tuple[str, str]]) -> None:
     """Whatever the file names, and here with the values of `Policy()`, all else is what it is without a file."""

@@ -22,6 +22,7 @@ from memquorum.core.records import EpisodeScored, OrderAccepted, Quote, Summary
 from memquorum.ports import JournalChange, Neighbour
 from memquorum.telemetry.bundle import Telemetry
 from streams.stage import Arrival
+from tests import examples
 from tests.builders.salience import NOW, SHARD, Line
 
 TEXT = "The valve is stuck again."
@@ -222,7 +223,7 @@ def lived(codec: Codec, steps: Sequence[Sequence[object]], cells: int) -> tuple[
     return told, sum(line.encoder.tried.values())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(st.lists(STEP, max_size=6), min_size=1, max_size=8))
 def test_what_becomes_of_anything_is_the_same_as_if_all_were_encoded(codec: Codec, steps: list[list[object]]) -> None:
     known, fewer = lived(codec, steps, 10)

@@ -12,6 +12,7 @@ from memquorum.core.policy import PPM
 from memquorum.core.vote.evidence import NAMED, rules
 from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts, Term
 from memquorum.ports import Vector
+from tests import examples
 
 DIMENSIONS = 4
 TEXTS = ("the valve is at 3 bar", "the valve is at 4 bar", "the valve is not open", "it rained", "", None)
@@ -57,7 +58,7 @@ def test_every_adapter_supplies_the_four_terms() -> None:
 
 
 @every_term
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(facts=facts, recent=episodes, data=st.data())
 def test_a_term_is_a_number_of_millionths_and_a_function_of_what_is_known(
     term: Term, facts: MemoryFacts, recent: list[tuple[str, Vector, str | None]], data: st.DataObject
@@ -71,7 +72,7 @@ def test_a_term_is_a_number_of_millionths_and_a_function_of_what_is_known(
 
 
 @every_term
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(facts=facts, recent=episodes, self_vector=vectors)
 def test_a_memory_is_no_evidence_about_itself(
     term: Term, facts: MemoryFacts, recent: list[tuple[str, Vector, str | None]], self_vector: Vector

@@ -15,6 +15,7 @@ from memquorum.core.audit.verify import verify_shard
 from memquorum.core.avro import Codec
 from memquorum.core.journal import links
 from memquorum.core.records import Decided
+from tests import examples
 from tests.builders import votes
 from tests.builders.published import GENESIS, A, Published, kinds, lively, publish, resign
 from tests.builders.shard import Shard
@@ -172,7 +173,7 @@ def _flip(data: bytes, at: int, bit: int) -> bytes:
 BYTE, BIT = st.integers(0, 10**6), st.integers(0, 7)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(record=st.integers(0, 7), at=BYTE, bit=BIT)
 def test_no_byte_of_the_topics_can_be_altered(small: Published, record: int, at: int, bit: int) -> None:
     entries, heads = list(small.entries), list(small.heads)
@@ -181,7 +182,7 @@ def test_no_byte_of_the_topics_can_be_altered(small: Published, record: int, at:
     assert not replace(small, entries=entries, heads=heads).audit().ok
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(part=st.integers(0, 4), at=BYTE, bit=BIT)
 def test_no_byte_of_a_certificate_can_be_altered(small: Published, part: int, at: int, bit: int) -> None:
     """Not even by one who holds the journal's key, and makes hashes and heads anew."""

@@ -18,6 +18,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.effects import Rules
 from memquorum.core.records import Commit, PrePrepare, Signed
 from memquorum.schema_files import load_codec
+from tests import examples
 from tests.builders import genesis, votes
 from workers.commit.line import Batch, Line
 
@@ -376,7 +377,7 @@ def test_a_decision_that_cannot_be_applied_is_let_go() -> None:
     assert "awaited 1" in target.refusals[0]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.permutations(range(5)), st.lists(st.integers(0, 4), max_size=4))
 def test_the_order_of_arrival_does_not_matter(order: list[int], again: list[int]) -> None:
     pre_prepare, commits = decision()

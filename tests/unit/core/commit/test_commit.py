@@ -31,6 +31,7 @@ from memquorum.core.records import (
     Ticked,
 )
 from memquorum.core.vote.nomination import rest_until
+from tests import examples
 from tests.builders import genesis, votes
 from tests.builders.shard import NAMESPACE, Shard, accepted, memory_id
 
@@ -440,7 +441,7 @@ def play(shard: Shard, step: tuple) -> None:  # type: ignore[type-arg]
             shard.destroy(target)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(steps=st.lists(STEPS, max_size=12))
 def test_whoever_walks_the_journal_reaches_the_same_rows(codec: Codec, steps: list[tuple]) -> None:  # type: ignore[type-arg]
     shard = Shard(codec, GENESIS)
@@ -464,7 +465,7 @@ def test_whoever_walks_the_journal_reaches_the_same_rows(codec: Codec, steps: li
     assert again.net() == shard.work.net()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(steps=st.lists(STEPS, max_size=12))
 def test_laws_of_every_history(codec: Codec, steps: list[tuple]) -> None:  # type: ignore[type-arg]
     shard = Shard(codec, GENESIS)

@@ -11,6 +11,7 @@ from memquorum.core.commit import answers, spine
 from memquorum.core.commit.applying import Scored
 from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.records import ClockTicked
+from tests import examples
 from tests.builders.shard import accepted, scored
 
 
@@ -206,7 +207,7 @@ class Reader:
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_readers_come_to_the_same_stream_at_whatever_pace_they_read(data: st.DataObject) -> None:
     """Scores out of order, several for one episode, of writers that follow each other or lost the partition."""
     kinds = data.draw(st.lists(st.booleans(), min_size=1, max_size=12))

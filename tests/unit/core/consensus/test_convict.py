@@ -17,6 +17,7 @@ from memquorum.core.consensus.events import Message, Note
 from memquorum.core.consensus.evidence import BadEvidence, Rule, UnknownRelease, Verdict, charge, convict, describe
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import Misbehaved, Prepare, Signed
+from tests import examples
 from tests.builders.accusations import GUILTY, INNOCENT, LATER, OBLIGED, charged, of_view
 from tests.builders.core import (
     BALLOTS,
@@ -135,7 +136,7 @@ tampered = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     rule=st.sampled_from([*Rule]),
     originals=st.lists(st.one_of(written, tampered), min_size=1, max_size=2),

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from memquorum.core.consensus.reliability import LATE, PRIOR, WINDOW, enough, reliabilities, window
 from memquorum.core.orders.configuration import apply
+from tests import examples
 from tests.builders.genesis import make
 from tests.builders.seats import Fleet
 from tests.builders.votes import order
@@ -61,7 +62,7 @@ def test_members_that_are_seen_must_be_enough_to_vote() -> None:
     assert enough(six, {1: frozenset(range(6))}, 1) and not enough(six, {1: frozenset(range(5))}, 1)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(st.sets(st.integers(0, 3)), min_size=1, max_size=300),
     st.sampled_from([(1500, 1500, 1000, 1000), (1000,) * 4, (1300, 1300, 1300, 1000)]),

@@ -14,6 +14,7 @@ from memquorum.core.consolidation.stated import stated
 from memquorum.core.consolidation.weighing import read
 from memquorum.core.reading.sentences import spans
 from memquorum.ports import Source
+from tests import examples
 from tests.builders.notes import NOTES
 
 _WORDS = tuple(
@@ -95,7 +96,7 @@ def required(given: Sequence[extractive.Candidate], plain: Plain) -> list[extrac
     return taken
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(_TEXTS, min_size=1, max_size=6), st.lists(st.booleans(), min_size=6, max_size=6))
 def test_what_a_summary_has_to_say_is_what_holding_each_against_each_finds(
     texts: list[str], needed: list[bool]

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from memquorum.core.consolidation.parting import FEW, MOST, SAVES, TALK, WORTH, divide
 from memquorum.core.policy import Policy
 from memquorum.ports import SessionMemory
+from tests import examples
 from tests.builders.notes import NOTES
 
 POLICY = Policy().consolidate
@@ -64,7 +65,7 @@ MEMORY = st.tuples(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(MEMORY, max_size=40))
 def test_of_what_is_left_over_no_summary_is_made(given: list[tuple[Any, ...]]) -> None:
     memories = sorted(

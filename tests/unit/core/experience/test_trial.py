@@ -15,6 +15,7 @@ from memquorum.core.experience.reward import Reach
 from memquorum.core.experience.trial import BadStatistics, Case, again, fault, judges, read, score_ppm, tried
 from memquorum.core.experience.view import Experience, Held
 from memquorum.core.policy import PPM, ExperiencePolicy
+from tests import examples
 from tests.builders.experience import context, held, tasks, vector
 
 POLICY = ExperiencePolicy()
@@ -105,7 +106,7 @@ POOL = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(POOL, st.randoms(use_true_random=False))
 def test_the_order_of_arrival_changes_nothing(pool: list[tuple[str, float]], lot: object) -> None:
     others = [held(f"o{at}", text, 0.5, number) for at, (text, number) in enumerate(pool)]

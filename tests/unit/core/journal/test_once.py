@@ -42,6 +42,7 @@ from memquorum.core.records import (
     Protected,
     Signed,
 )
+from tests import examples
 from tests.builders import erasures, genesis, protections, votes
 from tests.builders.erasures import entitled
 from tests.builders.published import kinds, publish, signed_head
@@ -301,7 +302,7 @@ def repeats(said: Sequence[Said], codec: Codec, again: Sequence[tuple[int, int, 
     return found_all
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     steps=st.lists(STEPS, max_size=14),
     anew=st.lists(st.tuples(st.integers(0, 80), st.integers(0, 80), st.booleans()), min_size=1, max_size=8),

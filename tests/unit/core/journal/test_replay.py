@@ -18,6 +18,7 @@ from memquorum.core.journal.replay import CannotReplay, Read, Replay, Sealed, op
 from memquorum.core.journal.rows import Event
 from memquorum.core.labelling import Labels
 from memquorum.core.records import EpisodeAccepted, EpisodeScored, Stored
+from tests import examples
 from tests.builders import votes
 from tests.builders.published import GENESIS, LATE, A, B, C, D, Published, lively, publish
 from tests.builders.replayed import replayed
@@ -45,7 +46,7 @@ def test_what_failed_before_is_tried_again_in_the_row_that_it_has(codec: Codec) 
     assert [[one.outcome for one in net.changed[Event]] for net in nets] == [[], [], ["stored"]]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(cuts=st.lists(st.integers(1, 16), max_size=5))
 def test_the_rows_are_the_same_however_the_journal_is_cut(shard: Shard, cuts: list[int]) -> None:
     made, replay = replayed(publish(shard), cuts)

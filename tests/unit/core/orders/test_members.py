@@ -22,6 +22,7 @@ from memquorum.core.identity.messages import UnknownConfiguration, open_any
 from memquorum.core.orders.configuration import STEPS, apply, configuration_digest, next_id, order_id
 from memquorum.core.records import Commit, PrePrepare, Signed, ViewChange
 from memquorum.schema_files import load_codec
+from tests import examples
 from tests.builders.genesis import make, public_key
 from tests.builders.votes import configuring, decision, nobody, order, proposal, signed
 
@@ -128,7 +129,7 @@ steps = st.tuples(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.lists(steps, max_size=12))
 def test_whatever_is_ordered_every_configuration_bears_f_liars(wanted: list[tuple[str, int, int, list[int]]]) -> None:
     genesis, used = GENESIS, {0, 1, 2, 3}

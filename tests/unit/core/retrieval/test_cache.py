@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from memquorum.core.retrieval import cache as c
 from memquorum.core.retrieval.cache import Cache, Nearest, Rows, answers, confirmed
+from tests import examples
 
 DIMENSIONS = 8
 
@@ -51,7 +52,7 @@ class Store:
         return hits if confirmed(found, there, len(changed), 30, best) else None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     count=st.integers(1, 120), k=st.integers(1, 30), kinds=st.sampled_from([2, 20, 1_000]), seed=st.integers(0, 10**6),
     gone=st.integers(0, 60), came=st.integers(0, 40), followed=st.booleans(),

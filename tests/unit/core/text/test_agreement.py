@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memquorum.core.text.agreement import LONGEST, Said, gist, marks, personal
+from tests import examples
 
 # Two memories each, however near their vectors are.
 DIFFERENT = [
@@ -152,14 +153,14 @@ TEXTS = st.one_of(st.text(max_size=120), LINES, st.lists(LINES, max_size=4).map(
 
 
 @given(TEXTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_a_gist_is_its_own_gist(text: str) -> None:
     assert gist(gist(text)) == gist(text)
     assert Said(text).agrees(Said(text))
 
 
 @given(TEXTS, TEXTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_to_oppose_is_symmetric(a: str, b: str) -> None:
     assert marks(a).oppose(marks(b)) == marks(b).oppose(marks(a))
     assert not marks(a).oppose(marks(a))

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memquorum.core.text.sameness import canonical, fingerprint, same, sentences
+from tests import examples
 
 PAIRS: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "sameness.yaml").read_text())
 TWO = [(sort, *pair) for sort, pairs in PAIRS["two"].items() for pair in pairs]
@@ -31,7 +32,7 @@ def test_what_is_the_same_is_one(a: str, b: str) -> None:
 
 
 @given(st.text(max_size=120))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_the_canonical_form_says_the_same_as_its_text(text: str) -> None:
     assert same(text, text)
     assert same(text, f"\n {text} \n") or len(text.splitlines()) > 1
@@ -43,7 +44,7 @@ def _letters(text: str) -> str:
 
 
 @given(st.text(st.characters(exclude_characters=" \t\n"), min_size=1, max_size=8), st.sampled_from("✅❌★♯−-+!?(0aA"))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_a_sign_in_a_text_always_counts(word: str, sign: str) -> None:
     assert not same(f"the gate is {word} today", f"the gate is {word}{sign} today")
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from memquorum.core.policy import PPM
 from memquorum.core.vote.grounds import MemberContext
+from tests import examples
 
 NOWHERE = np.array([123_456], np.int64)
 
@@ -55,7 +56,7 @@ def test_episodes_that_are_all_the_same_make_nobody_near() -> None:
     assert shares(context, COMMON, unit(1), np.zeros(8, np.float32)) == [0, 0, 0]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.integers(2, 64), st.integers(1, 20), st.integers(0, 9))
 def test_shares_lie_between_nought_and_one_and_do_not_depend_on_who_else_is_asked(
     n: int, asked: int, seed: int

@@ -17,6 +17,7 @@ from memquorum.core.vote.columns import Ballot
 from memquorum.core.vote.kinds import FORGET, KINDS, PROMOTE
 from memquorum.core.vote.kinds.kind import Opinion
 from memquorum.core.vote.tally import CONTRADICTED, TOO_FEW, TOO_LIGHT, Outcome, needed_ppm, tally
+from tests import examples
 from tests.builders.genesis import DEFAULT_WEIGHTS, make
 from tests.builders.votes import ballot, following
 
@@ -104,7 +105,7 @@ def elections(draw: st.DrawFn) -> tuple[Genesis, NominationProposed, list[Ballot
     return genesis, nomination(*kinds), ballots
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(elections(), st.data())
 def test_a_further_ballot_never_undoes_a_decision(
     election: tuple[Genesis, NominationProposed, list[Ballot]], data: st.DataObject
@@ -121,7 +122,7 @@ def test_a_further_ballot_never_undoes_a_decision(
         before = now
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(elections(), st.data())
 def test_the_order_of_ballots_means_nothing(
     election: tuple[Genesis, NominationProposed, list[Ballot]], data: st.DataObject
@@ -130,7 +131,7 @@ def test_the_order_of_ballots_means_nothing(
     assert tally(genesis, nominated, data.draw(st.permutations(ballots))) == tally(genesis, nominated, ballots)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(elections())
 def test_nothing_is_decided_without_q_members_and_the_share_of_all_voices(
     election: tuple[Genesis, NominationProposed, list[Ballot]],

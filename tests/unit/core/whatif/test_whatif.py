@@ -21,6 +21,7 @@ from memquorum.core.whatif.keepers import DENSITIES, ORACLE, VOTED, Foresight, S
 from memquorum.core.whatif.replaying import DAY_MS, Regret, Result, Trial, replay
 from memquorum.core.whatif.report import CannotTry, compare
 from memquorum.core.whatif.vectors import SCALE, Asking, Vectors, whole
+from tests import examples
 from tests.builders.courses import BEGAN, came, course, item, read, wild
 
 T = BEGAN
@@ -178,7 +179,7 @@ def test_the_hash_covers_which_keys_exist_and_the_budget(seed: int) -> None:
     assert compare(courses, FORGETTING, 201, TRIAL).hash != first
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(0, 10**6))
 def test_a_budget_that_holds_all_regrets_nothing_and_hits_all(seed: int) -> None:
     made = compare([wild(seed)], FORGETTING, 10**7, TRIAL)
@@ -188,7 +189,7 @@ def test_a_budget_that_holds_all_regrets_nothing_and_hits_all(seed: int) -> None
         assert told.share_ppm is None
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([64, 200, 500]), st.booleans())
 def test_the_oracle_serves_no_less_than_a_policy_and_the_ceiling_no_less_than_it(
     seed: int, tokens: int, plain: bool
@@ -211,7 +212,7 @@ def test_by_itself_the_oracle_is_no_worse_where_all_weigh_the_same(seed: int) ->
     assert all(one.counts.hits <= best for one in results if one.setting.policy != VOTED)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(FORGETTING))
 def test_what_was_erased_is_never_named(seed: int, policy: str) -> None:
     made = wild(seed, memories=90)
@@ -254,7 +255,7 @@ def test_a_ceiling_is_what_fits() -> None:
     assert most_hits(demand, {"a": T, "b": T}, 20) == 2.0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(DENSITIES), st.one_of(st.none(), st.integers(1, 80)))
 def test_the_oracle_lets_go_what_is_worth_least_in_order(seed: int, density: str, most: int | None) -> None:
     lot = random.Random(seed)

@@ -21,6 +21,7 @@ from memquorum.core.consolidation.rendering import written
 from memquorum.core.consolidation.weighing import important
 from memquorum.core.text.tokens import tokens
 from memquorum.ports import Source, SummariserUnavailable
+from tests import examples
 from tests.builders.notes import NOTES
 from tests.support.scripted_model import Model as Scripted
 from tests.support.scripted_model import scripted_model
@@ -106,7 +107,7 @@ def alike(sensitivity_ppm: int, purposes: str | None, jurisdictions: str) -> lis
 @example(alike(0, "billing", ""), {"DE"})
 @example(alike(0, None, "US-CA"), {"DE"})
 @given(st.lists(FACETS, min_size=len(NOTES), max_size=len(NOTES)), st.sets(st.sampled_from(["DE", "US-CA"])))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_what_is_kept_back_is_in_no_request(facets: list[dict[str, Any]], laws: set[str]) -> None:
     with scripted_model(invents=0) as server:
         asked = model(server, Path("/tmp"), gate=Gate(100_000, "summarising", frozenset(laws)))

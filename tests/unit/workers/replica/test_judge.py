@@ -31,6 +31,7 @@ from memquorum.core.vote.grounds import Grounds
 from memquorum.core.vote.kinds import FORGET, KINDS, PROMOTE
 from memquorum.core.vote.kinds.kind import Opinion
 from memquorum.schema_files import load_codec
+from tests import examples
 from tests.builders.genesis import make, public_key, seed_of
 from tests.builders.protections import wanted
 from tests.builders.worths import sealed_counts
@@ -130,7 +131,7 @@ def one_by_one(nomination: NominationProposed) -> Places:
     return tuple((dataclasses.replace(kind, fade=None), where) for kind, where in places_of(nomination))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.tuples(memories, proposals), min_size=1, max_size=20))
 def test_opinions_in_columns_are_those_of_facts_one_by_one(given: Any) -> None:
     bench = Bench()

@@ -19,6 +19,7 @@ from memquorum.core.vote.judging import judged
 from memquorum.core.vote.kinds import OVERRULE, PROMOTE, SUPERSEDE
 from memquorum.core.vote.kinds.kind import Kind, Opinion, Together, opinion_in_words
 from memquorum.core.vote.tally import tally
+from tests import examples
 from tests.builders import genesis, votes
 
 POLICY, INFERRING = Policy(), from_json({"supersede": {"inferred": True}})
@@ -102,7 +103,7 @@ def test_who_names_another_agents_memory_has_to_be_borne_out_whatever_its_words(
 # A liar ---------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.sampled_from(PAIRS), st.integers(0, 3), st.lists(st.integers(0, 3), min_size=8, max_size=8), st.booleans())
 def test_a_liar_that_proposes_what_was_inferred_gets_no_quorum(
     pair: tuple[str, str, str], liar: int, heard: list[int], promoted: bool

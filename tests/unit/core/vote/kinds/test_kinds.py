@@ -33,6 +33,7 @@ from memquorum.core.vote.kinds.consolidate import CONSOLIDATE
 from memquorum.core.vote.kinds.kind import Kind, Opinion, nth_highest, opinion_in_words
 from memquorum.core.vote.kinds.merge import MERGE
 from memquorum.ports import Candidate
+from tests import examples
 from tests.builders import votes
 from tests.builders.policies import by_the_paper
 
@@ -289,7 +290,7 @@ around_the_gate = st.sampled_from([0, 599_999, 600_000, PPM])
 yes_to_promote = st.tuples(strong, strong, around_the_gate, ppm).map(lambda terms: opinion(PROMOTE, terms))
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.lists(yes_to_promote, max_size=7), st.integers(1, 5), st.data())
 def test_leaving_ballots_out_never_lets_a_promotion_pass(ballots: list[Any], q: int, data: st.DataObject) -> None:
     assert all(ballot.yes for ballot in ballots)

@@ -27,6 +27,7 @@ from memquorum.core.vote.judging import judged
 from memquorum.core.vote.kinds import KINDS, OVERRULE, PROMOTE, SUPERSEDE
 from memquorum.core.vote.kinds.kind import Kind, Opinion, Together, opinion_in_words
 from memquorum.core.vote.tally import needed_ppm, tally
+from tests import examples
 from tests.builders import genesis, protections, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 
@@ -409,7 +410,7 @@ def test_what_takes_a_place_on_purpose_contradicts_it_as_a_claim(how: dict[str, 
     assert [one.yes for one in opinions(PROMOTE, asked)] == [False, True]
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3), min_size=4, max_size=4), st.integers(0, 3))
 def test_two_claims_that_contradict_are_never_both_decided(repeated: list[list[int]], liar: int) -> None:
     """Each member has heard other repetitions; one of four says yes to everything."""
