@@ -21,22 +21,25 @@ from memquorum.core.reading.normal import normalised
 from memquorum.core.reading.orders import asks_to_forget
 from memquorum.core.reading.words import folded, words
 
-VERSION = 13
+VERSION = 14
 """Raise it with every change of a rule or a list: stages of two versions judge texts otherwise."""
 
 # A longer text says something, and so does a longer sentence of light words.
 _LONG, _LIGHT_MOST = 200, 10
 # More words that mean nothing without others say something: "they would have been there".
 _BESIDE_MOST = 3
-_CALLED_MOST = 2
+_CALLED_MOST, _CALLED_LONG = 2, 8
 _SIGNS = frozenset(
-    ".,;:!?…'\"’‘`“”„«»()-–—_~^¡¿。！？、，：；～「」『』・♪👍👏🙏👋👌💪🙂😀😃😄😁😊😂🤣😅😉😎😍😘🤗🥳🎉❤💙💜💚🧡✨🤝😆😋🙌☺😇🥰😭🙈"
-    "\u200d\ufe0f🏻🏼🏽🏾🏿"
+    ".,;:!?…'\"’‘`“”„«»()-–—_~^¡¿。！？、，：；～「」『』・♪＾´｀*\u200d\ufe0f🏻🏼🏽🏾🏿"
+    "👍👏🙏👋👌💪🤝🙌🤞✌🫶🤙🖖🫡🤟🤘✊👊🫰🫂💁🙇🙆🤷🤦😀😃😄😁😊😂🤣😅😉😎😍😘🤗🥳😆😋☺😇🥰😭🙈🙂🙃😌😏😜😝😛🤪🤭🤔🤨😐😑🙄😬😮😯😲😳🥺"
+    "🥹😢😥😔😞😟🙁☹😕😩😫😤😱🤯🤩😻😹🙊🙉😴🥱🤓🫠🫣❤💙💜💚🧡💛🖤🤍💖💕💗💓💞💘💝🩷♥🎉🎊✨🚀🔥💯⭐🌟💫🍀🌈☀🌞🌻🌸🌹💐🥂🍻🎈🎂☕"
 )
 _SENTENCE = re.compile(r"[.!?…;:。！？；：～]+|\n")
 _PIECES = re.compile(r"[^\w]+|_")
 _COMMA = re.compile(r"[,，、]")
 _LATIN = re.compile(r"[a-z]+")
+_PARTICLES = "をにがのは"
+_DRAWN = re.compile(r"([^\W\d_])\1{2,}")
 _ROLED = re.compile(r"\s*(?:user|assistant|human|ai|agent|customer|bot)\s*:\s+", re.IGNORECASE)
 _ALWAYS_CAPITAL = frozenset({"i", "ok", "okay", "god", "lol"})
 # Who says their name says something: "Hi, I'm Lea."
@@ -44,10 +47,26 @@ _INTRODUCES = re.compile(
     r"(?:\bI['’]m|\bI am|\b[Ii]t['’]s me,?|\b[Ii]ch bin|\b[Ii]ch hei(?:ß|ss)e|\b[Jj]e suis|\b[Ss]oy|\b[Ss]ono|\b[Ss]ou|"
     r"\b[Ii]k ben|\b[Jj]estem)\s+[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]"
 )
+# "hahahaha", "jajaja", "kkkk", "rsrsrs", "zzz".
+_LAUGHS = re.compile(
+    r"(?:[abm]|mu|mw|bw)?(?:(?:h[aei]){2,}h?|(?:j[aei]){2,}j?|(?:[aei]h){2,}[aei]?|(?:rs){2,}|(?:hue){2,}|(?:kk)+k|(?:ks){2,})|"
+    r"x[dp]+|lo+l+|mdr+|ptdr+|a{4,}|h+m+|z{3,}|w{3,}"
+)
+# Keys beside each other: "asdfgh".
+_ROWS = ("qwertyuiop", "qwertzuiop", "azertyuiop", "asdfghjkl", "qsdfghjklm", "zxcvbnm", "yxcvbnm", "wxcvbn")
+_KEYS_LEAST = 4
 # Small letters that an apostrophe leaves. Others are names: "x", "b".
 _ELIDED = frozenset("acdeijklmnostuy")
 # Who cannot do something says something, but for what one says so.
 _UNABLE = re.compile(r"\b(?:can['’]t|cannot|can not)\b(?!\s+(?:wait|thank|believe|complain)\b)", re.IGNORECASE)
+# "Thanks @mara!": a mention calls somebody.
+_MENTIONS = re.compile(r"(?<!\S)@(?P<who>[^\W_][\w-]{0,31})(?![\w@.])")
+_AND = frozenset({"and", "und", "et", "y", "e", "en", "i", "&"})
+# Who is called without a title: names that are written for how they sound, or 小 and the like before one.
+_BARE = re.compile(
+    r"[ァ-ヺー]{2,8}|[小老阿][\u4e00-\u9fff]{1,2}|[阿艾埃奥巴贝本比伯布查达戴丹德迪蒂多杜尔法菲费弗芙格戈哈海汉赫霍吉加贾杰卡凯康科克拉莱兰"
+    r"劳勒雷丽莉利琳卢鲁路伦罗洛玛马麦曼梅米密娜妮尼内努诺帕佩皮普琪乔琼萨塞莎沙珊史斯丝苏塔泰汤特汀托瓦威维温文沃西希夏谢辛雅亚伊因尤约泽詹珍娅可姆森顿]{2,5}"
+)
 _NODS = re.compile(r"\s*\+1[.!\s]*\Z")
 
 
@@ -61,6 +80,7 @@ def says_nothing(text: str) -> bool:
     """Whether a text holds nothing but small talk of one language, or only asks to forget or erase something."""
     if (role := _ROLED.match(text)) is not None:
         text = text[role.end() :]
+    text = _MENTIONS.sub(_mentioned, text) if "@" in text else text
     if len(text) > _LONG:
         return False
     if _NODS.match(text) or asks_to_forget(text):
@@ -78,6 +98,17 @@ def says_nothing(text: str) -> bool:
     known = [_known(folded(word)) for word in words(text) if not word.istitle()]
     left = reduce(and_, known, (1 << len(SPACED)) - 1)
     return any(left >> at & 1 and all(map(_spaced(language).talks, sentences)) for at, language in enumerate(SPACED))
+
+
+def _mentioned(mention: re.Match[str]) -> str:
+    """What is left of a mention: nothing, but where it is a word, "see you @noon"."""
+    return mention[0] if _known(folded(mention["who"])) or folded(mention["who"]) in _calendar() else ""
+
+
+@memo(16_384)
+def _is_noise(word: str) -> bool:
+    """Whether a folded word is laughter, or what fingers hit."""
+    return _LAUGHS.fullmatch(word) is not None or (len(word) >= _KEYS_LEAST and any(word in row for row in _ROWS))
 
 
 def talk_of(text: str) -> frozenset[str]:
@@ -114,7 +145,7 @@ class _Spaced:
         self._titles = lists.single(language, "honorifics")
         self._is, self._pronouns = frozenset(lists.sections(language).get("is", ())), lists.single(language, "pronouns")
         self._words = Words(lists.strings(language, "light"))
-        self._calendar = lists.single("any", "calendar")
+        self._people = lists.single("any", "people")
         self._not, self._deniable = (Words(lists.strings("any", name)) for name in ("light-not", "deniable"))
         self._worthless = Words(lists.strings(language, "worthless"))
         self._you = lists.single(language, "you")
@@ -134,7 +165,7 @@ class _Spaced:
     def knows(self, word: str) -> bool:
         """Whether a folded word is in any of its lists, as it is spelled there."""
         word = self._said.spelled(word)
-        return word in self._said.vocabulary or self._is_light(word)
+        return word in self._said.vocabulary or self._is_light(word) or word in self._people or _is_noise(word)
 
     def worthless(self, word: str) -> bool:
         """Whether talk is made of such a word, so that it adds nothing to what a text is worth."""
@@ -168,7 +199,7 @@ class _Spaced:
             if before is None:
                 continue
             ends = {at + many: before for many in self._said.lengths(read, at)}
-            if word in self._single or (beside_most and word in _ELIDED):
+            if word in self._single or (beside_most and word in _ELIDED) or _is_noise(word):
                 ends.setdefault(at + 1, before)
             elif word in self._beside:
                 ends.setdefault(at + 1, before + (word not in read[:at]))
@@ -180,8 +211,8 @@ class _Spaced:
         return least[-1] is not None and least[-1] <= beside_most
 
     def _calls(self, sentence: str, said: list[str], read: list[str]) -> bool:
-        """Whether it is small talk but for the name of whom it speaks to: behind a greeting, or at the end behind a
-        comma."""
+        """Whether it is small talk but for the names of whom it speaks to: behind a greeting, at the end behind a
+        comma, or a name of the list between commas."""
         places = _parted(sentence)
         greeted = {
             at + many
@@ -189,22 +220,36 @@ class _Spaced:
             if at in places or all(word in self._single for word in read[:at])
             for many in self._greets.lengths(read, at)
         }
-        for many in range(1, _CALLED_MOST + 1):
-            for at in range(1, len(said) - many + 1):
+        for many in range(1, _CALLED_MOST + 2):
+            for at in range(len(said) - many + 1):
                 rest = read[:at] + read[at + many :]
-                if not all(map(self._names, said[at : at + many])):
+                if not rest or not self._are_names(said[at : at + many]):
                     continue
-                # One word before a comma may be the answer: "Yes, Alice."
                 last = at + many == len(said)
-                parted = at in places and last and len(rest) > 1
-                beside = at in greeted and (last or not self._nouns_capital)
-                if (beside or parted) and self._covers(rest, frozenset(), 1 if beside else _BESIDE_MOST):
+                ends = last or at + many in places
+                known = all(word in self._people or word in _AND for word in read[at : at + many])
+                # One word before a comma may be the answer: "Yes, Alice."
+                parted = (
+                    (len(rest) > 1 or greeted) and (at in places or (at == 0 and known)) and (last or (known and ends))
+                )
+                beside = at in greeted and (ends or not self._nouns_capital)
+                if (beside or parted) and (
+                    self._covers(rest, frozenset(), 1 if beside else _BESIDE_MOST) or (parted and self._all_light(rest))
+                ):
                     return True
         return False
 
+    def _are_names(self, called: list[str]) -> bool:
+        """Whether one or two are named: "Ada Quill", "Ada and Tom"."""
+        if len(called) > _CALLED_MOST:
+            return folded(called[1]) in _AND and self._names(called[0]) and self._names(called[2])
+        return all(map(self._names, called))
+
     def _names(self, word: str) -> bool:
         read = folded(word)
-        return word.isalpha() and read not in self._calendar and (word.istitle() or read in self._titles)
+        if not word.isalpha():
+            return False
+        return read in self._people or (read not in _calendar() and (word.istitle() or read in self._titles))
 
     def _all_light(self, read: list[str]) -> bool:
         """Whether every word is light, and denied is at most what talk denies."""
@@ -221,6 +266,11 @@ class _Spaced:
             return False
         denied = any(word in self._not for word in alone)
         return not denied or (read[0] not in self._you and any(word in self._deniable for word in read))
+
+
+@cache
+def _calendar() -> frozenset[str]:
+    return lists.single("any", "calendar")
 
 
 def _parted(sentence: str) -> set[int]:
@@ -241,33 +291,45 @@ class _Unspaced:
         self._beside = lists.strings(language, "beside")
         self._greets = lists.strings(language, "greets")
         self._titles = lists.strings(language, "honorifics")
+        self._title, self._greeting = tuple(self._titles), tuple(self._greets)
         self._most = max(map(len, self._said), default=0)
 
     def talks(self, sentence: str) -> bool:
         """Whether a sentence is small talk: each of its pieces between signs is, or one is whom it speaks to."""
-        pieces = [folded(one) for one in _PIECES.split(sentence) if one]
+        pieces = [_DRAWN.sub(r"\1", folded(one)) for one in _PIECES.split(sentence) if one]
         rest = [one for one in pieces if not self._called(one)]
+        if any(piece.startswith(self._greeting) or piece.endswith(self._greeting) for piece in rest):
+            rest = [one for one in rest if one in self._said or not _BARE.fullmatch(one)]
         return bool(rest) and all(map(self._covers, rest))
 
     def _called(self, piece: str) -> bool:
-        return len(piece) <= 8 and any(piece.endswith(one) and piece != one for one in self._titles)
+        named = len(piece) <= _CALLED_LONG and piece.endswith(self._title) and piece not in self._titles
+        return named and not any(one in piece[1:] for one in _PARTICLES)
 
     def _covers(self, piece: str) -> bool:
-        reached, said = {0}, {0: False}
+        reached, said, greeted = {0}, {0: False}, set[int]()
         for at in range(len(piece)):
             if at not in reached:
                 continue
             latin = _LATIN.match(piece, at)
-            if latin and (latin[0] in self._single or set(latin[0]) == {"w"}):
+            if latin and (latin[0] in self._single or _is_noise(latin[0]) or set(latin[0]) == {"w"}):
                 reached.add(latin.end())
                 said[latin.end()] = True
+            if at in greeted and self._called(piece[at:]):
+                return True
             for end in range(at + 1, min(len(piece), at + self._most) + 1):
                 part = piece[at:end]
-                listed = part in self._said or (self._called(part) and piece[end:] in self._greets)
+                greets = part in self._greets
+                listed = greets or part in self._said or (piece[end:] in self._greets and self._calls(part))
                 if listed or part in self._beside:
                     reached.add(end)
                     said[end] = said.get(end, False) or said[at] or listed
+                if greets:
+                    greeted.add(end)
         return len(piece) in reached and said[len(piece)]
+
+    def _calls(self, part: str) -> bool:
+        return self._called(part) or _BARE.fullmatch(part) is not None
 
 
 _spaced, _unspaced = cache(_Spaced), cache(_Unspaced)
