@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property, partial
 from heapq import heappop, heappush, nsmallest
 from itertools import islice
@@ -52,7 +52,7 @@ _SLACK = 1e-5
 # From this cosine on two texts may speak of one matter, and so many of the nearest are asked whether they contradict.
 _RELATED, _HEARD_MAX = 0.5, 16
 # What says that it corrects something may name somebody else, or another thing, in few words: then little is alike.
-_CORRECTED = 0.28
+_CORRECTED = 0.2
 _CORRECTS = re.compile(
     r"\b(?:new|now|no longer|switched|moved|relocated|migrated|changed|reassigned|renamed|replaced|became|took over|"
     r"instead|actually|correction|(?:is|will be) (?:the|our|my))\b",
@@ -544,6 +544,15 @@ def _doubted(episode: EncodedEpisode, said: Claims, heard: list[_Heard], doubts:
     return tuple(dict.fromkeys(memory_id for _, memory_id, text in asked if doubts(text, episode.text)))
 
 
+def _contradictions(found: Mapping[str, Finding], own: Set[str]) -> tuple[str, ...]:
+    """Those that are about just the same. Of the others, which may be about something else, the nearest where none is,
+    and the nearest of the agent's `own` where none of these is its own."""
+    chosen = [memory_id for memory_id, one in found.items() if one.exact] or list(found)[:1]
+    if own.isdisjoint(chosen):
+        chosen += [memory_id for memory_id in found if memory_id in own][:1]
+    return tuple(chosen)
+
+
 class Surroundings:
     """What surrounds a namespace's episodes: its memories, and an episodic buffer for each of its agents.
 
@@ -724,8 +733,7 @@ class Surroundings:
                 found[one.memory_id] = finding
         if not found and self._doubts is not None:
             return _doubted(episode, said, heard, self._doubts)
-        # Of what is not about just the same, the nearest alone.
-        return tuple(memory_id for memory_id, one in found.items() if one.exact) or tuple(found)[:1]
+        return _contradictions(found, {one.memory_id for one in heard if one.own})
 
     def _related(self, episode: EncodedEpisode, looks: Sequence[Look], least: float) -> list[tuple[float, str, Seen]]:
         return [one for look in looks for one in islice(self._whole(look, episode.marks, least), _HEARD_MAX)]

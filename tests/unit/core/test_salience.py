@@ -478,6 +478,17 @@ def test_what_says_otherwise_names_what_it_contradicts_in_either_tier() -> None:
     assert again.contradicts == ("newer",)
 
 
+def test_an_agent_that_corrects_a_stranger_corrects_its_own_note_as_well() -> None:
+    around = Surroundings(POLICY, 8)
+    note = "Our office is in Graz, Annenstrasse 12. The alarm code is 4471. Parking is behind the building."
+    around.judge(episode("note", 50, note, reward_ppm=PPM))
+    around.judge(episode("theirs", 5, "The alarm code is 9999 now.", reward_ppm=PPM, agent="mallory"))
+    newer = around.judge(episode("newer", 0, "Our alarm code changed: it is 5520 now.", reward_ppm=PPM))
+    assert newer.contradicts == ("theirs", "note")
+    moved = around.judge(episode("moved", 127, "We moved the office to Linz.", reward_ppm=PPM))
+    assert moved.contradicts == ("note",), "one statement of three is far from the note's vector"
+
+
 def test_who_has_a_part_now_is_held_to_who_had_it_though_little_is_alike() -> None:
     around = Surroundings(POLICY, 8)
     around.judge(episode("lead", 0, "Bernd is the team lead.", reward_ppm=PPM))
