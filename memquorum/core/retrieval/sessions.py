@@ -217,6 +217,8 @@ def _stands_now(parts: Sequence[SessionPart], *, over: bool) -> str:
         return "The session is not over yet; a summary of it is made once it is."
     if any(made.status in _SAYS for one in parts for made in one.summaries):
         return "The session is summed up, and searches find its summary."
+    if any(one.unsaid and one.summaries for one in parts):
+        return "The session was summed up, and its summary is gone."
     if not any(one.memories or one.sealed or one.unsaid for one in parts):
         return "Nothing is left of the session."
     return f"No summary is made of the session{'' if over else ' as it stands'}."

@@ -82,7 +82,7 @@ def test_a_summary_that_is_erased_is_not_told_to_be_served() -> None:
     back = "`memquorum restore ID` asks for each back until 15 Jun 2025, 16:06 UTC"
     erased = f"is erased; 2 put away that it said: {back}"
     assert list(lines(told(("plant", "s"), rest, [OLD], [], SHARD, policy=LOSES))) == [
-        "No summary is made of the session.",
+        "The session was summed up, and its summary is gone.",
         "anna: 2 put away that no summary says any more",
         f"  summary old {erased}",
     ]
