@@ -126,8 +126,8 @@ class MultilingualEncoder:
 
 
 def windows(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Of each token of texts that stand one after the other, where the two before it, it, and the two after it are:
-    shape (tokens, 5). Outside its text there is the place after the last token, where zeros stand."""
+    """Finds for each token the places of itself and of two tokens on each side, shape (tokens, 5). The texts stand one
+    after the other. Outside a token's text there is the place after the last token, where zeros stand."""
     count = int(lengths.sum())
     ends = np.repeat(np.cumsum(lengths), lengths)[:, None]
     starts = ends - np.repeat(lengths, lengths)[:, None]
