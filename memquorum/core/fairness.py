@@ -25,12 +25,13 @@ LEAST, MOST = 48, 20_000
 _STALLED_S = 5.0
 _SAMPLE_S = 0.25
 _REACH_S = 2.0
-_COST_BYTES, _COST_MOST = 1_024, 8
+# A text is encoded whole, in passages, so it costs by its length: some 7 ms of processor a unit, as a short record.
+_COST_FREE, _COST_BYTES, _COST_MOST = 256, 128, 640
 
 
 def cost(size: int) -> int:
-    """What a record of so many bytes costs those behind: texts are read to a bound, so a record has a most, too."""
-    return min(1 + size // _COST_BYTES, _COST_MOST)
+    """What a record of so many bytes costs those behind: texts have a most, so a record has one, too."""
+    return min(1 + max(0, size - _COST_FREE) // _COST_BYTES, _COST_MOST)
 
 
 @dataclass(slots=True)
@@ -131,6 +132,11 @@ class Window:
     def limit(self) -> float:
         """How much may be on its way now."""
         return self.size + self._given
+
+    def holds(self, out: int, units: int) -> bool:
+        """Whether so much may be on its way with the next one, which costs `units`: that alone always may, or a text
+        that costs more than the window holds would never be let in."""
+        return out <= max(self.limit, units)
 
     def saw(self, finished: int, waits: bool, now_s: float) -> None:
         """Those behind have finished so much more since the last call. `waits`: records wait for room.

@@ -144,7 +144,7 @@ class Holding:
         now = self._clock()
         if self._out + units > self._window.limit / 2 and now - self._asked >= _ASK_S:
             self._look(now)
-        return self._out + units <= self._window.limit
+        return self._window.holds(self._out + units, units)
 
     def _look(self, now_s: float) -> None:
         self._asked, waits = now_s, self._waited

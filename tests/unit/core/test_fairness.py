@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memquorum.core import fairness
 from memquorum.core.fairness import LEAST, MOST, TARGET_S, Fair, Window, cost
+from memquorum.core.intake import CONTENT_BYTES_MAX
 
 Record = tuple[str, int, int]
 """Its namespace, its number there, and its cost."""
@@ -132,7 +132,7 @@ class Line:
             self.idle_s += self.STEP_S
         self.out -= finished
         self.window.saw(finished, bool(len(self.fair)), self.now)
-        while len(self.fair) and self.out + self.fair.peek() <= self.window.limit:
+        while len(self.fair) and self.window.holds(self.out + self.fair.peek(), self.fair.peek()):
             one = self.fair.pop()
             self.out += one[1]
             self.stream.append(one)
@@ -158,6 +158,18 @@ def test_a_flood_delays_another_namespace_by_what_is_on_its_way(rate: float, uni
     # Where they are slow, the least window lasts longer than the target.
     bound = max(TARGET_S, LEAST / (rate * units)) + 1.0
     assert max(line.waits["quiet"]) <= bound
+
+
+@pytest.mark.parametrize("rate", [150, 300])
+def test_a_flood_of_long_texts_delays_another_namespace_by_one_of_them(rate: float) -> None:
+    line, each = Line(rate), cost(40_000)
+    line.publish("flood", 200, each)
+    for _ in range(40):
+        for _ in range(20):
+            line.step()
+        line.publish("quiet", 1)
+    line.until_scored(240)
+    assert max(line.waits["quiet"]) <= max(TARGET_S, each / rate) + 1.0
 
 
 @pytest.mark.parametrize("rate", [25, 60, 200, 1_000, 5_000])
@@ -191,5 +203,11 @@ def test_the_window_has_bounds() -> None:
 
 
 def test_a_record_costs_by_its_bytes_and_not_without_end() -> None:
-    assert [cost(size) for size in (0, 1_023, 1_024, 10**6)] == [1, 1, 2, cost(10**9)]
-    assert 2 * cost(10**9) <= fairness.LEAST
+    assert [cost(size) for size in (0, 383, 384, 1_024, 32 * 1024, 10**6)] == [1, 1, 2, 7, 255, cost(10**9)]
+    assert cost(CONTENT_BYTES_MAX) < cost(10**9)
+
+
+def test_a_text_that_costs_more_than_the_window_holds_is_let_in_alone() -> None:
+    window, units = Window(0.0), cost(CONTENT_BYTES_MAX)
+    assert window.limit < units and window.holds(units, units)
+    assert not window.holds(units + 1, units) and not window.holds(units + 1, 1)
