@@ -21,11 +21,12 @@ from memquorum.client import AsyncMemory
 from memquorum.core.api.answers import Answering, Hit, Retrieved
 from tests.benchmarks.kept import Row
 from tests.benchmarks.parts import WHOLE, Parts, parts
+from tests.benchmarks.right import long
 from tests.benchmarks.right.cases import FOLDER, Case
 from tests.benchmarks.right.frame import Material, Measure
 from tests.benchmarks.right.own import Rates
 
-SORTS = ("overtaken", "stays", "unreal", "again", "both", "temporal", "wordings", "apart", "talk", "answerable")
+SORTS = ("overtaken", "stays", "unreal", "again", "both", "temporal", "wordings", "apart", "talk", "answerable", "long")
 _AT_ONCE = 12
 _STORED = "stored"
 
@@ -195,12 +196,13 @@ def measure(material: Material) -> Row:
 def lived(row: Row, material: Material, encoder: str = "minilm") -> None:
     """Notes what an installation with an encoder makes of all sorts."""
     found = {sort: material.some(read(sort), 12) for sort in SORTS}
-    row.note(
-        f"{sum(map(len, found.values()))} cases in {len({c.language for s in found.values() for c in s})} languages"
-    )
+    longs = found.pop("long")
+    every = [case for cases in (*found.values(), longs) for case in cases]
+    row.note(f"{len(every)} cases in {len({case.language for case in every})} languages")
     noted = Noted(row)
     with parts(*WHOLE, agents={}, encoder=encoder) as running:
         asyncio.run(_live(found, running, noted))
+        asyncio.run(long.live(longs, running, noted))
     noted.figures(_AT_MOST)
     for way, told in noted.scores.items():
         row.figure(f"answerable, {way}", auc(told), "AUC")
@@ -234,6 +236,7 @@ _AT_LEAST: Mapping[str, float] = {
     "same folded": 100,
     **{f"answerable, {way}": 0.92 for way in _WAYS},
     "answerable right": 90,
+    **{f"long text found, {way}": 90 for way in (*_WAYS, "passage")},
 }
 _AT_MOST: Mapping[str, float] = {
     "what still holds marked": 2,
@@ -251,7 +254,7 @@ async def _live(found: Mapping[str, list[Case]], running: Parts, noted: Noted) -
             await _case(case, running, noted)
 
     async with asyncio.TaskGroup() as group:
-        for case in (case for sort in SORTS for case in found[sort]):
+        for case in (case for cases in found.values() for case in cases):
             group.create_task(one(case))
 
 
