@@ -8,8 +8,8 @@
 - `$attributes`: of a memory `m`, what its attributes have to be.
 - `$branch`: of a `content c`, that it is filed at a path or below.
 - `$edges`: what a memory `own` is linked with and the gates let through, each as the kind, a blank, the id.
-- `$sentences(VECTOR)`: as `z`, of a summary `m` the sentences that are nearest to the vector: how far the nearest is
-  (`apart`), which they are (`said`), and its vector.
+- `$sentences(VECTOR)`: as `z`, of a summary `m` the sentences that are nearest to the vector, and of a long text its
+  passages: how far the nearest is (`apart`), which they are, the nearest first (`said`), and its vector.
 """
 
 from __future__ import annotations
@@ -220,9 +220,10 @@ _TABLES = {table.name: table for table in TABLES.values()}
 _NAMED = re.compile(
     rf"\$(?:(row|columns|bound)\((%\(namespace\)s|\{{?\w+\}}?)\)|sentences\((?P<near>[^\s]+)\)|formed\((?P<form>[\w.]+)\)|({'|'.join(_WHOLE)})\b)"
 )
-# A sentence that is further than the nearest by so much, as a cosine, answers something else; and three say enough.
+# A sentence or passage that is further than the nearest by so much, as a cosine, answers something else; and three say
+# enough.
 _SENTENCES = """LEFT JOIN LATERAL (
-    SELECT min(t.apart) AS apart, array_agg(t.place) AS said,
+    SELECT min(t.apart) AS apart, array_agg(t.place ORDER BY t.apart, t.place) AS said,
         (array_agg(t.vector ORDER BY t.apart, t.place))[1] AS vector
     FROM (
         SELECT y.place, y.vector, y.vector <=> $near AS apart, min(y.vector <=> $near) OVER () AS best
@@ -232,7 +233,7 @@ _SENTENCES = """LEFT JOIN LATERAL (
         LIMIT 3
     ) AS t
     WHERE t.apart <= t.best + 0.1
-) AS z ON m.made_by IS NOT NULL"""
+) AS z ON true"""
 
 
 def filled(statement: str) -> str:

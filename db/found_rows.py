@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from msgspec.structs import asdict
 
@@ -17,6 +18,7 @@ from memquorum.core.facets import names as joined
 from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.labelling import Labels
 from memquorum.core.policy import PPM
+from memquorum.core.reading.passages import Span, near
 from memquorum.core.records import Link
 from memquorum.core.retrieval import filing
 from memquorum.core.retrieval.buffer import Trace
@@ -27,9 +29,11 @@ from memquorum.core.retrieval.query import Filters, cosine
 from memquorum.core.retrieval.ranking import Candidate, Question
 from memquorum.core.retrieval.recall import Neighbour
 
+T = TypeVar("T")
+
 OWN = len(REMEMBERED) + 2
-"""So many columns of a row are the memory's, its distance, and which of a summary's sentences are so near; what else a
-statement finds comes behind them."""
+"""So many columns of a row are the memory's, its distance, and which of a summary's sentences, or of a long text's
+passages, are so near; what else a statement finds comes behind them."""
 
 
 def shown(row: tuple[Any, ...]) -> dict[str, Any]:
@@ -63,10 +67,18 @@ def labels(key: str | None, path: str | None, attributes: dict[str, Any] | None)
 
 def hit_of(row: tuple[Any, ...]) -> Hit:
     """A hit, of the columns that every statement which finds memories begins with."""
+    return _hit(row)[0]
+
+
+def _hit(row: tuple[Any, ...]) -> tuple[Hit, tuple[Span, ...]]:
+    """A hit, and of a long text the passages that are nearest."""
     *own, distance, said = row[:OWN]
     found = _seen(REMEMBERED, tuple(own))
-    text = found["text"] if said is None else excerpt(found["text"], said)
-    return Hit(**found | {"text": text, "excerpt": text != found["text"]}, score=cosine(distance))
+    if said is None or found["made_by"] is None:
+        passages = near(found["text"], said or ())
+        return Hit(**found, score=cosine(distance), passage=passages[0] if passages else None), passages
+    text = excerpt(found["text"], said)
+    return Hit(**found | {"text": text, "excerpt": text != found["text"]}, score=cosine(distance)), ()
 
 
 def _seen(names: tuple[str, ...], row: tuple[Any, ...]) -> dict[str, Any]:
@@ -78,6 +90,12 @@ def _seen(names: tuple[str, ...], row: tuple[Any, ...]) -> dict[str, Any]:
 
 def _purposes(named: str | None) -> tuple[str, ...] | None:
     return None if named is None else joined(named)
+
+
+async def each(make: Callable[[tuple[Any, ...]], T], rows: Sequence[tuple[Any, ...]]) -> list[T]:
+    """What is made of each row; off the loop where there are long texts, whose passages are looked for."""
+    long = any(row[OWN - 1] is not None for row in rows)
+    return await asyncio.to_thread(lambda: [make(row) for row in rows]) if long else [make(row) for row in rows]
 
 
 def asked_of(question: Question) -> dict[str, Any]:
@@ -94,9 +112,9 @@ def filters_of(filters: Filters) -> dict[str, Any]:
 
 def candidate(row: tuple[Any, ...]) -> Candidate:
     """Makes a candidate of a row of `candidates`."""
-    hit, (encoder, sent, near, words, after, _) = hit_of(row), row[OWN:]
+    (hit, passages), (encoder, sent, is_near, words, after, _) = _hit(row), row[OWN:]
     whole = row[REMEMBERED.index("text")] if hit.excerpt else None
-    return Candidate(hit, encoder, vector(sent), near, words, tuple(after), whole)
+    return Candidate(hit, encoder, vector(sent), is_near, words, tuple(after), whole, passages)
 
 
 def form(row: tuple[Any, ...], encoder: str) -> Form:

@@ -354,7 +354,7 @@ COPY content (memory_id, body, namespace, named, key, path, attributes) FROM STD
 COPY embedding (memory_id, namespace, vector, encoder) FROM STDIN (FORMAT BINARY)
 
 -- :name sentence_copy
--- Vectors of summaries' sentences.
+-- Vectors of summaries' sentences, and of long texts' passages.
 COPY sentence (memory_id, place, namespace, vector, encoder) FROM STDIN (FORMAT BINARY)
 
 -- :name experience_copy
@@ -960,7 +960,7 @@ DELETE FROM content WHERE memory_id = ANY(%(ids)s::uuid[])
 DELETE FROM embedding WHERE memory_id = ANY(%(ids)s::uuid[])
 
 -- :name sentence_delete
--- Vectors of the sentences of summaries that are forgotten or encoded anew.
+-- Vectors of the sentences of summaries, and of the passages of long texts, that are forgotten or encoded anew.
 DELETE FROM sentence WHERE memory_id = ANY(%(ids)s::uuid[])
 
 -- :name experience_delete
@@ -2346,7 +2346,7 @@ SELECT as_of, last_epoch, last_epoch_at FROM shard WHERE shard = %(shard)s
 
 -- :name search
 -- The nearest memories of a namespace by exact cosine, in both tiers; vectors of another encoder cannot be compared. A
--- summary is as near as it is itself, or the nearest of its sentences. What is for certain purposes is not given to who
+-- summary is as near as it is itself, or the nearest of its sentences; a long text likewise by its passages. What is for certain purposes is not given to who
 -- names none.
 WITH found AS MATERIALIZED (
     (
@@ -2370,7 +2370,7 @@ WITH found AS MATERIALIZED (
 ), nearest AS MATERIALIZED (
     SELECT id, min(distance) AS distance FROM found GROUP BY id ORDER BY distance, id LIMIT %(k)s
 )
-SELECT $remembered, n.distance, CASE WHEN z.apart <= n.distance THEN z.said END
+SELECT $remembered, n.distance, CASE WHEN z.apart <= n.distance OR m.made_by IS NULL THEN z.said END
 FROM nearest n
 JOIN memory m USING (id)
 JOIN content c ON c.memory_id = m.id
@@ -2405,7 +2405,7 @@ WITH passed AS MATERIALIZED (
 ), nearest AS MATERIALIZED (
     SELECT id, min(distance) AS distance FROM found GROUP BY id ORDER BY distance, id LIMIT %(k)s
 )
-SELECT $remembered, n.distance, CASE WHEN z.apart <= n.distance THEN z.said END
+SELECT $remembered, n.distance, CASE WHEN z.apart <= n.distance OR m.made_by IS NULL THEN z.said END
 FROM nearest n
 JOIN memory m USING (id)
 JOIN content c ON c.memory_id = m.id
@@ -2438,7 +2438,7 @@ WITH found AS MATERIALIZED (
 ), nearest AS MATERIALIZED (
     SELECT id, min(distance) AS distance FROM found GROUP BY id ORDER BY distance, id LIMIT %(k)s
 )
-SELECT $remembered, n.distance, CASE WHEN z.apart <= n.distance THEN z.said END
+SELECT $remembered, n.distance, CASE WHEN z.apart <= n.distance OR m.made_by IS NULL THEN z.said END
 FROM nearest n
 JOIN memory m USING (id)
 JOIN content c ON c.memory_id = m.id
@@ -2502,7 +2502,7 @@ WITH asked AS MATERIALIZED (
     ) AS found
     GROUP BY id
 )
-SELECT $remembered, least(e.vector <=> a.vector, z.apart), CASE WHEN z.apart <= e.vector <=> a.vector THEN z.said END,
+SELECT $remembered, least(e.vector <=> a.vector, z.apart), CASE WHEN z.apart <= e.vector <=> a.vector OR m.made_by IS NULL THEN z.said END,
     m.encoder, halfvec_send(CASE WHEN z.apart <= e.vector <=> a.vector THEN z.vector ELSE e.vector END),
     k.near, k.score::float8,
     ARRAY(
@@ -2560,8 +2560,8 @@ CREATE INDEX CONCURRENTLY {index} ON content USING gin (words) WITH (fastupdate 
 DROP INDEX CONCURRENTLY IF EXISTS {index}
 
 -- :name search_cached
--- Of memories that a cache names, of those that changed since the journal sequence that it knows, and of summaries, whose
--- sentences it does not have, the nearest; and in the same snapshot, in each row, how many of the named are there and how many changed, up to one more than a bound. What
+-- Of memories that a cache names, of those that changed since the journal sequence that it knows, and of summaries and long texts, whose
+-- sentences and passages it does not have, the nearest; and in the same snapshot, in each row, how many of the named are there and how many changed, up to one more than a bound. What
 -- is gone is in no row. One row without a memory where there is none. What `search` asks of a row is asked here too.
 WITH changed AS MATERIALIZED (
     SELECT m.id
@@ -2593,7 +2593,7 @@ WITH changed AS MATERIALIZED (
 ), nearest AS (
     SELECT id, distance FROM asked ORDER BY distance, id LIMIT %(k)s
 )
-SELECT $remembered, n.distance, CASE WHEN z.apart <= n.distance THEN z.said END, t.there, t.changed
+SELECT $remembered, n.distance, CASE WHEN z.apart <= n.distance OR m.made_by IS NULL THEN z.said END, t.there, t.changed
 FROM counted t
 LEFT JOIN (
     nearest n
@@ -2731,7 +2731,7 @@ WITH asked AS MATERIALIZED (
     FROM (SELECT id, true AS near, NULL::numeric AS score FROM near UNION ALL SELECT id, false, score FROM said) AS found
     GROUP BY id
 )
-SELECT $remembered, least(e.vector <=> a.vector, z.apart), CASE WHEN z.apart <= e.vector <=> a.vector THEN z.said END,
+SELECT $remembered, least(e.vector <=> a.vector, z.apart), CASE WHEN z.apart <= e.vector <=> a.vector OR m.made_by IS NULL THEN z.said END,
     m.encoder, halfvec_send(CASE WHEN z.apart <= e.vector <=> a.vector THEN z.vector ELSE e.vector END),
     k.near, k.score::float8,
     ARRAY(
@@ -3178,7 +3178,7 @@ WHERE coalesce(m.shard, 0) = %(shard)s
 ORDER BY e.memory_id
 
 -- :name audit_sentence
--- Which summaries have vectors of their sentences, and by which encoder.
+-- Which summaries have vectors of their sentences, and long texts of their passages, and by which encoder.
 SELECT s.memory_id::text, s.namespace, s.encoder
 FROM sentence s
 LEFT JOIN memory m ON m.id = s.memory_id

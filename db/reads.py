@@ -122,7 +122,7 @@ class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
             found = await self._crowds.search(sight, wanted, len(vector))
         else:
             found = await self._pool.ask("search", wanted, sight)
-        return [found_rows.hit_of(row) for row in found]
+        return await found_rows.each(found_rows.hit_of, found)
 
     async def indexed(self, namespace: str, encoder: str) -> bool:
         """Whether an index finds the nearest of a namespace, nearly all of them, where `exact` does not forbid it."""
@@ -133,7 +133,7 @@ class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
         changed: see core/retrieval/cache.confirmed."""
         rows = await self._pool.ask("search_cached", near.parameters(), sight)
         there, changed = rows[0][found_rows.OWN :]
-        return [found_rows.hit_of(row) for row in rows if row[0] is not None], there, changed
+        return await found_rows.each(found_rows.hit_of, [row for row in rows if row[0] is not None]), there, changed
 
     async def candidates(self, sight: Sight, question: Question, given: Ranking) -> tuple[list[Candidate], int]:
         """What may answer a query, in no order, and the time of the shard (0 where there is nothing).
@@ -142,7 +142,7 @@ class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
         """
         if await self._crowds.whole(question):
             rows = await self._crowds.candidates(sight, question, given)
-            return [found_rows.candidate(row) for row in rows], rows[0][-1] if rows else 0
+            return await found_rows.each(found_rows.candidate, rows), rows[0][-1] if rows else 0
         wanted = found_rows.asked_of(question) | {
             "vectors": [halfvec(vector) for vector in question.vectors.values()],
             "query": question.query,
@@ -151,7 +151,7 @@ class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
             "reach": len(given.fusion.context),
         }
         rows = await self._pool.ask("candidates", wanted, sight)
-        return [found_rows.candidate(row) for row in rows], rows[0][-1] if rows else 0
+        return await found_rows.each(found_rows.candidate, rows), rows[0][-1] if rows else 0
 
     async def conflicts(self, sight: Sight, memory_ids: Sequence[str]) -> list[Contradiction]:
         """Finds what contradicts memories, where both are alive. Off the loop: of a summary each sentence is read."""

@@ -91,7 +91,7 @@ class _Case:
     text: str = ""
     vector: Vector | None = None
     sentences: Sequence[Vector] = ()
-    """Those of a summary's sentences."""
+    """Those of a summary's sentences, or of a long text's passages."""
 
     @property
     def _sums_up(self) -> bool:

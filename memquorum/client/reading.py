@@ -338,7 +338,7 @@ def _context(parsed: argparse.Namespace, found: Retrieved | Recalled, *, numbers
 
 def _show(console: Console, mark: str, one: Hit | Answering | Around, *, whole: bool = False) -> None:
     """`whole`: what fits a budget is not cut."""
-    said = " ".join(one.text.split()) if whole else _short(one.text)
+    said = " ".join(one.text.split()) if whole else _short(one.answering if isinstance(one, Hit) else one.text)
     console.print(terminal.text(console, f"{mark}  {said}"), soft_wrap=True)
     _whence(console, one)
     if isinstance(one, Answering) and one.through is not None:
@@ -403,11 +403,22 @@ def _whence(console: Console, one: Hit | Answering | Around | Shown) -> None:
         whence += f", weight {weight:g}"
     if one.made_by is not None:
         whence += ", out of a summary" if getattr(one, "excerpt", False) else ", a summary"
+    else:
+        whence += _where(one)
     if getattr(one, "diffused", False):
         whence += ", a general form of another namespace"
     if one.general_of is not None:
         whence += f", the general form of {one.general_of}"
     console.print(terminal.text(console, whence), style="dim", soft_wrap=True)
+
+
+def _where(one: Hit | Answering | Around | Shown) -> str:
+    """Where in a long text it answers, by its characters."""
+    if isinstance(one, Shown) or one.passage is None:
+        return ""
+    if isinstance(one, Hit) or not one.spans:
+        return f", best in characters {one.passage[0]}–{one.passage[1]}"
+    return f", characters {', '.join(f'{start}–{end}' for start, end in one.spans)} of a long text"
 
 
 def _counts(found: Context | Retrieved | Recalled) -> Iterator[str]:

@@ -89,15 +89,16 @@ def open_vector(key: bytes, sealed: bytes, memory_id: str) -> NDArray[np.float32
 
 
 def seal_sentences(key: bytes, nonce: bytes, vectors: NDArray[np.float32], memory_id: str) -> bytes:
-    """The embeddings of a summary's sentences, shape (n, d), sealed as `seal_vector` does."""
+    """The embeddings of a summary's sentences, or of a long text's passages, shape (n, d), sealed as `seal_vector`
+    does."""
     return seal(key, nonce, vectors.astype("<f2").tobytes(), _purpose("sentences", memory_id))
 
 
 def seal_rows(
     key: bytes, nonces: tuple[bytes, bytes], vectors: Sequence[NDArray[np.float32]], memory_id: str
 ) -> tuple[bytes, bytes | None]:
-    """A memory's embedding, the first of the vectors, and those of a summary's sentences behind it, each sealed under a
-    nonce of its own; None where it has no sentences. `open_rows` opens both."""
+    """A memory's embedding, the first of the vectors, and those of a summary's sentences or a long text's passages
+    behind it, each sealed under a nonce of its own; None where it has none. `open_rows` opens both."""
     import numpy as np
 
     whole = seal_vector(key, nonces[0], vectors[0], memory_id)
@@ -105,7 +106,8 @@ def seal_rows(
 
 
 def open_rows(key: bytes, embedding: bytes, sentences: bytes | None, memory_id: str) -> NDArray[np.float32]:
-    """A memory's embedding as float32, shape (d,); of a summary with those of its sentences below it, shape (1 + n, d).
+    """A memory's embedding as float32, shape (d,); of a summary with those of its sentences below it, and of a long
+    text with those of its passages, shape (1 + n, d).
 
     Raises SealError, and ValueError where the sentences' vectors are of another length.
     """

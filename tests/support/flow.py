@@ -20,6 +20,7 @@ from memquorum.core.commit.spine import Item
 from memquorum.core.experience.texts import Texts
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import shard_of
+from memquorum.core.reading.passages import passages
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
@@ -49,6 +50,8 @@ class Flow:
         self._numbers = itertools.count()
         self.sentences = False
         """Whether what is stored has a vector of a sentence too, as a summary has."""
+        self.more = ""
+        """What stands behind the sentence that each episode says; a long text has vectors of its passages."""
         self._random = np.random.default_rng(5)
 
     def flush(self) -> None:
@@ -88,7 +91,7 @@ class Flow:
         keys = self.vault.create(wanted)
         done = []
         for event_id, (memory_id, _, _) in zip(event_ids, wanted, strict=True):
-            content, key = f"Valve {event_id} opens at 4 bar.", keys[memory_id]
+            content, key = f"Valve {event_id} opens at 4 bar.{self.more}", keys[memory_id]
             content = content if said.get("task") is None else Texts(content, "4 bar").content
             episode = EpisodeAccepted(
                 event_id=event_id, memory_id=memory_id, namespace=namespace, agent="planner", subject="planner",
@@ -120,10 +123,11 @@ class Flow:
         sealed, below = None, None
         if outcome != "below_threshold":
             key = self.vault.open([episode.memory_id])[episode.memory_id]
+            text = sealing.open_text(key, episode.sealed_content, episode.memory_id)
             vector = self._random.normal(size=384).astype(np.float32)
-            sealed = sealing.seal_vector(key, os.urandom(12), vector, episode.memory_id)
-            if self.sentences:
-                below = sealing.seal_sentences(key, os.urandom(12), vector[None, :], episode.memory_id)
+            parts = [vector] * max(len(passages(text)), int(self.sentences))
+            nonces = os.urandom(12), os.urandom(12)
+            sealed, below = sealing.seal_rows(key, nonces, [vector, *parts], episode.memory_id)
         record = EpisodeScored(
             episode.event_id, episode.memory_id, episode.namespace, episode.agent, offset, episode.occurred_at, outcome,
             salience, False, "random", reinforces, 810_000, sealed_embedding=sealed, contradicts=contradicts,

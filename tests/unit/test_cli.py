@@ -498,6 +498,21 @@ def test_what_is_out_of_a_summary_is_marked(
         assert (", out of a summary" in capsys.readouterr().out) == marked
 
 
+def test_of_a_long_text_what_answers_is_shown_with_its_place(
+    client: Recorded, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = structs.replace(HIT, text="Lunch is at noon. " * 50 + "Valve 3 sticks.", passage=(900, 915))
+    monkeypatch.setattr(client, "search", lambda *_, **__: [long])
+    assert cli.main(["search", "q"]) == OK
+    told = capsys.readouterr().out
+    assert "Valve 3 sticks." in told and "Lunch" not in told and ", best in characters 900–915" in told
+    item = structs.replace(FOUND.items[0], excerpt=True, passage=(900, 915), spans=((0, 17), (900, 915)))
+    found = structs.replace(FOUND, items=(item,))
+    monkeypatch.setattr(client, "retrieve", lambda *_, **__: found)
+    assert cli.main(["retrieve", "q"]) == OK
+    assert ", characters 0–17, 900–915 of a long text" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("command", [["search", "q"], ["retrieve", "q"], ["recall", "m"]])
 def test_what_is_read_may_be_bounded(client: Recorded, command: list[str]) -> None:
     only = ["--type", "task", "--type", "social", "--sensitivity-max", "0.3", "--purpose", "billing"]

@@ -217,7 +217,7 @@ async def _second(
 ) -> list[Scored]:
     """The ranking with what the first hits name. It passes the same filters, and what it adds answers as well as the
     first hit that it follows."""
-    names = hops.asked(one.candidate.hit.text for one in ranked[: hops.KEPT])
+    names = hops.asked(one.candidate.hit.answering for one in ranked[: hops.KEPT])
     looked = list[Scored]()
     if names:
         candidates, as_of = await service.reads.candidates(sight, replace(question, query=names), DEFAULTS)

@@ -14,7 +14,7 @@ from workers.retrieval.service import Service
 async def judged(service: Service, question: str, hits: Sequence[Hit]) -> list[Verdict]:
     """How likely each hit answers, best first. `question`: empty where a vector was asked. If the rule fails, by the
     cosine alone."""
-    texts, cosines = [hit.text for hit in hits], [hit.score for hit in hits]
+    texts, cosines = [hit.answering for hit in hits], [hit.score for hit in hits]
     return await service.desk.read(
         service.failures.answer, "scoring", [hit.memory_id for hit in hits], verdicts("", texts, cosines, ""),
         verdicts, question, texts, cosines, service.encoder.name,

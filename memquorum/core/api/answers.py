@@ -59,8 +59,9 @@ def mark(text: str, overtaken: Sequence[Overtaken]) -> str:
 
 
 class _Text(_Use, frozen=True, kw_only=True):
-    """`excerpt`: the text is those sentences of a summary that answer, and not the whole. `subject`: who or what it is
-    about. `overtaken`: newer memories that say statements of it otherwise; `overtakes`: older ones that it overtook."""
+    """`excerpt`: the text is those sentences of a summary, or those passages of a long text, that answer, and not the
+    whole. `subject`: who or what it is about. `overtaken`: newer memories that say statements of it otherwise;
+    `overtakes`: older ones that it overtook."""
 
     excerpt: bool = False
     subject: str = ""
@@ -87,7 +88,8 @@ class Hit(Remembered, frozen=True):
     before it is given. `conflicts_with`: memories that say otherwise, on which members have not voted yet, or voted to
     keep both; what is to be believed first stands first. `weight`: of experience, where it alone was asked. `diffused`:
     it is a general form of another namespace. `folded`: the ids of those that are the same text; `also_by`: the other
-    agents who said it. `alike`: the ids of those that say nearly the same in other words and stand further down."""
+    agents who said it. `alike`: the ids of those that say nearly the same in other words and stand further down.
+    `passage`: of a long text, the characters that answer best, from and to before."""
 
     score: float
     conflicts_with: tuple[str, ...] = ()
@@ -98,6 +100,12 @@ class Hit(Remembered, frozen=True):
     answerable: bool = True
     cosine: float | None = None
     alike: tuple[str, ...] = ()
+    passage: tuple[int, int] | None = None
+
+    @property
+    def answering(self) -> str:
+        """What of its text answers: its passage, or all of it."""
+        return self.text if self.passage is None or self.excerpt else self.text[slice(*self.passage)]
 
 
 class LeftOut(Struct, frozen=True):
@@ -138,14 +146,15 @@ def _prompt(items: Iterable[_Item]) -> str:
 
 
 class _Item(Remembered, frozen=True, kw_only=True):
-    """`spans`: of a summary of which sentences are given, their characters of the whole, from and to before.
-    `diffused`, `also_by`, `alike`: as of a hit."""
+    """`spans`: of a summary of which sentences are given, or a long text of which passages are, their characters of the
+    whole, from and to before. `diffused`, `also_by`, `alike`, `passage`: as of a hit."""
 
     conflicts_with: tuple[str, ...] = ()
     diffused: bool = False
     tokens: int
     folded: tuple[str, ...]
     also_by: tuple[str, ...] = ()
+    passage: tuple[int, int] | None = None
     spans: tuple[tuple[int, int], ...] = ()
     alike: tuple[str, ...] = ()
 

@@ -29,6 +29,7 @@ from memquorum.core.journal.rows import (
     Strength,
 )
 from memquorum.core.journal.tables import TABLES
+from memquorum.core.reading.passages import LONG_BYTES
 from memquorum.core.salience import FAILED
 from memquorum.core.tiers import FINISHED
 
@@ -186,8 +187,7 @@ class Witness:
         self._hold("content", ("memory_id",), contents)
         vectors = ({"memory_id": m.id, "namespace": m.namespace, "encoder": m.encoder} for m in alive)
         self._hold("embedding", ("memory_id",), vectors)
-        sums = ({"memory_id": m.id, "namespace": m.namespace, "encoder": m.encoder} for m in alive if m.made_by)
-        self._hold("sentence", ("memory_id",), sums)
+        self._hold_parts(m for m in alive if m.made_by or m.characters * 4 > LONG_BYTES)
         tasks = (
             {"memory_id": m.id, "characters": m.characters, "namespace": m.namespace, "encoder": m.encoder}
             for m in memories
@@ -218,6 +218,15 @@ class Witness:
         there = self._grown[Event].expect(_columns(row), seq, needed=not failed)
         if failed:
             self._failed[named] = seq, there
+
+    def _hold_parts(self, memories: Iterable[Memory]) -> None:
+        """Compares whose sentences or passages have vectors: those of a summary, and maybe those of a long text. Of
+        that the chain has the number of characters alone, and earlier releases gave it none."""
+        compared = Compared("sentence", ("memory_id",), self._store.rows("sentence"), self._findings)
+        for m in memories:
+            row = {"memory_id": m.id, "namespace": m.namespace, "encoder": m.encoder}
+            compared.expect(row, needed=m.made_by is not None)
+        compared.finish()
 
     def _hold(self, name: str, key: tuple[str, ...], expected: Iterable[Row], entry: str = "") -> None:
         compared = Compared(name, key, self._store.rows(name), self._findings, entry)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from memquorum.core.consolidation.sections import FACTS, HEADINGS
+from memquorum.core.reading.passages import passages
 from memquorum.core.records import Quote
 
 _HEADED = frozenset(HEADINGS.values())
@@ -50,8 +51,9 @@ def sentences(text: str) -> tuple[str, ...]:
 
 
 def said(text: str, *, summary: bool) -> tuple[str, ...]:
-    """What of a memory has a vector of its own: its text, and below it each sentence of a summary."""
-    return (text, *sentences(text)) if summary else (text,)
+    """What of a memory has a vector of its own: its text, and below it each sentence of a summary, or each passage of a
+    long text."""
+    return (text, *(sentences(text) if summary else (text[start:end] for start, end in passages(text))))
 
 
 def excerpt(text: str, places: Collection[int]) -> str:

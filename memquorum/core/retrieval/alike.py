@@ -60,9 +60,11 @@ def _groups(
     head: Sequence[Hit], vectors: Mapping[str, NDArray[np.float32]], question: NDArray[np.float32]
 ) -> list[list[int]]:
     """The places of the head in groups that say nearly the same, each by its first."""
-    known = [at for at, hit in enumerate(head) if vectors.get(hit.memory_id, question[:0]).shape == question.shape]
+    # A long text says much beside what answers, and is like no other.
+    short = {at: hit for at, hit in enumerate(head) if hit.passage is None}
+    known = [at for at, hit in short.items() if vectors.get(hit.memory_id, question[:0]).shape == question.shape]
     near = dict(zip(known, _beyond([vectors[head[at].memory_id] for at in known], question), strict=True))
-    parts = [_parts(hit.text) for hit in head]
+    parts = [_parts(hit.answering) for hit in head]
     groups = list[list[int]]()
     for at in range(len(head)):
         best, most = None, NEAR

@@ -111,7 +111,7 @@ def in_order(ranked: Sequence[str], found: Mapping[str, str]) -> list[str]:
 
 def _told(one: Scored) -> Told:
     hit = one.candidate.hit
-    return Told(hit.memory_id, hit.text, hit.score)
+    return Told(hit.memory_id, hit.answering, hit.score)
 
 
 def _best(question: str, found: Sequence[Told]) -> list[str]:

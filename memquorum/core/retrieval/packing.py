@@ -4,7 +4,8 @@ A memory that says the same as one that is taken already is folded into it. Two 
 near as `ALIKE` and `folding.place` is the same for both: similarity alone never folds. One that
 is too long for the rest of the budget is passed over; shorter ones after it may still be taken.
 
-Where there is a question, of a summary those sentences are taken that answer it (`pieces`).
+Where there is a question, of a summary those sentences are taken that answer it, and of a long text those passages
+(`pieces`). Of a long text that does not fit, the passage that answers best is taken.
 """
 
 from __future__ import annotations
@@ -18,15 +19,18 @@ from msgspec.structs import replace
 
 from memquorum.core.api.answers import Hit
 from memquorum.core.contained import Failures
+from memquorum.core.reading.passages import Span
 from memquorum.core.retrieval import folding
 from memquorum.core.retrieval.overtaken import placed
-from memquorum.core.retrieval.pieces import Piece, Span, pieces
+from memquorum.core.retrieval.pieces import Piece, pieces
 from memquorum.core.retrieval.ranking import Candidate, Scored
 from memquorum.core.text.agreement import Said
 from memquorum.core.text.tokens import tokens
 
 # The cosine from which on two vectors may say the same (SPEC B, θ_dedup).
 ALIKE = 0.92
+# A long text is given whole where it takes at most this part of the budget, by passages where it takes more.
+LONG_SHARE = 4
 # So many ids are told of what was left out for one reason.
 TOLD = 5
 
@@ -35,7 +39,8 @@ DUPLICATE, MOST, BUDGET = "duplicate", "k_max", "budget"
 
 class Item(Struct, frozen=True):
     """A memory that was taken, what it costs, and the ids of those that say the same. `spans`: where its text is some
-    sentences of a summary, the characters of the whole that are given, from and to before; none where all is."""
+    sentences of a summary, or some passages of a long text, the characters of the whole that are given, from and to
+    before; none where all is."""
 
     scored: Scored
     tokens: int
@@ -68,12 +73,13 @@ def pack(
     question: str | None = None, *, failures: Failures | None = None,
 ) -> Packed:  # fmt: skip
     """The best that fit, at most `k_max` memories. `ranked`: best first. `cost`: of a memory, in tokens. `question`:
-    what is asked, for which single sentences of a summary may be taken; None: each memory as it was found. `failures`:
+    what is asked, for which single sentences of a summary, or passages of a long text, may be taken; None: each memory
+    as it was found, or the passage of a long text that was found where the whole does not fit. `failures`:
     takes the memories on which a rule fails: such a one is given as it was found, and says the same as no other."""
     failures, order = failures or Failures(), [Piece(place) for place in range(len(ranked))]
     if question is not None:
         names = [one.candidate.hit.memory_id for one in ranked]
-        order = failures.answer("pieces", names, order, pieces, ranked, question)
+        order = failures.answer("pieces", names, order, pieces, ranked, question, budget // LONG_SHARE)
     chosen: dict[int, Item] = {}  # by the place in the ranking
     left: dict[str, dict[str, None]] = {DUPLICATE: {}, MOST: {}, BUDGET: {}}
     spent = 0
@@ -91,8 +97,7 @@ def pack(
         elif before is None and len(chosen) == k_max:
             left[MOST][hit.memory_id] = None
         else:
-            item = _with(ranked[place], before, piece, cost)
-            price = item.tokens - (before.tokens if before else 0)
+            item, price = _fitting(ranked[place], before, piece, cost, budget - spent)
             if spent + price > budget:
                 left[BUDGET][hit.memory_id] = None
             else:
@@ -110,6 +115,20 @@ def _folded(item: Item, hit: Hit) -> Item:
     told = replace(candidate.hit, also_by=folding.also_by(candidate.hit, hit))
     scored = replace(item.scored, candidate=replace(candidate, hit=told))
     return replace(item, scored=scored, folded=(*item.folded, hit.memory_id))
+
+
+def _fitting(
+    scored: Scored, before: Item | None, piece: Piece, cost: Callable[[Hit], int], left: int
+) -> tuple[Item, int]:
+    """A memory with one piece more than it had, and how many tokens more that costs. Of a long text of which `left` do
+    not hold the whole it is the passage that answers best."""
+    item = _with(scored, before, piece, cost)
+    price = item.tokens - (before.tokens if before else 0)
+    passage = scored.candidate.hit.passage
+    if price <= left or piece.span is not None or passage is None:
+        return item, price
+    part = _with(scored, before, Piece(piece.place, passage), cost)
+    return part, part.tokens
 
 
 def _with(scored: Scored, before: Item | None, piece: Piece, cost: Callable[[Hit], int]) -> Item:

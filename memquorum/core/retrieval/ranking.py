@@ -64,7 +64,9 @@ class Candidate(Struct, frozen=True):
     after: tuple[str, ...]
     """The memories that follow it in its session, nearest first."""
     whole: str | None = None
-    """All of a summary, where the hit has some sentences of it."""
+    """All of a summary, where the hit has some sentences of it; all of a long text, where it has some passages."""
+    passages: tuple[tuple[int, int], ...] = ()
+    """Of a long text, the passages that are nearest to the question, the nearest first."""
     denied: Mapping[str, frozenset[int]] = MappingProxyType({})
     """Of a summary, the lines of all of it that another memory contradicts, by that."""
     against: tuple[Otherwise, ...] = ()

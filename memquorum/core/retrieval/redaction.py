@@ -7,7 +7,7 @@ Texts are masked after they were ranked and before they are packed: what is foun
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -16,6 +16,7 @@ from memquorum.core.access import covers
 from memquorum.core.api.answers import Hit, Rollup
 from memquorum.core.contained import Failures
 from memquorum.core.privacy.masking import Second, masked, parts
+from memquorum.core.reading.passages import Span
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.ranking import Candidate, Scored
 
@@ -70,7 +71,22 @@ class Redactor(Struct, frozen=True):
 
     def hits(self, hits: Iterable[Hit]) -> list[Hit]:
         """Hits; an excerpt is masked by what it says itself."""
-        return [replace(hit, text=self.text(hit.text, hit.memory_id)) if self.on else hit for hit in hits]
+        return [self._hit(hit) if self.on else hit for hit in hits]
+
+    def _hit(self, hit: Hit) -> Hit:
+        if hit.passage is None:
+            return replace(hit, text=self.text(hit.text, hit.memory_id))
+        text, (passage,) = self._placed(hit.text, [hit.passage], hit.memory_id)
+        return replace(hit, text=text, passage=passage)
+
+    def _placed(self, text: str, spans: Sequence[Span], memory_id: str) -> tuple[str, list[Span]]:
+        """A whole text, and where some parts of it, which do not overlap, lie when it is masked."""
+        edges = sorted({0, len(text), *(edge for span in spans for edge in span)})
+        told = self._parts(text, [*pairwise(edges)], memory_id)
+        if {*told} == {WITHHELD}:
+            return WITHHELD, [(0, len(WITHHELD))] * len(spans)
+        at = dict(zip(edges, accumulate(map(len, told), initial=0), strict=True))
+        return "".join(told), [(at[start], at[end]) for start, end in spans]
 
     def scored(self, ranked: Sequence[Scored]) -> list[Scored]:
         """A ranking, in its order."""
@@ -84,6 +100,9 @@ class Redactor(Struct, frozen=True):
         """What was found. Of a summary each line is masked by what the whole says, whichever lines are given."""
         if not self.on:
             return one
+        if one.passages:
+            text, passages = self._placed(one.hit.text, one.passages, one.hit.memory_id)
+            return replace(one, hit=replace(one.hit, text=text, passage=passages[0]), passages=tuple(passages))
         if one.whole is None:
             return replace(one, hit=replace(one.hit, text=self.text(one.hit.text, one.hit.memory_id)))
         lines = one.whole.split("\n")

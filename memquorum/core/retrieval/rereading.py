@@ -100,13 +100,13 @@ class _Read:
     def __init__(self, hit: Hit, question: _Asked, entry: int) -> None:
         self.hit, self.question = hit, question
         self.said = (hit.occurred_at, entry)
-        self.matter = Matter(hit.text)
+        self.matter = Matter(hit.answering)
         self.has = self.matter.stems & question.matter.stems
 
     @cached_property
     def only_asks(self) -> bool:
         """Whether it is a bare question."""
-        return bare_question(self.hit.text)
+        return bare_question(self.hit.answering)
 
     def before(self, other: _Read) -> bool:
         """Whether it comes before the other."""
@@ -121,7 +121,7 @@ class _Read:
     @cached_property
     def asserts(self) -> bool:
         """True if it asserts what it says."""
-        return assertion.asserts(self.hit.text)
+        return assertion.asserts(self.hit.answering)
 
     def answers_like(self, other: _Read) -> bool:
         """True if it has as much of the question as the other, but for one word, and is hardly further from it."""
@@ -196,7 +196,7 @@ class _Read:
     @cached_property
     def moment(self) -> Moment:
         """What it says of its time."""
-        return moment(self.hit.text)
+        return moment(self.hit.answering)
 
     def of_the_time_asked(self, other: _Read) -> bool | None:
         """Whether it speaks of the time that is asked for and the other does not, and gives another value of what is
@@ -222,7 +222,7 @@ class _Read:
             return True
         others = theirs.stems - mine.stems
         # By no more than a "not": that denies the other only where all else is the same.
-        if becomes_otherwise(self.hit.text):
+        if becomes_otherwise(self.hit.answering):
             return not self.says_instead(other, others)
         answers = self.question.a_name and self.has == other.has == self.question.matter.stems
         return answers and self.says_instead(other, others)
@@ -230,12 +230,12 @@ class _Read:
     @cached_property
     def points_back(self) -> bool:
         """Whether it speaks of somebody or something that was named before: "her address"."""
-        return not _POINTS_BACK.isdisjoint(word.casefold() for word in _WORD.findall(self.hit.text))
+        return not _POINTS_BACK.isdisjoint(word.casefold() for word in _WORD.findall(self.hit.answering))
 
     @cached_property
     def otherwise(self) -> bool:
         """Whether its words say that something became otherwise, beyond a "not"."""
-        return becomes_otherwise(_DENIES.sub(" ", self.hit.text))
+        return becomes_otherwise(_DENIES.sub(" ", self.hit.answering))
 
 
 def becomes_otherwise(text: str) -> bool:

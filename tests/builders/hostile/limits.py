@@ -36,6 +36,7 @@ COUNTS: Mapping[str, tuple[int, str]] = {
     "core.experience.opposing.ORDERS_MOST": (16, "a sentence says no other order"),
     "core.experience.reward.SENTENCES_MOST": (256, "a text states and contradicts nothing by the rest"),
     "core.experience.reward.STATED_MOST": (64, "what outputs state beyond them is not asked for"),
+    "core.reading.passages.MOST": (128, "the passages of a text are larger"),
     "core.salience.SENTENCES_MOST": (100, "the rest of a text denies no sentence of a summary"),
     "core.text.claims.STATEMENTS": (24, "a text claims nothing else"),
 }

@@ -22,7 +22,7 @@ from memquorum.core.consolidation import (
 )  # fmt: skip
 from memquorum.core.experience import abstract, named, noting, opposing, pointing, reward, written
 from memquorum.core.privacy import finding, masking, sensitivity
-from memquorum.core.reading import assertion, orders, sentences, talk, unkept
+from memquorum.core.reading import assertion, orders, passages, sentences, talk, unkept
 from memquorum.core.records import Quote
 from memquorum.core.retrieval import hops, matter, overtaken, query, rereading
 from memquorum.core.retrieval import wording as retrieval_wording
@@ -201,6 +201,7 @@ RULES: Mapping[str, Rule] = {
     "rollups.patches": _patches,
     "sections.section": sections.section,
     "sentences.spans": sentences.spans,
+    "passages.passages": passages.passages,
     "stated.stated": stated.stated,
     "stated.readings": stated.readings,
     "weighing.read": weighing.read,

@@ -16,6 +16,7 @@ from memquorum.core import ids, intake, learning, letters, sealing
 from memquorum.core.avro import Codec
 from memquorum.core.experience.texts import Texts
 from memquorum.core.policy import PPM, LearnedPolicy, Policy
+from memquorum.core.reading.passages import passages
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
@@ -74,6 +75,23 @@ def test_an_episode_is_stored_with_its_signals_and_sealed_vector(line: Line) -> 
     (key,) = line.vault.open([mid("e")]).values()
     vector = sealing.open_vector(key, scored.sealed_embedding, mid("e"))
     assert np.allclose(vector, line.encoder.encode(["The pump leaks."])[0], atol=1e-3)
+
+
+def test_the_passages_of_a_long_text_travel_with_its_vector_and_those_of_a_short_one_do_not_exist(line: Line) -> None:
+    text = " ".join(f"Berth {number} is swept on the {number}th of the month." for number in range(60))
+    short, long = line.process(line.episode("The pump leaks.", "s"), line.episode(text, "l"))
+    assert short.sealed_sentences is None and long.sealed_embedding is not None
+    (key,) = line.vault.open([mid("l")]).values()
+    rows = sealing.open_rows(key, long.sealed_embedding, long.sealed_sentences, mid("l"))
+    wanted = line.encoder.encode([text, *(text[start:end] for start, end in passages(text))])
+    assert len(rows) > 4 and np.allclose(rows, wanted, atol=1e-3)
+    again, _ = line.process(line.episode(text, "again"), line.episode("poison. " * 200, "p"))
+    assert (again.outcome, again.reinforces) == ("reinforced", mid("l"))
+
+
+def test_a_passage_that_cannot_be_encoded_fails_its_text_alone(line: Line) -> None:
+    good, bad = line.process(line.episode("The pump leaks.", "s"), line.episode("The tap drips. " * 99 + "poison", "p"))
+    assert (good.outcome, bad.outcome) == ("stored", "failed")
 
 
 def test_what_was_learned_stands_for_the_rank_where_it_is_in_force_and_the_score_says_so(codec: Codec) -> None:

@@ -41,6 +41,16 @@ TEXTS = {
 SUMMARY = "Key facts:\nlunch is at noon\nthe pump of the water tank is broken\nDecisions:\nwe agreed on seven hens"
 
 
+LONG = 12
+"""So many long texts there may be."""
+
+
+def long(number: int) -> str:
+    """A log of a greenhouse with one fact in its middle."""
+    filler = [f"Row {row} of house {number} was watered and weeded by the trainee." for row in range(60)]
+    return "\n".join([*filler[:30], f"The spare gasket number {number} lies behind the blue door.", *filler[30:]])
+
+
 class World:
     def __init__(self, dsn: str, codec: Codec) -> None:
         self.store = PostgresStore(dsn)
@@ -51,7 +61,10 @@ class World:
     def flush(self) -> None:
         net = self.shard.work.net()
         texts = {memory_id(name): text for name, text in TEXTS.items()}
-        clear = {i: Clear(texts[i], self.encoder.encode([texts[i]])[0]) for i in net.revealed if i != memory_id("sum")}
+        clear = {i: Clear(texts[i], self.encoder.encode([texts[i]])[0]) for i in net.revealed if i in texts}
+        for number in range(LONG):
+            if (i := memory_id(f"long{number}")) in net.revealed:
+                clear[i] = Clear(long(number), self.encoder.encode(said(long(number), summary=False)))
         if memory_id("sum") in net.revealed:
             rows = self.encoder.encode(said(SUMMARY, summary=True))
             clear[memory_id("sum")] = Clear(SUMMARY, rows)
@@ -148,6 +161,36 @@ def test_of_a_summary_those_sentences_are_served_that_answer(client: TestClient,
     world.shard.decide([votes.proposal(memory_id("sum"), "forget")])
     world.flush()
     assert [hit["memory_id"] for hit in search(client, query=asked, peek=True)["hits"]] == [memory_id("secret")]
+
+
+def test_a_long_text_is_found_by_its_best_passage(client: TestClient, world: World) -> None:
+    """By each statement that finds: all, filtered, of a cache, by words as well; and what is given is the passage."""
+    for number in range(LONG):
+        world.shard.episode(f"long{number}", at=900, characters=len(long(number)))
+    world.flush()
+    asked, wanted = "where is spare gasket number 7", memory_id("long7")
+    vector = world.encoder.encode([asked])[0]
+    cosines = world.encoder.encode(said(long(7), summary=False)) @ vector
+    for filters in ({}, {"types": ["episodic"]}, {}):
+        best = search(client, query=asked, peek=True, **filters)["hits"][0]
+        assert (best["memory_id"], best["text"], best["excerpt"]) == (wanted, long(7), False), filters
+        assert "gasket number 7" in long(7)[slice(*best["passage"])]
+        assert best["score"] == pytest.approx(float(cosines.max()), abs=2e-3) and cosines.max() > cosines[0] + 0.05
+    until(lambda: search(client, query=asked, peek=True)["served_from"] == "cache")
+    cached = search(client, query=asked, peek=True)["hits"]
+    assert (cached[0]["memory_id"], cached[0]["passage"]) == (wanted, best["passage"])
+    assert search(client, query="lunch is at noon", peek=True)["hits"][0].get("passage") is None, "of a short text"
+    body = {"namespace": NAMESPACE, "query": asked, "agent": "planner", "peek": True}
+    item = client.post("/retrieve", json=body | {"budget_tokens": 100}).json()["items"][0]
+    assert item["memory_id"] == wanted and item["excerpt"] and "gasket number 7" in item["text"]
+    assert item["text"] == "\n".join(long(7)[start:end] for start, end in item["spans"])
+    told = client.post("/context", json=body | {"budget_tokens": 200}).json()
+    assert "gasket number 7" in told["text"] and "Row 3 of" not in told["text"]
+    item = client.post("/retrieve", json=body | {"budget_tokens": 20_000}).json()["items"][0]
+    assert (item["text"], item["spans"], item["passage"]) == (long(7), [], best["passage"])
+    world.shard.decide([votes.proposal(wanted, "forget")])
+    world.flush()
+    assert wanted not in {hit["memory_id"] for hit in search(client, query=asked, peek=True)["hits"]}
 
 
 def test_what_is_asked_is_told_to_intake_and_a_peek_is_not(

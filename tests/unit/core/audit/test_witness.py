@@ -6,9 +6,10 @@ import pytest
 
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
+from memquorum.core.reading.passages import LONG_BYTES
 from tests.builders.altered import other
 from tests.builders.published import GENESIS, Published, kinds, lively, publish
-from tests.builders.shard import Shard
+from tests.builders.shard import Shard, memory_id
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +88,23 @@ def test_an_added_row_is_named(public: Published, table: str, at: int) -> None:
     rows.insert(0 if at == 0 else len(rows), rows[at] | {key: extra})
     findings = public.audit(store=True).findings
     assert [f.kind for f in findings] == [Kind.ROW_ADDED] and f"table {table}, " in findings[0].where
+
+
+def test_vectors_of_passages_are_those_of_a_long_text_that_is_there(codec: Codec) -> None:
+    """Whether a text is long its bytes say, and of these the chain knows the characters alone."""
+    shard = Shard(codec, GENESIS)
+    shard.episode("long", characters=2_000)
+    shard.episode("perhaps", characters=LONG_BYTES // 4 + 1)
+    shard.episode("short", characters=LONG_BYTES // 4)
+    public = publish(shard)
+    rows = public.tables["sentence"]
+    assert not public.audit(store=True).findings, "an earlier release kept none"
+    for name, findings in (("long", []), ("perhaps", []), ("short", [Kind.ROW_ADDED])):
+        rows[:] = [{"memory_id": memory_id(name), "namespace": public.tables["memory"][0]["namespace"], "encoder": "e"}]
+        rows[0]["encoder"] = public.tables["embedding"][0]["encoder"]
+        assert kinds(public.audit(store=True)) == findings, name
+    rows[0] |= {"memory_id": memory_id("long"), "encoder": "another"}
+    assert kinds(public.audit(store=True)) == [Kind.ROW_ALTERED]
 
 
 def test_a_cut_tail_with_the_shard_row_put_back_is_named(public: Published, shard: Shard) -> None:

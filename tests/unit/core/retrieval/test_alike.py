@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from memquorum.core.api.answers import Hit
@@ -86,3 +87,12 @@ def test_long_texts_are_read_in_time() -> None:
     before = time.process_time()
     demoted(hits, {one.memory_id: at(0.6, 0.8, 0, 0) for one in hits}, QUESTION)
     assert time.process_time() - before < 0.2
+
+
+def test_long_texts_are_like_no_other() -> None:
+    """They say much beside the passage that answers, of which a vector of the whole knows little."""
+    hits = [replace(hit(f"m{n}", text), passage=(0, 10)) for n, text in enumerate(WORDINGS)]
+    vectors = {one.memory_id: at(0.6, 0.8, 0, 0) for one in hits}
+    others = [hit(f"o{n}", text) for n, text in enumerate(OTHERS)]
+    assert demoted([*hits, *others], vectors, QUESTION) == [*hits, *others]
+    assert demoted([*(replace(one, passage=None) for one in hits), *others], vectors, QUESTION) != [*hits, *others]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 import numpy as np
 from msgspec.structs import replace
 
 from memquorum.core.api.answers import Hit, Rollup, RollupPatch, RollupSentence
+from memquorum.core.reading.passages import passages
 from memquorum.core.retrieval import packing
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.ranking import Candidate, Scored
-from memquorum.core.retrieval.redaction import NONE, Redaction
+from memquorum.core.retrieval.redaction import NONE, WITHHELD, Redaction
 
 CALL = "Call Ada at +49 30 1234567."
 KEPT = "Key facts:\nAda's telephone:\n451 5986 is new.\nThe pump runs."
@@ -54,6 +57,32 @@ def test_a_line_of_a_summary_is_masked_by_what_the_whole_says() -> None:
     (item,) = packed.items
     assert "451" not in item.scored.candidate.hit.text and "[phone] is new." in item.scored.candidate.hit.text
     assert "\n".join(found.text[start:end] for start, end in item.spans) == item.scored.candidate.hit.text
+
+
+def test_the_passages_of_a_long_text_are_those_of_the_masked_text() -> None:
+    text = " ".join([CALL] * 40)
+    first, best = passages(text)[0], passages(text)[1]
+    hit = replace(HIT, text=text, passage=best)
+    mask = NONE.of("n", asked=True)
+    (told,) = mask.hits([hit])
+    assert told.text == mask.text(text) and told.passage is not None
+    assert told.answering == mask.text(hit.answering) != hit.answering
+    found = mask.candidate(replace(CANDIDATE, hit=hit, passages=(best, first)))
+    assert (found.hit.text, found.hit.passage) == (told.text, told.passage)
+    assert [found.text[slice(*span)] for span in found.passages] == [
+        mask.text(text[slice(*one)]) for one in (best, first)
+    ]
+    assert NONE.of("n", asked=False).hits([hit]) == [hit]
+
+
+def test_a_long_text_that_cannot_be_masked_is_withheld_with_its_passage() -> None:
+    def fails(_: str) -> NoReturn:
+        raise ArithmeticError
+
+    text = " ".join([CALL] * 40)
+    hit = replace(HIT, text=text, passage=passages(text)[1])
+    (told,) = Redaction(second=fails).of("n", asked=True).hits([hit])
+    assert (told.text, told.answering) == (WITHHELD, WITHHELD)
 
 
 def test_a_roll_up_is_masked_sentence_by_sentence_with_its_history() -> None:

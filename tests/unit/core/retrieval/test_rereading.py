@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from memquorum.core.api.answers import Hit
 from memquorum.core.retrieval.rereading import HEAD, best_first, of_one_moment
@@ -210,3 +211,12 @@ def test_what_asserts_comes_before_a_joke_that_is_nearer(question: str, fact: st
     assert first(question, hit(unsure, 2, score=0.7), hit(fact, 1, score=0.55)) == fact
     assert first(question, hit(unsure, 2, score=0.9), hit(fact, 1, score=0.55)) == unsure, "it is too much nearer"
     assert first(question, hit(unsure, 2, score=0.7), hit("Nothing of it.", 1, score=0.69)) == unsure
+
+
+def test_of_a_long_text_the_passage_is_read() -> None:
+    lunch = "Pump 7 was serviced in 2019, and pump 7 is not the one that is meant. " * 20
+    long = structs.replace(
+        hit(lunch + "Lunch is at noon.", 86_400_000, score=0.5), passage=(len(lunch), len(lunch) + 17)
+    )
+    short = hit("Pump 7 runs at 3 bar.", 172_800_000, score=0.5)
+    assert best_first("How does pump 7 run?", [long, short])[0] == short
