@@ -50,6 +50,7 @@ Read in this order:
    policy a shard judges now; `after`: a read waits for the write that it names; `refusals`: what intake refused lately;
 7. `mcp`: the same as tools, for agents that speak MCP; `mem0`: for mem0's client; `inside`: how both ask;
 8. `answers`: bodies that are read, errors that are told; `scored`: how likely hits answer;
+   `arranged`: in which order the best come;
 9. `app`: the ASGI application of all that, and what every request passes through; `serving`: the process that
    serves it; `origins`: which web pages may ask; `connections`: whom it waits for; `crowd`: how many may wait.
 """

@@ -19,8 +19,8 @@ from memquorum.core.access import READ, Caller, Sight
 from memquorum.core.api.answers import Answering, Around, Hit, LeftOut, Overtaken, Recalled, Retrieved
 from memquorum.core.orders.protect import goal_kind
 from memquorum.core.policy import Policy
+from memquorum.core.reading.times import Asked
 from memquorum.core.retrieval import (
-    alike,
     conflicts,
     diffusion,
     hops,
@@ -40,6 +40,8 @@ from memquorum.core.retrieval.ranking import DEFAULTS, Candidate, Question, Scor
 from memquorum.core.retrieval.requests import Reader, Recall
 from memquorum.telemetry.tracing import HEADER
 from workers.retrieval.answers import Told, body, unknown
+from workers.retrieval.arranged import HEAD as ARRANGED
+from workers.retrieval.arranged import arranged, time_asked
 from workers.retrieval.scored import judged
 from workers.retrieval.service import Service
 
@@ -177,10 +179,13 @@ async def answering(
     if steps > 1:
         ranked = await _second(service, sight, question, ranked, encoded)
     ranked = await each_once(service, sight, ranked)
+    asked = None if filters.experience else time_asked(service, text)
     if not filters.experience:
-        ranked = await _varied(service, question, ranked)
+        ranked = await _arranged(service, question, ranked, asked)
     # What came in for what it contradicts may be told by another one, too.
     ranked = await each_once(service, sight, await _beside(service, sight, namespace, filters, ranked))
+    if asked is not None:
+        ranked = await _arranged(service, question, ranked, asked)
     rest = max(0, sum(passed.values()) - sum(not one.candidate.hit.diffused for one in ranked))
     return ranked, kept | ({NOT_FOUND: rest} if rest else {})
 
@@ -242,25 +247,17 @@ async def _reread(service: Service, sight: Sight, question: str, ranked: list[Sc
     return [*(by_id[hit.memory_id] for hit in best), *ranked[rereading.HEAD :]]
 
 
-async def _varied(service: Service, question: Question, ranked: list[Scored]) -> list[Scored]:
-    head = {one.candidate.hit.memory_id: one for one in ranked[: alike.HEAD]}
+async def _arranged(service: Service, question: Question, ranked: list[Scored], asked: Asked | None) -> list[Scored]:
+    """The ranking, the best of it arranged."""
+    head = {one.candidate.hit.memory_id: one for one in ranked[:ARRANGED]}
     vectors = {
         name: one.candidate.vector for name, one in head.items() if one.candidate.encoder == service.encoder.name
     }
     hits = [one.candidate.hit for one in head.values()]
-    best = await varied(service, hits, question.vectors[service.encoder.name], vectors)
+    vector = question.vectors[service.encoder.name]
+    best = await arranged(service, question.namespace, hits, vectors, question=vector, asked=asked)
     told = (replace(head[hit.memory_id], candidate=replace(head[hit.memory_id].candidate, hit=hit)) for hit in best)
-    return [*told, *ranked[alike.HEAD :]]
-
-
-async def varied(
-    service: Service, hits: list[Hit], question: NDArray[np.float32], vectors: Mapping[str, NDArray[np.float32]]
-) -> list[Hit]:
-    """The hits, with those that say nearly the same as two before them behind the rest of the best."""
-    names = [hit.memory_id for hit in hits[: alike.HEAD]]
-    return await service.desk.read(
-        service.failures.answer, "alike", names, hits, alike.demoted, hits, vectors, question
-    )
+    return [*told, *ranked[ARRANGED:]]
 
 
 async def reread(service: Service, sight: Sight, question: str, hits: list[Hit]) -> list[Hit]:

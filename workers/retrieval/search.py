@@ -19,14 +19,16 @@ from starlette.responses import Response
 from memquorum.core.access import READ, Caller, Sight
 from memquorum.core.api.answers import Hit, SearchResult
 from memquorum.core.policy import PPM
-from memquorum.core.retrieval import alike, conflicts, query, rereading
+from memquorum.core.reading.times import Asked
+from memquorum.core.retrieval import conflicts, query, rereading
 from memquorum.core.retrieval.cache import Compared
 from memquorum.core.retrieval.folding import fold
 from memquorum.core.retrieval.overtaken import NOTHING, Beside, placed
 from memquorum.core.retrieval.ranking import Question, idle_forms, near_enough
 from memquorum.ports import Encoder
 from workers.retrieval.answers import Told, body
-from workers.retrieval.retrieving import brought, count, counted, diffused, kept_out, once, own, reread, varied
+from workers.retrieval.arranged import HEAD, arranged, time_asked
+from workers.retrieval.retrieving import brought, count, counted, diffused, kept_out, once, own, reread
 from workers.retrieval.scored import scored
 from workers.retrieval.service import Service
 
@@ -55,11 +57,14 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     # Who sends a vector asks nothing that could be read once more.
     again = near if wanted.vector is not None else await reread(service, sight, wanted.query, near)
     best = fold(await once(service, sight, again), service.failures)
+    asked = None if wanted.filters.experience else time_asked(service, wanted.query)
     if not wanted.filters.experience:
-        best = await varied(service, best, await _vector(service, wanted), await _vectors(service, sight, best))
+        best = await _arranged(service, sight, wanted, best, asked)
     together, beside = await _beside(service, sight, wanted, best[: wanted.k])
     # What came in for what it contradicts may be told by another one, too.
     hits = fold(await once(service, sight, together), service.failures)[: wanted.k]
+    if asked is not None:
+        hits = await _arranged(service, sight, wanted, hits, asked)
     used, warning = await count(service, request, wanted, hits)
     given = await scored(service, wanted.query, hits)
     cached = service.caching.cached(wanted.namespace)
@@ -152,10 +157,17 @@ async def _vector(service: Service, wanted: query.Search) -> NDArray[np.float32]
     return np.array(wanted.vector, np.float32)
 
 
-async def _vectors(service: Service, sight: Sight, hits: list[Hit]) -> Mapping[str, NDArray[np.float32]]:
-    """The vectors of the best hits; none where they are too few for one to say nearly the same as two others."""
-    ids = [hit.memory_id for hit in hits[: alike.HEAD]]
-    return await service.reads.vectors(sight, service.encoder.name, ids) if len(ids) > alike.KEPT else {}
+async def _arranged(
+    service: Service, sight: Sight, wanted: query.Search, hits: list[Hit], asked: Asked | None
+) -> list[Hit]:
+    """The hits, the best of them arranged; fewer than two stay as they are."""
+    ids = [hit.memory_id for hit in hits[:HEAD]]
+    if len(ids) < 2:
+        return hits
+    vectors = await service.reads.vectors(sight, service.encoder.name, ids)
+    return await arranged(
+        service, wanted.namespace, hits, vectors, question=await _vector(service, wanted), asked=asked
+    )
 
 
 def _cosine(a: NDArray[np.float32], b: NDArray[np.float32]) -> float:

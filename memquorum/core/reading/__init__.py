@@ -4,7 +4,8 @@
    from the files beside it; `memo`: what was read of words before; `sentences`: where the sentences of a text lie,
    and `passages`: the windows of them that a long text is read in;
 2. `assertion`: whether a text asserts what it says; `talk`: whether a text is small talk; `orders`: whether it
-   only asks to forget something; `unkept`: whether it asks that it be not remembered.
+   only asks to forget something; `unkept`: whether it asks that it be not remembered; `times`: which time a question
+   asks about.
 
 Every function takes any text, raises on none, and reads a bounded number of characters (`docs/texts.md`).
 """

@@ -7,8 +7,8 @@
 3. what `retrieve` finds: `wording` chooses the words that are looked for, `fusion` makes one ranking of two,
    `ranking` adds strength and tier, `diffusion` what of experience is at home elsewhere, `hops` what the first hits
    name, `packing` fits it into a budget, of summaries in `pieces`; `folding`: what is the same text is given once;
-   `alike`: what says nearly the same comes behind the rest; `scoring`: how likely a hit answers;
-   `recall`: what surrounds a memory;
+   `past`: what a question about a time gets first; `alike`: what says nearly the same comes behind the rest;
+   `scoring`: how likely a hit answers; `recall`: what surrounds a memory;
    `conflicts`: what contradicts a memory is served with it, `overtaken`: in which statements;
    `rereading`: of the best hits that first which answers, by their `matter`; `supports`: a summary is not served
    beside what it was made of; `rollups`: what is said of one thing, now or as of a time; `listing`: all that pass,

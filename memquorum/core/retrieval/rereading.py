@@ -39,6 +39,8 @@ HEAD = 10
 # where it has what the question names. How much of the shorter text's content both have; how much of what the earlier
 # one has of the question the later one must have.
 _FURTHER, _NAMED_FURTHER, _SHARED, _COVERED = 0.35, 0.2, 1 / 3, 1 / 2
+# How much nearer the second of three may be that are equally near a question.
+_AS_NEAR = 0.05
 
 _YEAR = 31_556_952_000
 """Milliseconds, on average: about new year a year may be off."""
@@ -76,7 +78,17 @@ def best_first(question: str, hits: Sequence[Hit], entries: Mapping[str, int] = 
     for one in sorted(head, key=lambda one: one.only_asks):
         at = next((at for at, other in enumerate(order) if one.before(other)), len(order))
         order.insert(at, one)
-    return [*(one.hit for one in order), *hits[HEAD:]]
+    return [*(one.hit for one in _with_what_is_so_again(order)), *hits[HEAD:]]
+
+
+def _with_what_is_so_again(order: list[_Read]) -> list[_Read]:
+    """The order, where of A, B and A again the last comes before B: it says again what B replaced."""
+    for again in sorted(order, key=lambda one: one.said):
+        behind = [one for one in order[: order.index(again)] if again.is_so_again_after(one, order)]
+        if behind:
+            order = [one for one in order if one is not again]
+            order.insert(order.index(behind[0]), again)
+    return order
 
 
 class _Asked:
@@ -159,6 +171,21 @@ class _Read:
             return False
         told = self.of_the_time_asked(other)
         return told if told is not None else self.is_newer(other)
+
+    def is_so_again_after(self, other: _Read, all_: Sequence[_Read]) -> bool:
+        """Whether it says again, in the words in which it was said before, what the other replaced."""
+        if self.said <= other.said or self.only_asks or self.hit.score < other.hit.score - _FURTHER:
+            return False
+        first = self.hit.first_at
+        if first is not None and first < other.hit.occurred_at and (self.same_matter(other) or other.same_matter(self)):
+            return True
+        known = other.matter.stems | self.question.matter.stems
+        return any(
+            one.said < other.said
+            and not (self.matter.stems & one.matter.stems) <= known
+            and (other.renews(one) or min(one.hit.score, self.hit.score) >= other.hit.score - _AS_NEAR)
+            for one in all_
+        )
 
     def same_matter(self, other: _Read) -> bool:
         """Whether both speak of one thing, as far as their words tell."""

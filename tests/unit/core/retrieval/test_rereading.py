@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from msgspec import structs
+from msgspec.structs import replace
 
 from memquorum.core.api.answers import Hit
 from memquorum.core.retrieval.rereading import HEAD, best_first, of_one_moment
@@ -215,8 +215,47 @@ def test_what_asserts_comes_before_a_joke_that_is_nearer(question: str, fact: st
 
 def test_of_a_long_text_the_passage_is_read() -> None:
     lunch = "Pump 7 was serviced in 2019, and pump 7 is not the one that is meant. " * 20
-    long = structs.replace(
-        hit(lunch + "Lunch is at noon.", 86_400_000, score=0.5), passage=(len(lunch), len(lunch) + 17)
-    )
+    long = replace(hit(lunch + "Lunch is at noon.", 86_400_000, score=0.5), passage=(len(lunch), len(lunch) + 17))
     short = hit("Pump 7 runs at 3 bar.", 172_800_000, score=0.5)
     assert best_first("How does pump 7 run?", [long, short])[0] == short
+
+
+@pytest.mark.parametrize(
+    ("question", "was", "then", "again"),
+    [
+        (
+            "What is the gate code?",
+            "Gate code is 4411.",
+            "The gate code was switched to 7702.",
+            "Code is back at 4411.",
+        ),
+        (
+            "On which day does group B swim?",
+            "Group B has swimming on Mondays.",
+            "The pool is being painted, so group B swims on Fridays.",
+            "Painting done. Group B swims on Mondays.",
+        ),
+        (
+            "Which vendor do we buy coffee from?",
+            "We buy our coffee from Tallow.",
+            "Since the strike we buy coffee from Brisk.",
+            "Brisk was too bitter, ordering from Tallow again.",
+        ),
+    ],
+)
+def test_what_is_so_again_comes_before_what_replaced_it(question: str, was: str, then: str, again: str) -> None:
+    hits = [hit(was, 1, score=0.8), hit(then, 2, score=0.75), hit(again, 3, score=0.7)]
+    assert first(question, *hits) == again
+    later = [hit(was, 1, score=0.8), hit(then, 3, score=0.75), hit(again, 2, score=0.7)]
+    assert first(question, *later) == then, "it was said last"
+
+
+def test_what_was_said_before_and_after_another_comes_before_it() -> None:
+    again, then = (
+        hit("The gate stays open at night.", 3, score=0.6),
+        hit("The gate is shut at night now.", 2, score=0.7),
+    )
+    question = "Is the gate open at night?"
+    assert first(question, then, again) == then.text, "no rule tells that it is a later word"
+    assert first(question, then, replace(again, first_at=1)) == again.text
+    assert first(question, then, replace(again, first_at=2)) == then.text
