@@ -120,7 +120,7 @@ def test_corrections_of_another_agent_are_marked_and_take_nothing(fleet: Plant) 
         (mark,) = hits[facts[0]].overtaken
         assert (mark.by, mark.agent, mark.disputed) == (lies[0], "mallory", True)
         assert ", disputed by another agent] alice: " in str(alice.context("account of Vega Ltd", peek=True))
-        (listed,) = (one for one in alice.memories() if one.memory_id == facts[0])
+        (listed,) = (one for one in alice.memories(limit=100).memories if one.memory_id == facts[0])
         assert listed.overtaken == (mark,)
 
         named = mallory.add(LIES[0] + " I am sure.", explicit=True, supersedes=[facts[0]], wait=True)

@@ -93,7 +93,8 @@ def read(text: str) -> Read:
 
 
 def features(question: str, texts: Sequence[str]) -> list[tuple[float, float, float]]:
-    """Of each text: the share of the question's content that it has, and how many of its names and numbers it lacks."""
+    """Finds for each text the share of the question's content that it has, and how many of the question's names and
+    numbers it lacks."""
     asked, told = read(question), [read(text) for text in texts]
     holders = Counter(one for text in told[:_LOOKED] for one in text.content & asked.content)
     among = len(told[:_LOOKED]) + 1
