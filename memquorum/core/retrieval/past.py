@@ -114,7 +114,8 @@ _SORTS: Mapping[str, Callable[[Asked, list[Hit], Mapping[str, float], Mapping[st
 
 def _bounds(span: Span, head: Sequence[Hit]) -> tuple[int, int] | None:
     """Finds the beginning and the end of a date, in milliseconds; of several years the last that does not lie behind
-    every hit. None where nothing had been said by its end, or all was said before it began: then the words alone decide."""
+    every hit. None where nothing had been said by its end, or all was said before it began: then the words alone
+    decide."""
     oldest, newest = min(hit.occurred_at for hit in head), max(hit.occurred_at for hit in head)
     year = span.year if span.year is not None else int(moment(newest)[:4])
     for one in (year, year - 1) if span.year is None else (year,):
