@@ -27,10 +27,10 @@ def test_a_session_that_ends_leaves_its_summary(fleet: Plant) -> None:
         assert len(before) == 5 and before[0].text in hit.text.split("\n"), "what was asked for was lost"
         assert hit.occurred_at == said, "a summary is as old as what it says"
 
-        explained = memory.explain(hit.memory_id)
+        explained = memory.explain(hit.memory_id).in_numbers()
         quotes = fleet.rows("SELECT source::text, start, finish FROM quote WHERE summary = %(i)s", i=hit.memory_id)
-        assert quotes and all(f"characters {a} to {b} of {source}" in str(explained) for source, a, b in quotes)
-        assert all(line in str(explained) for line in hit.text.split("\n")), "without what the sentences say"
+        assert quotes and all(f"characters {a} to {b} of {source}" in explained for source, a, b in quotes)
+        assert all(line in explained for line in hit.text.split("\n")), "without what the sentences say"
         source = quotes[0][0]
         assert f"sealed, since {hit.memory_id} says what is to be kept of it" in memory.explain(source).in_numbers()
 

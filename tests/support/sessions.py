@@ -123,10 +123,10 @@ class Plant:
         with journalled(self.line) as pause:
             return until(condition, what, pause)
 
-    def later(self, condition: Callable[[], _T], what: str = "it did not happen") -> _T:
-        """Waits for a condition while the hours go by, ever more rarely."""
+    def later(self, condition: Callable[[], _T], what: str = "it did not happen", by: int = HOUR) -> _T:
+        """Waits for a condition while the hours go by, ever more rarely, or longer steps."""
         with journalled(self.line) as pause:
-            return later(self.turn, condition, what, pause)
+            return later(lambda: self.turn(by), condition, what, pause)
 
     def rows(self, statement: str, **named: Any) -> list[tuple[Any, ...]]:
         """Asks the store."""
