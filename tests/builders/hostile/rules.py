@@ -22,9 +22,9 @@ from memquorum.core.consolidation import (
 )  # fmt: skip
 from memquorum.core.experience import abstract, named, noting, opposing, pointing, reward, written
 from memquorum.core.privacy import finding, masking, sensitivity
-from memquorum.core.reading import assertion, orders, passages, sentences, talk, unkept
+from memquorum.core.reading import assertion, orders, passages, sentences, talk, times, unkept
 from memquorum.core.records import Quote
-from memquorum.core.retrieval import hops, matter, overtaken, query, rereading
+from memquorum.core.retrieval import hops, matter, overtaken, query, rereading, scoring
 from memquorum.core.retrieval import wording as retrieval_wording
 from memquorum.core.text import (
     agreement,
@@ -165,6 +165,8 @@ RULES: Mapping[str, Rule] = {
     "content.stems_of": _words(content.stems_of),
     "escaping.escaped": escaping.escaped,
     "assertion.asserts": assertion.asserts,
+    "times.asked": times.asked,
+    "scoring.verdicts": lambda text: scoring.verdicts(text, [text], [0.5], next(iter(scoring.WEIGHTS))),
     "talk.says_nothing": talk.says_nothing,
     "talk.talk_of": talk.talk_of,
     "unkept.asks_not_to_be_kept": unkept.asks_not_to_be_kept,
