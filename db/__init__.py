@@ -5,10 +5,11 @@
    `logins`;
 2. the writer's store: `store`, `standing`, `cursors`, `living`, `keys_to_destroy`; `followed`: how far a vault has
    followed; `inmemory` is the same in memory, with `inmemory_rehearsals`, `inmemory_sessions`,
-   `inmemory_trials` and `inmemory_budgets`;
+   `inmemory_trials`, `inmemory_comparisons` and `inmemory_budgets`;
 3. the stages' and the consolidator's: `schedule`, `sessions`, `stored_orders`, `neighbourhoods`, `encodings`,
    `rewarded`; `looking`: one moment, in which `rehearsals` look again and `trials` try; `rollups`; `rollup_rows`: how
-   rows become sentences and a log; `generals`: what experience promoted;
+   rows become sentences and a log; `generals`: what experience promoted; `comparisons`: what a model is asked
+   to compare;
 4. the service's: `reads`, with what it finds: `found_rows`, `explain_rows`, `order_rows`, `outcome_rows`,
    `preview_rows`, `receipt_rows`, `erasure_rows`, `session_rows`, `decision_rows`, `task_rows`, `admission_rows`;
    `erasure_reads`: the part about erasures; `event_reads`: what became of events; `listed_reads`: what is listed for

@@ -126,7 +126,7 @@ _EDGES = f"""ARRAY(
         SELECT 'derivesFrom' AS kind, v.parent AS other
         FROM provenance v WHERE v.child = own.id AND v.namespace = own.namespace
         UNION ALL
-        SELECT 'contradicts', f.older FROM contradiction f
+        SELECT DISTINCT 'contradicts', f.older FROM contradiction f
         WHERE (f.came = own.id OR f.found = own.id) AND f.newer = own.id AND f.namespace = own.namespace
         UNION ALL
         SELECT l.kind, l.target FROM link l WHERE l.memory = own.id AND l.namespace = own.namespace

@@ -91,7 +91,7 @@ def _taker(kind: Kind) -> Callable[[Struct], Row]:
         for at in ids:
             values[at] = None if values[at] is None else raw_id(values[at])
         for at in lists:
-            values[at] = list(values[at])
+            values[at] = None if values[at] is None else list(values[at])
         return values
 
     return taken

@@ -114,7 +114,7 @@ def load(
         erasure=_erasing(codec, erasure) if erasure else None,
         waiting=tuple(one for (entry,) in waiting for one in _waiting(codec, entry, memory_id)),
         quota=quota,
-        conflicts=tuple(Pair(*row[:-4]) for row in conflicts),  # an account tells no content
+        conflicts=tuple(replace(Pair(*row[:8]), numbers=found_rows.numbers(row[8])) for row in conflicts),
         filled=filled,
         **told,
     )

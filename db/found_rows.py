@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from db.arrays import vector
 from db.columns import REMEMBERED, SHARES, SHOWN
@@ -138,11 +138,16 @@ def contradictions(rows: Sequence[tuple[Any, ...]], failures: Failures) -> list[
     """Makes contradictions of rows of `conflicts`. `failures`: takes the pairs on which a rule fails: of those nothing
     is marked."""
     found: list[Contradiction | None] = []
-    for *told, agent, summary, newer, older in rows:
-        one = Pair(*told)
+    for *told, named, agent, summary, newer, older in rows:
+        one = replace(Pair(*told), numbers=numbers(named))
         pair = one.newer, one.older
         found.append(failures.answer("denied", pair, None, read, one, agent, newer, older, summary=summary))
     return [one for one in found if one is not None]
+
+
+def numbers(statements: Sequence[int] | None) -> tuple[int, ...] | None:
+    """The numbers of statements that a row of `conflicts` holds."""
+    return None if statements is None else tuple(statements)
 
 
 def trace(row: tuple[Any, ...]) -> Trace:

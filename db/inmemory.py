@@ -651,7 +651,7 @@ class InMemorySchedule(_OfExperience):
         rows = sorted(
             (-one.seq, alive[older].tier, older, newer)
             for one in self._store.rows[Conflict].values()
-            if (one.stated or inferred) and one.newer in alive and one.older in alive
+            if (one.stated or inferred) and one.statements is None and one.newer in alive and one.older in alive
             for newer, older in [_in_time(memories[one.newer], memories[one.older])]
             if older not in pinned
             and memories[newer].made_by is memories[older].made_by is None

@@ -198,7 +198,7 @@ class InMemoryTrialLook:
             if memory.slot is not None and memory.explicit and one.explicit and one.id != memory.id
             and (one.namespace, one.slot) == (memory.namespace, memory.slot)
         )  # fmt: skip
-        return any(one.newer == memory.id for one in told) or any(
+        return any(one.newer == memory.id and one.statements is None for one in told) or any(
             one.created <= memory.created and self._born(one).seq < self._born(memory).seq for one in filled
         )
 

@@ -249,12 +249,12 @@ GROUP BY p.parent
 UNION ALL
 SELECT newer::text, 'older', array_agg(older::text)
 FROM conflict
-WHERE shard = %(shard)s AND newer = ANY(%(ids)s::uuid[])
+WHERE shard = %(shard)s AND newer = ANY(%(ids)s::uuid[]) AND statements IS NULL
 GROUP BY newer
 UNION ALL
 SELECT older::text, 'newer', array_agg(newer::text)
 FROM conflict
-WHERE shard = %(shard)s AND older = ANY(%(ids)s::uuid[])
+WHERE shard = %(shard)s AND older = ANY(%(ids)s::uuid[]) AND statements IS NULL
 GROUP BY older
 UNION ALL
 SELECT own::text, 'stated', array_agg(other::text)
@@ -504,7 +504,7 @@ LIMIT %(limit)s
 
 -- :name conflict_copy
 -- Memories that say otherwise than older ones.
-COPY conflict (shard, seq, namespace, newer, older, stated) FROM STDIN (FORMAT BINARY)
+COPY conflict ($columns(conflict)) FROM STDIN (FORMAT BINARY)
 
 -- :name link_copy
 -- What publishers say that memories are linked with.
@@ -545,18 +545,25 @@ SELECT summary::text, source::text FROM tells WHERE summary = ANY(%(ids)s::uuid[
 -- :name conflicts
 -- Pairs of memories that contradict each other and are alive, of some memories: the newer one first; whether one agent
 -- or source said both (of a summary, one that said what it was made of); when, in which tiers; whether the newer one
--- says it on purpose, and who said it; whether the older one is a summary; and what both say.
+-- says it on purpose; which of the older one's statements a model found overtaken; who said the newer one; whether the
+-- older one is a summary; and what both say. A pair is left out of which a model found nothing overtaken, and that
+-- nobody contradicts on purpose.
 SELECT c.newer::text, c.older::text,
     n.agent = o.agent OR coalesce(n.source = o.source, false) OR (o.made_by IS NOT NULL AND EXISTS (
         SELECT FROM provenance p JOIN memory x ON x.id = p.parent
         WHERE p.child = o.id AND p.namespace = o.namespace AND NOT p.echo AND NOT p.merged AND x.agent = n.agent)),
-    n.said, o.said, n.tier, o.tier, c.stated, n.agent, o.made_by IS NOT NULL,
+    n.said, o.said, n.tier, o.tier, c.stated, c.statements, n.agent, o.made_by IS NOT NULL,
     (SELECT t.body FROM content t WHERE t.memory_id = c.newer),
     (SELECT t.body FROM content t WHERE t.memory_id = c.older)
-FROM contradiction c
+FROM (
+    SELECT newer, older, min(seq) AS seq, bool_or(stated) AS stated, max(statements) AS statements
+    FROM contradiction
+    WHERE came = ANY(%(ids)s::uuid[]) OR found = ANY(%(ids)s::uuid[])
+    GROUP BY newer, older
+) c
 JOIN memory n ON n.id = c.newer AND n.tier IN ('short-term', 'long-term')
 JOIN memory o ON o.id = c.older AND o.tier IN ('short-term', 'long-term')
-WHERE c.came = ANY(%(ids)s::uuid[]) OR c.found = ANY(%(ids)s::uuid[])
+WHERE c.stated OR c.statements IS DISTINCT FROM '{}'
 ORDER BY c.seq, c.older
 
 -- :name entries
@@ -603,6 +610,41 @@ SELECT event_id FROM event WHERE namespace = %(namespace)s AND event_id = ANY(%(
 SELECT DISTINCT d.memory_id::text
 FROM disclosure d
 JOIN strength s ON s.memory_id = d.memory_id AND s.tier = 'short-term'
+WHERE d.memory_id = ANY(%(ids)s::uuid[]) AND d.recipient = %(recipient)s
+
+-- :name compare_own
+-- A memory that an agent said and that is alive, as a model is asked about it.
+SELECT m.namespace, m.id::text, c.body, m.agent, m.subject, m.said, m.slot, m.label, m.sensitivity_ppm, m.purposes,
+    m.jurisdictions
+FROM memory m
+JOIN content c ON c.memory_id = m.id
+JOIN embedding e ON e.memory_id = m.id
+WHERE m.id = %(id)s::uuid AND m.shard = %(shard)s AND m.tier IN ('short-term', 'long-term') AND m.made_by IS NULL
+  AND m.general_of IS NULL
+
+-- :name compare_near
+-- What agents said in its namespace before it, is alive, and lies near it by the same encoder, the nearest first.
+SELECT m.id::text, c.body, m.agent, m.subject, m.said, m.slot, m.label, m.sensitivity_ppm, m.purposes, m.jurisdictions
+FROM memory own
+JOIN embedding v ON v.memory_id = own.id
+JOIN embedding e ON e.namespace = v.namespace AND e.encoder = v.encoder AND e.memory_id <> v.memory_id
+JOIN memory m ON m.id = e.memory_id
+JOIN content c ON c.memory_id = m.id
+WHERE own.id = %(id)s::uuid AND own.shard = %(shard)s AND m.tier IN ('short-term', 'long-term') AND m.made_by IS NULL
+  AND m.general_of IS NULL AND (m.said, m.said_offset) < (own.said, own.said_offset)
+  AND e.vector <=> v.vector <= 1 - %(least)s::float8
+ORDER BY e.vector <=> v.vector, m.id
+LIMIT %(limit)s
+
+-- :name compare_answered
+-- Those of the digests of orders, and of what they say, that a shard has answered.
+SELECT digest FROM answered WHERE shard = %(shard)s AND digest = ANY(%(digests)s::bytea[])
+
+-- :name compare_disclosed
+-- Of those memories the ones that are alive and may be sent to the recipient.
+SELECT DISTINCT d.memory_id::text
+FROM disclosure d
+JOIN strength s ON s.memory_id = d.memory_id
 WHERE d.memory_id = ANY(%(ids)s::uuid[]) AND d.recipient = %(recipient)s
 
 -- :name explain_disclosed
@@ -1233,7 +1275,7 @@ JOIN strength n ON n.memory_id = c.newer
 JOIN memory m ON m.id = c.newer
 JOIN strength o ON o.memory_id = c.older
 JOIN memory w ON w.id = c.older
-WHERE c.shard = %(shard)s AND (c.stated OR %(inferred)s)
+WHERE c.shard = %(shard)s AND (c.stated OR %(inferred)s) AND NOT c.compared -- a model opens no vote
   AND greatest(
       coalesce((n.rest ->> (%(kinds)s::jsonb ->> o.tier))::bigint, 0),
       coalesce((o.rest ->> (%(kinds)s::jsonb ->> o.tier))::bigint, 0)
@@ -1803,7 +1845,7 @@ CROSS JOIN LATERAL (
     CROSS JOIN LATERAL (SELECT CASE WHEN c.newer = s.memory_id
         THEN (w.said, w.said_offset) <= (m.said, m.said_offset)
         ELSE (m.said, m.said_offset) > (w.said, w.said_offset) END AS is) later
-    WHERE (c.newer = s.memory_id OR c.older = s.memory_id)
+    WHERE (c.newer = s.memory_id OR c.older = s.memory_id) AND c.statements IS NULL
       AND later.is = (
           CASE WHEN later.is THEN o.tier ELSE s.tier END = 'long-term'
           AND NOT (w.agent = m.agent OR coalesce(w.source = m.source, false)))
@@ -3245,7 +3287,7 @@ ORDER BY seq, parent
 
 -- :name audit_conflict
 -- Memories that say otherwise than older ones, in the order of the journal.
-SELECT shard, seq, namespace, newer::text, older::text, stated
+SELECT shard, seq, namespace, newer::text, older::text, stated, statements
 FROM conflict
 WHERE shard = %(shard)s
 ORDER BY seq, older

@@ -21,6 +21,7 @@ from memquorum.core.contained import OutsideError
 from memquorum.core.merging import Marks
 from memquorum.core.policy import EpochPolicy, ExperiencePolicy, Policy
 from memquorum.core.records import OrderFound, Patch, Quote, RewardGiven
+from memquorum.core.text.comparing import Side
 from memquorum.core.tiers import SHORT_TERM
 
 Vector = NDArray[np.float32]
@@ -649,6 +650,40 @@ class Summariser(Protocol):
 
         Raises SummariserUnavailable.
         """
+        ...
+
+
+class Told(Struct, frozen=True):
+    """A memory that a model may be asked about: what it says and is marked with, when it was said last, and what binds
+    its text (`core.facets`)."""
+
+    memory_id: str
+    side: Side
+    sensitivity_ppm: int = 0
+    purposes: str | None = None
+    jurisdictions: str = ""
+
+
+class Comparisons(Protocol):
+    """What a model is asked to compare."""
+
+    def near(self, shard: int, memory_id: str, least: float, limit: int) -> tuple[str, Told, list[Told]] | None:
+        """The namespace of a memory that an agent said and that is alive, the memory, and those of the namespace that
+        an agent said before it and that are alive, of its encoder, with at least that cosine: the nearest first. None
+        where the memory is none of these. Raises StoreUnavailable."""
+        ...
+
+    def answered(self, shard: int, digests: Collection[bytes]) -> frozenset[bytes]:
+        """Those of the digests that a shard's journal has answered. Raises StoreUnavailable."""
+        ...
+
+    def disclosed(self, recipient: str, memory_ids: Collection[str]) -> frozenset[str]:
+        """Those of the memories that are alive and of which the journal says that their text may be sent to the
+        recipient. Raises StoreUnavailable."""
+        ...
+
+    def close(self) -> None:
+        """Lets the connection go."""
         ...
 
 

@@ -13,6 +13,7 @@ PROTECTIONS = "memory.protection.ordered.v1"
 RESTORES = "memory.restore.ordered.v1"
 PATCHES = "memory.rollup.patched.v1"
 DISCLOSURES = "memory.source.disclosed.v1"
+COMPARISONS = "memory.statement.compared.v1"
 CLOCK = "memory.clock.requested.v1"
 ACCEPTED = "memory.intake.accepted.v1"
 REFUSED = "memory.intake.refused.v1"
@@ -51,6 +52,7 @@ FROM_AGENTS = (
     RESTORES,
     PATCHES,
     DISCLOSURES,
+    COMPARISONS,
 )
 OUTSIDE = (*FROM_AGENTS, CLOCK)
 ALL = (

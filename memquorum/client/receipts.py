@@ -83,7 +83,7 @@ def lines(found: Proven, genesis: Genesis) -> Iterator[str]:
     for fate, number in sorted(fates.items()):
         yield f"            {number} of them {WORDS.get(fate, fate)}"
     for recipient in receipts.recipients(found.episodes):
-        yield f"  sent      something of it to {recipient}, to be summed up there: tell them of the erasure"
+        yield f"  sent      something of it to {recipient}, to a model there: tell them of the erasure"
     first, last = found.seqs
     entries = f"entry {first}" if first == last else f"entries {first} to {last}"
     yield f"  journal   {entries} of shard {found.shard}, head signed, hash {found.head.hash.hex()[:16]}…"

@@ -222,7 +222,11 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
         "admission": [asdict(rows.admissions[i]) for i in sorted(rows.admissions)],
         "provenance": [asdict(p) for c in shard.changes for p in sorted(c.of(Provenance), key=lambda p: p.parent)],
         "quote": [asdict(q) for c in shard.changes for q in sorted(c.of(QuoteRow), key=lambda q: q.place)],
-        "conflict": [asdict(p) for c in shard.changes for p in sorted(c.of(Conflict), key=lambda p: p.older)],
+        "conflict": [
+            asdict(p) | {"statements": None if p.statements is None else list(p.statements)}
+            for c in shard.changes
+            for p in sorted(c.of(Conflict), key=lambda p: p.older)
+        ],
         "link": [asdict(one) for c in shard.changes for one in sorted(c.of(LinkRow), key=lambda o: (o.kind, o.target))],
         "erased": [asdict(e) for c in shard.changes for e in sorted(c.of(ErasedRow), key=lambda e: e.memory_id)],
         "erasure": [asdict(e) for e in net.of(ErasureRow)],

@@ -11,13 +11,14 @@ import msgspec
 from msgspec import Struct
 
 from memquorum.core.avro import Codec
-from memquorum.core.identity.membership import load
+from memquorum.core.identity.membership import CONSOLIDATOR, load
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.replay import Replay
 from memquorum.core.journal.rows import JournalRow
 from memquorum.core.journal.tables import TABLES
+from memquorum.core.orders.compare import SIGNER
 from memquorum.core.records import Proposal, Restored
-from tests.builders import erased, erasures, genesis, protections, published, trials, votes
+from tests.builders import comparisons, erased, erasures, genesis, protections, published, trials, votes
 from tests.builders.published import POLICY, Published, publish
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.builders.trials import agree, drawn, proposal, signed, statistics, tell
@@ -139,9 +140,22 @@ def _general(codec: Codec) -> tuple[bytes, Shard]:
     return file, shard
 
 
+def _compared(codec: Codec) -> tuple[bytes, Shard]:
+    """A model finds statements of A overtaken, contradicts what rules found of B, and is asked again."""
+    file = genesis.make_bytes(policy=POLICY, agent_keys={CONSOLIDATOR: genesis.public_key(SIGNER)})
+    shard, made = Shard(codec, load(file)), load(file)
+    for name in "ab":
+        shard.episode(name, 500)
+    shard.episode("c", 600, contradicts=(B,))
+    for older in (((A, (1, 3)), (B, ())), ((A, (2,)),)):
+        shard.protect(comparisons.accepted(codec, made, comparisons.wanted(made, C, *older)))
+    shard.tick(1_000)
+    return file, shard
+
+
 HISTORIES: Mapping[str, Callable[[Codec], tuple[bytes, Shard]]] = {
     "lively": _lively, "erased": _erased, "restored": _restored, "admitted": _admitted,
-    "moved": _moved, "general": _general,
+    "moved": _moved, "general": _general, "compared": _compared,
 }  # fmt: skip
 
 

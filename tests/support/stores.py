@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from db.comparisons import PostgresComparisons
 from db.generals import PostgresGenerals
 from db.inmemory import InMemoryNeighbourhoods, InMemoryRollups, InMemorySchedule, InMemoryStore, InMemoryStoredOrders
+from db.inmemory_comparisons import InMemoryComparisons
 from db.inmemory_rehearsals import InMemoryRehearsals
 from db.inmemory_sessions import InMemorySessions
 from db.inmemory_trials import InMemoryGenerals, InMemoryTrials
@@ -28,7 +30,7 @@ from memquorum.core.experience.ports import Trials
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.rows import Keys, Rows
 from memquorum.core.journal.workset import Workset
-from memquorum.ports import Generals, Neighbourhoods, Rehearsals, Rollups, Schedule, Sessions, StoredOrders
+from memquorum.ports import Comparisons, Generals, Neighbourhoods, Rehearsals, Rollups, Schedule, Sessions, StoredOrders
 from memquorum.schema_files import load_codec
 from tests.builders.shard import Shard
 
@@ -55,6 +57,7 @@ class World:
     sessions: Sessions
     trials: Trials
     generals: Generals
+    comparisons: Comparisons
     reopen: Callable[[], World]
     dsn: str | None = None
 
@@ -102,6 +105,7 @@ def make(request: pytest.FixtureRequest) -> World:
                 InMemorySessions(store, load_codec()),
                 InMemoryTrials(store),
                 InMemoryGenerals(store),
+                InMemoryComparisons(store),
             )
             return World(store, InMemorySchedule(store), *ports, *more, reopen)
 
@@ -113,7 +117,10 @@ def make(request: pytest.FixtureRequest) -> World:
         store, schedule, stored = PostgresStore(dsn), PostgresSchedule(dsn), PostgresStoredOrders(dsn)
         neighbourhoods, rehearsals, rollups = PostgresNeighbourhoods(dsn), PostgresRehearsals(dsn), PostgresRollups(dsn)
         sessions, trials, generals = PostgresSessions(dsn, load_codec()), PostgresTrials(dsn), PostgresGenerals(dsn)
-        parts = (store, schedule, stored, neighbourhoods, rehearsals, rollups, sessions, trials, generals)
+        parts = (
+            store, schedule, stored, neighbourhoods, rehearsals, rollups, sessions, trials, generals,
+            PostgresComparisons(dsn),
+        )  # fmt: skip
         opened.extend(parts)
         return World(*parts, connect, dsn)
 

@@ -23,7 +23,15 @@ from workers.kafka import loop
 Place = tuple[str, int]
 
 ORDERS = frozenset(
-    (topics.ERASURES, topics.PROTECTIONS, topics.RESTORES, topics.PATCHES, topics.DISCLOSURES, topics.CLOCK)
+    (
+        topics.ERASURES,
+        topics.PROTECTIONS,
+        topics.RESTORES,
+        topics.PATCHES,
+        topics.DISCLOSURES,
+        topics.COMPARISONS,
+        topics.CLOCK,
+    )
 )
 """Read whatever transactions are open."""
 _TURN_S = 0.05

@@ -445,7 +445,7 @@ class Going(Struct, frozen=True):
     """An episode that an erasure takes, by its own memory id. `because`: what it was made of, or repeated, if that is
     why; `agent` and `created` of a memory alone. `summary`: of a summary, "anew" where it is made anew of what others
     said and members vote on it; else why it is dropped: "named", "model", "few", "over". `sent_to`: to whom its text
-    was sent to be summed up."""
+    was sent, to a model there."""
 
     memory_id: str
     was: str
@@ -471,7 +471,7 @@ class Erasure(Struct, frozen=True):
 
     `memories`, `episodes`: how many; `summaries`: how many of them are summaries; `anew`: how many of these are to be
     made anew of what others said, if members agree: the rest is dropped. `recipients`: to whom something of it had been
-    sent to be summed up, who has to be told. `going`: some of them one by one, and `more` beside, of a dry run. From
+    sent, to a model there, who has to be told. `going`: some of them one by one, and `more` beside, of a dry run. From
     `shard` on of one that was carried out: where its entries stand in the journal, and until when remains may lie in
     files. `attested_epoch`: when the members had decided on the order. `staying`: some of what says the same and stays,
     with the reason, and `staying_more` beside; as of the look before the order.

@@ -4,9 +4,9 @@
 2. `chain`: hashes, sequences and signed heads;
 3. `history`: every entry against the entries before it, decisions against their certificates; of orders, each by
    its own rule: `erasures`, against all that they name, `protections`, `restores` and `patches`; `disclosed`, what
-   left the house; `slots`, against what fills them; `rehearsals` and `admissions` to
-   experience, against who signed them; `weights`, by what came of using it; `scores`, by which a budget
-   nominates, with what draws cost; `overdue`, what a rule of retention should have erased;
+   left the house; `comparisons`, what a model said of pairs; `slots`, against what fills them; `rehearsals` and
+   `admissions` to experience, against who signed them; `weights`, by what came of using it; `scores`, by which a
+   budget nominates, with what draws cost; `overdue`, what a rule of retention should have erased;
 4. `coverage`: the journal against the accepted stream;
 5. `agreed`: journal and streams against what a quorum of members has signed;
 6. `witness`: the store against the journal;

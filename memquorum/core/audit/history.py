@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core import caps, ids
-from memquorum.core.audit import admissions, disclosed, patches, rehearsals
+from memquorum.core.audit import admissions, comparisons, disclosed, patches, rehearsals
 from memquorum.core.audit.admissions import Admissions
 from memquorum.core.audit.chain import Link
 from memquorum.core.audit.erasures import Erasures, Known
@@ -53,6 +53,7 @@ from memquorum.core.journal.rows import (
     Rows,
     Strength,
 )
+from memquorum.core.orders.compare import COMPARE
 from memquorum.core.orders.disclose import DISCLOSURE
 from memquorum.core.orders.envelope import order_digest
 from memquorum.core.orders.erase import ERASURE
@@ -64,6 +65,7 @@ from memquorum.core.records import (
     Accessed,
     Assessed,
     ClockTicked,
+    Compared,
     Decided,
     Destroyed,
     Erased,
@@ -478,6 +480,10 @@ def _judge_patched(history: History, entry: JournalEntry, detail: Patched) -> No
     patches.judge(history._rules, entry, detail, history.rows(entry, detail))
 
 
+def _judge_compared(history: History, entry: JournalEntry, detail: Compared) -> None:
+    comparisons.judge(history._rules, entry, detail, history.rows(entry, detail))
+
+
 _OF_ALL = (History._judge_row, History._judge_time, History._judge_source, History._judge_once)
 _Judge = Callable[[History, JournalEntry, Any], None]
 _OF_ORDERS: Mapping[str, _Judge] = MappingProxyType(
@@ -486,6 +492,7 @@ _OF_ORDERS: Mapping[str, _Judge] = MappingProxyType(
         PROTECTION.name: History._judge_protected,
         REQUEST.name: History._judge_requested,
         PATCH.name: _judge_patched,
+        COMPARE.name: _judge_compared,
         DISCLOSURE.name: lambda own, entry, detail: disclosed.judge(
             own._rules, entry, detail, own.memories, own.strengths
         ),

@@ -409,8 +409,11 @@ def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = No
     if isinstance(record, ClockTicked):
         return Keys()
     if isinstance(record, OrderAccepted):
-        memories, orders = frozenset(record.memory_ids), table.digests(codec, table.ORDERS[record.kind], record.order)
-        if not table.ORDERS[record.kind].guards:
+        kind, memories = table.ORDERS[record.kind], frozenset(record.memory_ids)
+        orders = table.digests(codec, kind, record.order)
+        if kind.contrasts:
+            return Keys(memories, orders=orders, grounds=memories)
+        if not kind.guards:
             return rollbacks.keys(codec, record.order) | Keys(memories, orders=orders)
         return Keys(memories, protected=memories, orders=orders, guarded=frozenset({record.namespace}))
     if isinstance(record, Checked):

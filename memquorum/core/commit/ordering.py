@@ -12,16 +12,18 @@ from msgspec import Struct
 
 from memquorum import topics
 from memquorum.core.commit.applying import Place, apply_entry
-from memquorum.core.journal import disclosures, patching, protections, rollbacks
+from memquorum.core.journal import comparing, disclosures, patching, protections, rollbacks
 from memquorum.core.journal.effects import REPEATED, Rules
 from memquorum.core.journal.naming import PART_MOST
 from memquorum.core.journal.rows import Change, GoalDue, Guarded, Rows
+from memquorum.core.orders.compare import COMPARE
 from memquorum.core.orders.disclose import DISCLOSURE
 from memquorum.core.orders.envelope import order_digest
 from memquorum.core.orders.patch import PATCH
 from memquorum.core.orders.protect import PROTECTION
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import (
+    Compared,
     Disclosed,
     Erased,
     ErasedEpisode,
@@ -129,8 +131,26 @@ def _disclosure(rules: Rules, rows: Rows, place: Place, record: OrderAccepted) -
     return apply_entry(rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=namespace)
 
 
+def _comparisons(rules: Rules, rows: Rows, place: Place, record: OrderAccepted) -> Change:
+    """What a model said of pairs of memories: those that are not alive any more, or were compared before, are left
+    out."""
+    _, order = COMPARE.opened(rules.codec, rules.genesis, record.order)
+    repeated = order_digest(rules.codec, record.order) in rows.answered
+    applied = () if repeated else comparing.applicable(rows, order)
+    detail, effect = Compared(record.order, record.accepted_at, applied), REPEATED if repeated else "compared"
+    return apply_entry(
+        rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=record.namespace
+    )
+
+
 _JUDGED: Mapping[str, Callable[[Rules, Rows, Place, OrderAccepted], Change]] = MappingProxyType(
-    {PROTECTION.name: _protection, REQUEST.name: _request, PATCH.name: _patches, DISCLOSURE.name: _disclosure}
+    {
+        PROTECTION.name: _protection,
+        REQUEST.name: _request,
+        PATCH.name: _patches,
+        DISCLOSURE.name: _disclosure,
+        COMPARE.name: _comparisons,
+    }
 )
 
 

@@ -26,6 +26,7 @@ from memquorum.core.facets import facets
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage
 from memquorum.core.journal import (
+    comparing,
     conflicts,
     decisions,
     disclosures,
@@ -57,13 +58,15 @@ from memquorum.core.journal.rows import (
     Strength,
 )
 from memquorum.core.letters import KEPT_MS
-from memquorum.core.orders.envelope import BadOrder, order_digest
+from memquorum.core.orders.compare import COMPARE
+from memquorum.core.orders.envelope import BadOrder, OrderKind, order_digest
 from memquorum.core.orders.patch import PATCH
 from memquorum.core.orders.table import DETAILS, answered_by, digests
 from memquorum.core.records import (
     Accessed,
     Assessed,
     ClockTicked,
+    Compared,
     Decided,
     Destroyed,
     Disclosed,
@@ -129,9 +132,12 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
         memories.update(one.memory_id for one in detail.episodes)
     if isinstance(detail, Decided):
         memories.update(memory_id for result in detail.results for memory_id in result.memory_ids)
+    if isinstance(detail, Patched | Compared):
+        kind: OrderKind[Any] = PATCH if isinstance(detail, Patched) else COMPARE
+        memories.update(kind.named(codec.decode_as(kind.body, codec.decode_as(Signed, detail.order).body)))
     # What it was made of, with what stands behind that: an entry of the same batch may be a rehearsal of it.
     grounds = frozenset(detail.derives_from if isinstance(detail, Stored) else ())
-    if isinstance(detail, Assessed):
+    if isinstance(detail, Assessed | Compared):
         grounds = frozenset(memories)
     if isinstance(detail, Rehearsed):
         grounds = frozenset(rehearsals.named(codec, detail.made))
@@ -144,10 +150,8 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
     if isinstance(detail, Protected | Erased | Decided):
         protected |= memories
     events = {(entry.namespace, entry.event_id)} if entry.namespace is not None else set()
-    data, kind = order_in(detail), answered_by(detail)
-    orders = frozenset[bytes]() if data is None or kind is None else digests(codec, kind, data)
-    if isinstance(detail, Patched):
-        memories.update(PATCH.named(codec.decode_as(PATCH.body, codec.decode_as(Signed, detail.order).body)))
+    data, answers = order_in(detail), answered_by(detail)
+    orders = frozenset[bytes]() if data is None or answers is None else digests(codec, answers, data)
     known = trials.keys(codec, detail.made) if isinstance(detail, Tried) else Keys()
     if isinstance(detail, Destroyed | Erased):
         # What goes for good leaves experience with it.
@@ -565,6 +569,10 @@ def _do_patched(rules: Rules, rows: Rows, change: Change, detail: Patched) -> Ch
     return patching.do_patched(rules.codec, rules.genesis, rows, change, detail)
 
 
+def _do_compared(rules: Rules, rows: Rows, change: Change, detail: Compared) -> Change:
+    return comparing.do_compared(rules.codec, rules.genesis, rows, change, detail)
+
+
 class Effect(Struct, frozen=True):
     """The records that an effect's detail may be, and what the effect does."""
 
@@ -599,6 +607,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         "protected": Effect((Protected,), _do_protected),
         "withheld": Effect((Withheld,), _do_withheld),
         "patched": Effect((Patched,), _do_patched),
+        "compared": Effect((Compared,), _do_compared),
         "lapsed": Effect((Lapsed,), _do_lapsed),
     }
 )

@@ -25,9 +25,12 @@ def note(
     rows: Iterable[Provenance | Conflict],
     keeps: Callable[[str], bool] = lambda _: True,
 ) -> None:
-    """Adds what rows tell to the grounds of the memories that they name. `keeps`: of which memories any are kept."""
+    """Adds what rows tell to the grounds of the memories that they name. What a model said of a pair is no ground.
+    `keeps`: of which memories any are kept."""
     told: tuple[tuple[str, str, str], ...]
     for row in rows:
+        if isinstance(row, Conflict) and row.statements is not None:
+            continue
         if isinstance(row, Conflict):
             told = ((row.newer, "older", row.older), (row.older, "newer", row.newer))
             told += ((row.newer, "stated", row.older), (row.older, "stated", row.newer)) if row.stated else ()

@@ -326,7 +326,8 @@ class WeightRow(Struct, frozen=True):
 class Conflict(Struct, frozen=True):
     """A memory says otherwise than one that was there before it. `stated`: on purpose, by the key of the same slot or
     by naming it; else that was inferred from the words (`core.text.conflict`). Both stay, and of what is stated until
-    members have voted."""
+    members have voted. `statements`: in a row of what a model said of the pair, the numbers of the older memory's
+    statements that the newer one overtakes, from 1; None in a row of what the rules found."""
 
     shard: Int4
     seq: int
@@ -334,6 +335,7 @@ class Conflict(Struct, frozen=True):
     newer: Uuid
     older: Uuid
     stated: bool = False
+    statements: tuple[int, ...] | None = None
 
 
 class LinkRow(Struct, frozen=True):
@@ -484,7 +486,7 @@ class LetGo(Struct, frozen=True):
 
 
 class Disclosure(Struct, frozen=True):
-    """A memory whose text was, or was about to be, sent to a recipient to be summed up; `sent_at`: from when on."""
+    """A memory whose text was, or was about to be, sent to a recipient, to a model there; `sent_at`: from when on."""
 
     shard: Int4
     seq: int

@@ -192,7 +192,7 @@ TABLES: dict[Kind, Table] = {
         Table("trial", TrialRow, ("memory_id", "position", "verifier"), ("seq",), "seq"),
         Table("admission", AdmissionRow, ("memory_id",), entry="seq", loaded=True, changes=_STANDS),
         Table("weight", WeightRow, ("memory_id", "version"), ("seq", "memory_id", "version"), "seq"),
-        Table("conflict", Conflict, ("namespace", "older", "newer"), ("seq", "older"), "seq"),
+        Table("conflict", Conflict, ("namespace", "older", "newer", "seq"), ("seq", "older"), "seq"),
         Table("link", LinkRow, ("namespace", "memory", "kind", "target"), ("seq", "kind", "target"), "seq"),
         Table("erased", ErasedRow, ("memory_id",), ("seq", "memory_id"), "seq"),
         # A head is a signature beside the chain; a rebuild has none.

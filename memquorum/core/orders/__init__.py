@@ -9,7 +9,8 @@
 4. `restore`: what the members agreed to forget rests sealed for its grace time, and may be brought back by their
    vote; or others are to be forgotten. `uses`: late uses, which ask too; `turns`: which open requests come first;
 5. `patch`: the consolidator says which sentences come into which roll-up, and which go; it alone may;
-   `disclose`: what it is about to send out of the house, which is noted and no more;
+   `disclose`: what it is about to send out of the house, which is noted and no more; `compare`: what a model answered
+   that it asked of pairs of memories;
 6. `table`: all of these kinds, and how intake lets them into the accepted stream;
 7. `configuration`: how one configuration follows from another, by an order about members or the policy.
 

@@ -110,6 +110,8 @@ class OrderKind(Generic[Order]):
     """The digests of what it says that applies once by itself, in whatever order it comes."""
     guards: bool = False
     """Whether carrying it out asks what is protected of the memories, and how much of the namespace is."""
+    contrasts: bool = False
+    """Whether carrying it out asks what the memories that it names say otherwise than."""
     alone: bool = False
     """Whether it is carried out in a transaction of its own: it destroys keys, or asks for more than its own rows."""
     proposals: Callable[[Order, int], tuple[Proposal, ...]] | None = None

@@ -14,6 +14,7 @@ from typing import Any
 
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.identity.membership import Genesis
+from memquorum.core.orders.compare import COMPARE
 from memquorum.core.orders.disclose import DISCLOSURE
 from memquorum.core.orders.envelope import BadOrder, OrderKind, order_digest
 from memquorum.core.orders.erase import ERASURE
@@ -23,7 +24,7 @@ from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import OrderAccepted, Signed
 
 ORDERS: Mapping[str, OrderKind[Any]] = MappingProxyType(
-    {kind.name: kind for kind in (ERASURE, PROTECTION, REQUEST, PATCH, DISCLOSURE)}
+    {kind.name: kind for kind in (ERASURE, PROTECTION, REQUEST, PATCH, DISCLOSURE, COMPARE)}
 )
 """Every kind by its name."""
 GIVEN: tuple[OrderKind[Any], ...] = (ERASURE, PROTECTION, REQUEST)

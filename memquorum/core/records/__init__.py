@@ -12,11 +12,14 @@ Everybody imports them from here.
 
 from memquorum.core.records.configuration import ConfigurationOrdered
 from memquorum.core.records.consolidation import (
+    Compared,
+    Comparison,
     Disclosed,
     Quote,
     SessionClosed,
     SessionEnded,
     SourcesDisclosed,
+    StatementsCompared,
     Summary,
 )
 from memquorum.core.records.episodes import (
@@ -88,6 +91,8 @@ __all__ = [
     "ClockRequested",
     "ClockTicked",
     "Commit",
+    "Compared",
+    "Comparison",
     "ConfigurationOrdered",
     "Crossing",
     "DecayCrossed",
@@ -140,6 +145,7 @@ __all__ = [
     "Signed",
     "SourcesDisclosed",
     "Standing",
+    "StatementsCompared",
     "Stored",
     "Summary",
     "Task",

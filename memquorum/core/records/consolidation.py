@@ -1,4 +1,5 @@
-"""The records of consolidation: the end of a session, and what a summary says it was made of."""
+"""The records of consolidation: the end of a session, what a summary says it was made of, what is sent to a model, and
+what a model said of statements."""
 
 from __future__ import annotations
 
@@ -64,7 +65,7 @@ class Summary(Struct, frozen=True):
 
 
 class SourcesDisclosed(Struct, frozen=True):
-    """Outside, within a Signed. The text of these memories is about to be sent to a recipient, to be summed up."""
+    """Outside, within a Signed. The text of these memories is about to be sent to a recipient, to a model there."""
 
     cluster: bytes
     order_id: str
@@ -83,3 +84,34 @@ class Disclosed(Struct, frozen=True):
     accepted_at: int
     recipient: str
     memory_ids: tuple[str, ...]
+
+
+class Comparison(Struct, frozen=True):
+    """What a model said of one older memory: `statements` are the numbers, from 1, of its statements that the newer
+    memory overtakes, in ascending order; empty where it overtakes none of them."""
+
+    older: str
+    statements: tuple[int, ...]
+
+
+class StatementsCompared(Struct, frozen=True):
+    """Outside, within a Signed. A model was asked which statements of older memories a newer one overtakes. `by`: the
+    model, as provenance names it."""
+
+    cluster: bytes
+    order_id: str
+    namespace: str
+    newer: str
+    comparisons: tuple[Comparison, ...]
+    by: str
+    ordered_by: str
+    ordered_at: int
+    reference: str | None = None
+
+
+class Compared(Struct, frozen=True):
+    """Detail of 'compared': which of the comparisons apply, by their places."""
+
+    order: bytes
+    accepted_at: int
+    applied: tuple[int, ...] = ()

@@ -29,7 +29,8 @@ from memquorum.core.tiers import LONG_TERM
 
 class Pair(Struct, frozen=True):
     """Two memories that are alive and contradict each other. `own`: one agent, or one source, said both. `stated`: the
-    newer one says on purpose that it takes the other's place; else that was inferred from the words."""
+    newer one says on purpose that it takes the other's place; else that was inferred from the words. `numbers`: those
+    of the older one's statements that a model found overtaken, from 1; None where none was asked."""
 
     newer: str
     older: str
@@ -39,6 +40,7 @@ class Pair(Struct, frozen=True):
     newer_tier: str
     older_tier: str
     stated: bool = False
+    numbers: tuple[int, ...] | None = None
 
     @property
     def first(self) -> str:
@@ -71,12 +73,14 @@ def read(
     summary: bool,
 ) -> Contradiction:
     """Adds to a pair the statements of the older text that the newer one denies. `agent`: who said the newer one. A
-    text is None where the reader may not see it. All of a summary is denied where no rule tells which sentence is: it
-    was named to be superseded."""
+    text is None where the reader may not see it. What a model found counts, and the rules where none was asked. All of
+    a summary is denied where no rule tells which sentence is: it was named to be superseded."""
     told = Contradiction(**structs.asdict(one), agent=agent)
     if newer is None or older is None:
         return told
     said = tuple(dict.fromkeys(sentences(older))) if summary else overtaken.statements(older)
+    if one.numbers and not summary:
+        return replace(told, statements=tuple(said[number - 1] for number in one.numbers if number <= len(said)))
     found = overtaken.denied(said, newer, own=one.own)
     if summary:
         return replace(told, denied=frozenset(found or said), statements=found)

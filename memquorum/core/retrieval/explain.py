@@ -77,14 +77,14 @@ class Erasing(Struct, frozen=True):
 
 
 class Sent(Struct, frozen=True):
-    """A recipient to whom the text of a memory was sent to be summed up, and when first, in milliseconds."""
+    """A recipient to whom the text of a memory was sent, to a model there, and when first, in milliseconds."""
 
     recipient: str
     at: int
 
 
 class SourceSent(Struct, frozen=True):
-    """A memory that a summary was made of, a recipient to whom its text was sent to be summed up, and when first, in
+    """A memory that a summary was made of, a recipient to whom its text was sent, to a model there, and when first, in
     milliseconds."""
 
     memory_id: str

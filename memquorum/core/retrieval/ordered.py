@@ -47,7 +47,7 @@ def summed_up(summaries: int, anew: int) -> Iterator[str]:
 def sent(recipients: Sequence[str]) -> Iterator[str]:
     """Names to whom something of what an erasure takes had been sent; nothing where it was to nobody."""
     for recipient in recipients:
-        yield f"something of it was sent to {recipient}, to be summed up there: tell them of the erasure"
+        yield f"something of it was sent to {recipient}, to a model there: tell them of the erasure"
 
 
 def stays(selector: str) -> str:

@@ -20,6 +20,7 @@ from memquorum.core.policy import share
 from memquorum.core.records import (
     Accessed,
     Assessed,
+    Compared,
     Decided,
     Destroyed,
     Disclosed,
@@ -104,6 +105,8 @@ class Tail:
             return f"{entry.effect:<11} request {entry.event_id} {where}: {what}"
         if isinstance(detail, Patched):
             return f"patched     roll-ups {where}: {many(len(detail.applied), 'sentence')}"
+        if isinstance(detail, Compared):
+            return f"compared    statements {where}: {many(len(detail.applied), 'pair')} of memories"
         if isinstance(detail, Disclosed):
             told = f"{many(len(detail.memory_ids), 'memory')} may be sent to {detail.recipient}"
             return f"disclosed   texts {where}: {told}"

@@ -335,6 +335,7 @@ def _rehearsals(account: Account) -> Iterator[str]:
         yield f"    {moment(one.at)}  {why}; salience {share(one.before_ppm)} became {share(one.after_ppm)}"
 
 
+_COMPARED = "a model found it so, which marks it and takes neither away; who means it names the other in supersedes"
 _INFERRED = (
     "that follows from the words alone, which by default takes neither away; who means it names the other in supersedes"
 )
@@ -350,7 +351,8 @@ def _conflicts(account: Account) -> Iterator[str]:
         first = "this one" if one.first == account.memory_id else "that one"
         why = "is promoted" if one.first == one.older else "is newer"
         voted = [v.epoch for v in account.votes if v.kind in CONTESTS.values() and other in v.memory_ids]
-        asked = "members vote on it soon" if one.stated else _INFERRED
+        found = _COMPARED if one.numbers else _INFERRED
+        asked = "members vote on it soon" if one.stated else found
         asked = f"members voted on it in epoch {voted[-1]}, and keep both" if voted else asked
         if not mine and account.born is not None and account.born.summary is not None:
             asked = "a summary is not superseded, or all else that it says would go"
@@ -561,7 +563,9 @@ def _now(account: Account, policy: Policy, winner: str | None) -> Iterator[str]:
         how = {PIN: "Pinned", HOLD: "Held"}.get(by.kind, f"Needed by the goal {by.reference!r}, as ordered")
         yield f"  {how} by {by.ordered_by}{why}, order {by.order_id}, since"
         yield f"  {moment(by.accepted_at)}: {_kept(account, by.kind)} while that stands."
-    yield from (f"  Its text was sent to {one.recipient} to be summed up, at {moment(one.at)}." for one in account.sent)
+    yield from (
+        f"  Its text was sent to {one.recipient}, to a model there, at {moment(one.at)}." for one in account.sent
+    )
     yield from _places(account)
     if account.erased is not None:
         yield from _erased(account, account.erased)

@@ -12,5 +12,6 @@
    whether it only asks; `moments`: whether it says of which time it speaks; `proceeding`: whether it says how to
    proceed;
 4. `digits`: numbers of any length as normalised texts; `tokens`: how long a text is; for people: `plurals`, and
-   `escaping` of what a terminal would obey; for models: `quoting`, how memories stand in a prompt.
+   `escaping` of what a terminal would obey; for models: `quoting`, how memories stand in a prompt;
+   `comparing`: what a model is asked of two memories, and how its answer is read.
 """

@@ -226,7 +226,7 @@ def test_dropped_episodes_are_due_after_the_same_grace(world: World, shard: Shar
 
 def test_content_goes_with_the_memory(databases: tuple[str, str], codec: Codec) -> None:
     store = PostgresStore(databases[0])
-    world = World(store, None, None, None, None, None, None, None, None, lambda: world)  # type: ignore[arg-type]
+    world = World(store, None, None, None, None, None, None, None, None, None, lambda: world)  # type: ignore[arg-type]
     shard = world.shard(codec, GENESIS)
     shard.episode("a")
     several = Clear("text", np.vstack([clear(A).vector] * 3))
@@ -251,7 +251,7 @@ def test_content_goes_with_the_memory(databases: tuple[str, str], codec: Codec) 
 def test_what_votes_kept_is_told_in_sql(databases: tuple[str, str], codec: Codec) -> None:
     """How often in a row, and from when on it may be proposed again, or that it waits for a use."""
     store = PostgresStore(databases[0])
-    world = World(store, None, None, None, None, None, None, None, None, lambda: world)  # type: ignore[arg-type]
+    world = World(store, None, None, None, None, None, None, None, None, None, lambda: world)  # type: ignore[arg-type]
     shard = world.shard(codec, GENESIS)
     for event in "ab":
         shard.episode(event)
@@ -271,7 +271,7 @@ def test_what_votes_kept_is_told_in_sql(databases: tuple[str, str], codec: Codec
 
 def test_a_transaction_that_fails_leaves_nothing(databases: tuple[str, str], codec: Codec) -> None:
     store = PostgresStore(databases[0])
-    world = World(store, None, None, None, None, None, None, None, None, lambda: world)  # type: ignore[arg-type]
+    world = World(store, None, None, None, None, None, None, None, None, None, lambda: world)  # type: ignore[arg-type]
     shard = world.shard(codec, GENESIS)
     shard.episode("a")
     net = shard.work.net()
@@ -286,7 +286,7 @@ def test_a_transaction_that_fails_leaves_nothing(databases: tuple[str, str], cod
 def test_who_begins_while_another_writes_sees_all_of_it_or_nothing(databases: tuple[str, str], codec: Codec) -> None:
     """Cursors of before a transaction beside the stand of after it would have a record applied twice."""
     writer, beginner = PostgresStore(databases[0]), PostgresStore(databases[0])
-    world = World(writer, None, None, None, None, None, None, None, None, lambda: world)  # type: ignore[arg-type]
+    world = World(writer, None, None, None, None, None, None, None, None, None, lambda: world)  # type: ignore[arg-type]
     shard = world.shard(codec, GENESIS)
     shard.episode("a")
     with (

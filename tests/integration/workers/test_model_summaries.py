@@ -118,7 +118,7 @@ def test_a_session_becomes_what_a_model_wrote_and_nothing_that_it_made_up(
         host = name.partition("@")[2]
         assert len(told) == len(asked) and set(told.values()) == {host} and set(told) <= set(texts)
         assert {NOTES[(texts[one] - began) // 1_000 - 1] for one in told} == asked
-        assert f"Its text was sent to {host} to be summed up" in memory.explain(next(iter(told))).in_numbers()
+        assert f"Its text was sent to {host}, to a model there" in memory.explain(next(iter(told))).in_numbers()
         sources = fleet.rows("SELECT source::text, sentence FROM quote WHERE summary = %(i)s", i=summary)
         for source, sentence in sources:
             said = [one for one in explained.splitlines() if f" of {source}, said at" in one]
@@ -154,7 +154,7 @@ def test_a_receipt_names_to_whom_what_was_erased_had_been_sent(
         receipt = memory.erasure_receipt(order.order_id)
     assert receipt["erased"]["recipients"] == [host]
     proven = verify(load_codec(), genesis.read(fleet.line), json.dumps(receipt).encode())
-    assert any(f"to {host}, to be summed up there" in told for told in lines(proven, genesis.read(fleet.line)))
+    assert any(f"to {host}, to a model there" in told for told in lines(proven, genesis.read(fleet.line)))
 
 
 @pytest.mark.parametrize(

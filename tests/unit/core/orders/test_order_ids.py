@@ -7,7 +7,7 @@ import pytest
 from memquorum.core.orders.envelope import BadOrder, Body
 from memquorum.core.orders.table import ORDERS
 from memquorum.core.policy import Policy
-from memquorum.core.records import SourcesDisclosed
+from memquorum.core.records import Comparison, SourcesDisclosed, StatementsCompared
 from tests.builders import rollups
 from tests.builders.erasures import ordered
 from tests.builders.genesis import make
@@ -21,6 +21,9 @@ BAD = {
     "protect": wanted("pin", MEMORY, cluster=GENESIS.cluster, order_id="7"),
     "patch": rollups.wanted(GENESIS, rollups.patch(MEMORY), order_id="7"),
     "disclose": SourcesDisclosed(GENESIS.cluster, "7", "greenhouse", (MEMORY,), "llm.example.org", "consolidator", 1),
+    "compare": StatementsCompared(
+        GENESIS.cluster, "7", "greenhouse", MEMORY, (Comparison(MEMORY, ()),), "openai/m@host", "consolidator", 1
+    ),
     "restore": restore(GENESIS, MEMORY, order_id="7"),
 }
 

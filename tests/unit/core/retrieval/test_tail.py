@@ -16,7 +16,7 @@ from memquorum.core.orders.patch import SIGNER
 from memquorum.core.records import Accessed, JournalEntry, Restored
 from memquorum.core.retrieval.tail import Tail
 from memquorum.core.vote.kinds import FORGET, PROMOTE
-from tests.builders import disclosures, erasures, protections, rollups, trials, votes
+from tests.builders import comparisons, disclosures, erasures, protections, rollups, trials, votes
 from tests.builders import genesis as cluster
 from tests.builders.rehearsals import rehearse
 from tests.builders.shard import Shard, anew, memory_id
@@ -69,6 +69,8 @@ def shard(codec: Codec) -> Shard:
     rehearse(made, memory_id("e"), "contested", witness=memory_id("e2"))
     made.protect(rollups.accepted(codec, GENESIS, rollups.wanted(GENESIS, rollups.patch(memory_id("e")))))
     made.protect(disclosures.accepted(codec, GENESIS, memory_id("e")))
+    answer = comparisons.wanted(GENESIS, memory_id("e2"), (memory_id("e"), (1,)))
+    made.protect(comparisons.accepted(codec, GENESIS, answer))
     slot = {"explicit": True, "slot": "5f" * 16}
     made.episode("f", 8_000_000_000, **slot)
     for number in (1, 2):
@@ -135,28 +137,29 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
         f"1970-04-03 14:13:20  0/27    rehearsed   {memory_id('e')}  in greenhouse: salience 0.6 becomes 0.51",
         "1970-04-03 14:13:20  0/28    patched     roll-ups in greenhouse: 1 sentence",
         "1970-04-03 14:13:20  0/29    disclosed   texts in greenhouse: 1 memory may be sent to llm.example.org",
-        f"1970-04-03 14:13:20  0/30    stored      {memory_id('f')}  by planner in greenhouse: 23 characters, "
+        "1970-04-03 14:13:20  0/30    compared    statements in greenhouse: 1 pair of memories",
+        f"1970-04-03 14:13:20  0/31    stored      {memory_id('f')}  by planner in greenhouse: 23 characters, "
         "salience 0.6",
-        f"1970-04-03 14:13:20  0/31    cleared     {memory_id('clear 1')}  by planner in greenhouse: a write of "
+        f"1970-04-03 14:13:20  0/32    cleared     {memory_id('clear 1')}  by planner in greenhouse: a write of "
         f"nothing, and takes away {memory_id('f')}",
-        f"1970-04-03 14:13:20  0/32    cleared     {memory_id('clear 2')}  by planner in greenhouse: a write of "
+        f"1970-04-03 14:13:20  0/33    cleared     {memory_id('clear 2')}  by planner in greenhouse: a write of "
         "nothing where nothing was",
-        f"1970-04-03 14:13:20  0/33    stored      {memory_id('f2')}  by reviewer in greenhouse: 23 characters, "
+        f"1970-04-03 14:13:20  0/34    stored      {memory_id('f2')}  by reviewer in greenhouse: 23 characters, "
         "salience 0.6",
-        f"1970-04-03 14:13:20  0/34    cleared     {memory_id('clear 3')}  by planner in greenhouse: a write of "
+        f"1970-04-03 14:13:20  0/35    cleared     {memory_id('clear 3')}  by planner in greenhouse: a write of "
         "nothing, which leaves something until members vote on it",
-        f"1970-04-03 14:13:20  0/35    finished    {memory_id('t')}  by planner in greenhouse: a task that succeeded, "
+        f"1970-04-03 14:13:20  0/36    finished    {memory_id('t')}  by planner in greenhouse: a task that succeeded, "
         "says planner, given 1 memory",
-        f"1970-04-03 14:13:20  0/36    contradicted {memory_id('t')}  by planner in greenhouse: a task that failed, "
+        f"1970-04-03 14:13:20  0/37    contradicted {memory_id('t')}  by planner in greenhouse: a task that failed, "
         "says planner, given 1 memory, otherwise than was said first, which stands",
-        f"1970-04-03 14:13:20  0/37    finished    {memory_id('u')}  by planner in greenhouse: a task that ended, "
+        f"1970-04-03 14:13:20  0/38    finished    {memory_id('u')}  by planner in greenhouse: a task that ended, "
         "given 0 memories",
-        f"1970-04-03 14:13:20  0/38    assessed    {memory_id('t')}  by reviewer in greenhouse: 1 helped, 0 did not",
-        f"1970-04-03 14:13:20  0/39    unfounded   {memory_id('t')}  by reviewer in greenhouse: 0 helped, 1 did not; "
+        f"1970-04-03 14:13:20  0/39    assessed    {memory_id('t')}  by reviewer in greenhouse: 1 helped, 0 did not",
+        f"1970-04-03 14:13:20  0/40    unfounded   {memory_id('t')}  by reviewer in greenhouse: 0 helped, 1 did not; "
         f"not counted: never retrieved in the task: {B}",
-        f"1970-04-03 14:13:20  0/40    tried       {memory_id('e')}  in greenhouse: by {first}: too few have told the "
+        f"1970-04-03 14:13:20  0/41    tried       {memory_id('e')}  in greenhouse: by {first}: too few have told the "
         "same yet",
-        f"1970-04-03 14:13:20  0/41    tried       {memory_id('e')}  in greenhouse: by {second}: verifiers agree that "
+        f"1970-04-03 14:13:20  0/42    tried       {memory_id('e')}  in greenhouse: by {second}: verifiers agree that "
         "it helps, and members are to vote on it, S = 1",
     ]
     assert {change.entry.effect for change in shard.changes} == set(EFFECTS)

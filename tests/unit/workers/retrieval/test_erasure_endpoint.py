@@ -85,7 +85,7 @@ def test_to_whom_it_had_been_sent_is_shown_beforehand(
     assert told["recipients"] == ["a.example.org", "b.example.org"]
     assert [one["sent_to"] for one in told["going"]] == [list(of) for _, of in sorted(hosts.items())[:1]]
     said = "\n".join(orders.lines(convert(told, Erasure)))
-    assert "  something of it was sent to b.example.org, to be summed up there: tell them of the erasure" in said
+    assert "  something of it was sent to b.example.org, to a model there: tell them of the erasure" in said
     listed = client.post("/orders/erase", json=ADA).json()
     assert f"{THEIRS}  sealed, by ada, 1970-01-01 00:00:01 UTC; sent to a.example.org" in "\n".join(
         orders.lines(convert(listed, Erasure))
