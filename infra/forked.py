@@ -25,13 +25,14 @@ from infra.embedded.processes import die_with_parent
 from infra.forkserver import MESSAGE_MOST
 
 IMPORTED = (
-    "db.generals", "db.living", "db.neighbourhoods", "db.rehearsals", "db.rewarded", "db.rollups", "db.schedule",
-    "db.sessions", "db.stored_orders", "db.trials", "db.vault",
+    "db.comparisons", "db.generals", "db.living", "db.neighbourhoods", "db.rehearsals", "db.rewarded", "db.rollups",
+    "db.schedule", "db.sessions", "db.stored_orders", "db.trials", "db.vault",
     "infra.commands", "infra.registry", "infra.roles", "infra.summariser",
     "memquorum.core.consensus.inforce", "memquorum.encoders.hashing", "memquorum.encoders.onnx",
     "streams.app",
-    "workers.commit.worker", "workers.consolidator.generalising", "workers.consolidator.opening",
-    "workers.consolidator.rollups", "workers.consolidator.together", "workers.consolidator.worker",
+    "workers.commit.worker", "workers.consolidator.compareloop", "workers.consolidator.comparing",
+    "workers.consolidator.generalising", "workers.consolidator.opening", "workers.consolidator.rollups",
+    "workers.consolidator.together", "workers.consolidator.worker",
     "workers.intake.worker", "workers.kafka.accepted_past", "workers.rehearsal.idle", "workers.rehearsal.worker",
     "workers.replica.worker", "workers.retrieval.serving", "workers.upkeep.orders", "workers.verifier.trying",
     "workers.verifier.worker",

@@ -66,7 +66,7 @@ _ACTS_AS = {
 _UNASSIGNED = "memquorum-unassigned"
 _GROUPS = (
     ("intake", "intake"), ("streams", "memquorum-streams"), ("consolidator", "memquorum-consolidator"),
-    ("consolidator", "memquorum-rollups"),
+    ("consolidator", "memquorum-rollups"), ("consolidator", "memquorum-comparisons"),
 )  # fmt: skip
 _TIMEOUT_S = 30
 

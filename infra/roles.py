@@ -360,6 +360,7 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
 
 
 def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
+    from db.comparisons import PostgresComparisons
     from db.generals import PostgresGenerals
     from db.rollups import PostgresRollups
     from db.sessions import PostgresSessions
@@ -367,6 +368,8 @@ def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telem
     from infra import summariser
     from memquorum.core.consensus.inforce import Configurations
     from workers.consolidator import together
+    from workers.consolidator.compareloop import STAGE, CompareLoop
+    from workers.consolidator.comparing import Comparer
     from workers.consolidator.generalising import Generalising
     from workers.consolidator.opening import Opening
     from workers.consolidator.rollups import RollupLoop
@@ -412,7 +415,16 @@ def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telem
         telemetry=telemetry,
         instance=settings.instance or None,
     )
-    together.run(stop, lambda: consolidator.run(ready), rollups.run)
+    loops: list[Callable[[], None]] = [rollups.run]
+    if (chat := summariser.comparing(settings)) is not None:
+        refused = telemetry.stage(STAGE).rejected
+        comparer = Comparer(chat, summariser.gate(settings), PostgresComparisons(settings.memory_dsn), refused)
+        compares = CompareLoop(
+            settings.bootstrap, made, codec, seed=genesis.consolidator_seed(settings, made), comparer=comparer,
+            stop=stop, stamps=stamps, telemetry=telemetry, instance=settings.instance or None,
+        )  # fmt: skip
+        loops.append(compares.run)
+    together.run(stop, lambda: consolidator.run(ready), *loops)
 
 
 def _rehearsal(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:

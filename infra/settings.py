@@ -170,19 +170,20 @@ class Settings(_Bounds):
     # `/chat/completions`, and the model's name. Empty: none is asked, and nothing leaves (docs/consolidation.md).
     summariser_url: str = ""
     summariser_model: str = ""
-    # The file that holds the endpoint's API key; MEMQUORUM_SUMMARISER_KEY in the environment of `run consolidator`
-    # counts before it. Where there is neither, none is sent.
+    # The file of its API key; MEMQUORUM_SUMMARISER_KEY in the environment counts before it. Without both none is sent.
     summariser_key_file: Path = Path("summariser.key")
     # Of one request; and how often it is sent again before the session has failed.
     summariser_timeout_ms: Count = 60_000
     summariser_retries: Count = 2
     # How many tokens a day the model may cost, by the wall clock in UTC; 0: as many as it takes.
     summariser_tokens_per_day: Count = 1_000_000
-    # What it may see: memories up to this sensitivity, for this purpose, and under these laws alone, by blanks (DE EU).
-    # Memories that say nothing of it are free.
+    # It sees memories up to this sensitivity, for this purpose and under these laws alone (DE EU), or that say nothing.
     summariser_sensitivity_max: Share = 0.1
     summariser_purpose: str = "summarising"
     summariser_jurisdictions: str = ""
+    # Requests a minute by which it may compare memories, 0: none; and what that may cost a day beside the summaries.
+    compare_per_minute: Count = 0
+    compare_tokens_per_day: Count = 1_000_000
     # From so many hours of failing on a session is summed up by rules; 0: never, it waits for the model.
     summariser_fallback_hours: Count = 0
     # minilm: the ONNX model of the lock file. hashing: words without meaning, for tests. torch: any Hugging Face
@@ -236,7 +237,6 @@ class Settings(_Bounds):
     instance: str = ""
     # The embedded Postgres flushes nothing to disk: for tests and the demo.
     throwaway: bool = False
-    # debug, info, warning or error.
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     # Lines of JSON or plain ones; auto: plain on a terminal, JSON anywhere else.
     log_format: Literal["auto", "json", "text"] = "auto"

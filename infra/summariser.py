@@ -12,22 +12,25 @@ from memquorum.core.consolidation.leaving import Gate
 from memquorum.core.names import name_fault
 from memquorum.core.policy import PPM
 from workers.consolidator.budget import Budget
+from workers.consolidator.chat import Chat, Endpoint
 from workers.consolidator.making import EXTRACTIVE
-from workers.consolidator.model import Endpoint, Model
+from workers.consolidator.model import Model
 
 KEY = f"{PREFIX}SUMMARISER_KEY"
-BUDGET = "summariser-budget.json"
+BUDGET, COMPARING_BUDGET = "summariser-budget.json", "comparisons-budget.json"
 
 
 def told(settings: Settings) -> str:
     """Who sums up, in a line."""
     if not settings.summariser_url:
         return f"summaries: {EXTRACTIVE}, sentences as they were said"
-    found, gate = endpoint(settings, {}), _gate(settings)
-    laws = ", ".join(sorted(gate.jurisdictions)) or "no law that is named"
+    found, may = endpoint(settings, {}), gate(settings)
+    laws = ", ".join(sorted(may.jurisdictions)) or "no law that is named"
+    compares = f"; it compares memories, {settings.compare_per_minute:,} requests a minute"
     return (
         f"summaries: {found.name}; it sees what is up to {settings.summariser_sensitivity_max:g} sensitive, for "
-        f"{gate.purpose!r}, under {laws}"
+        f"{may.purpose!r}, under {laws}"
+        f"{compares if settings.compare_per_minute else ''}"
     )
 
 
@@ -37,8 +40,18 @@ def model(settings: Settings, refused: Callable[[str, int], None]) -> Model | No
         return None
     budget = Budget(settings.state_dir / BUDGET, settings.summariser_tokens_per_day)
     return Model(
-        endpoint(settings, os.environ), _gate(settings), budget, refused=refused,
+        endpoint(settings, os.environ), gate(settings), budget, refused=refused,
     )  # fmt: skip
+
+
+def comparing(settings: Settings) -> Chat | None:
+    """The model that compares memories, with a budget of its own; None where the settings ask none. Raises
+    SettingsError."""
+    if not settings.summariser_url or not settings.compare_per_minute:
+        return None
+    most, per_minute = settings.compare_tokens_per_day, settings.compare_per_minute
+    budget = Budget(settings.state_dir / COMPARING_BUDGET, most, per_minute=per_minute)
+    return Chat(endpoint(settings, os.environ), budget)
 
 
 def endpoint(settings: Settings, environment: Mapping[str, str]) -> Endpoint:
@@ -78,7 +91,8 @@ def _key(settings: Settings, environment: Mapping[str, str]) -> str:
     return key
 
 
-def _gate(settings: Settings) -> Gate:
+def gate(settings: Settings) -> Gate:
+    """What the model may see. Raises SettingsError."""
     laws = frozenset(settings.summariser_jurisdictions.split())
     try:
         facets.check_purpose("purpose", settings.summariser_purpose)
@@ -93,4 +107,4 @@ def check(settings: Settings) -> None:
     """Raises SettingsError for what begins with `summariser_` and is no such thing."""
     if settings.summariser_url:
         endpoint(settings, {})
-    _gate(settings)
+    gate(settings)

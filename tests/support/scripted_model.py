@@ -5,6 +5,9 @@ with the numbers of their sources in the answer. Of five sentences it changes on
 date or a negation that its source does not; some others lose their time expression, or what stands behind their last
 comma. The same memories get the same answer, whatever came before.
 
+And it answers what `memquorum.core.text.comparing` asks of two memories: overtaken are the statements that hold a word
+of `overtakes`, where the newer memory holds the word before it; what holds a word of `unasserted` asserts nothing.
+
     with scripted_model(seed=1) as model:
         ...  # model.url, model.requests, model.invented, model.out
 """
@@ -58,7 +61,8 @@ class Invention(NamedTuple):
 class Model:
     """What the server was asked, what it made up, and how it is to behave.
 
-    `out`: None to answer; a status such as 503, "hang" (until it is None again), "close", or "nonsense".
+    `out`: None to answer; a status such as 503, "hang" (until it is None again), "close", or "nonsense". `lie`: what it
+    answers about pairs in place of JSON.
     """
 
     def __init__(self, seed: int = 0, invents: int = IN, pause_s: float = 0.0) -> None:
@@ -70,13 +74,28 @@ class Model:
         self.keys: list[str | None] = []
         self.invented: list[Invention] = []
         self.asked = threading.Event()
+        self.overtakes: list[tuple[str, str]] = []
+        self.unasserted: set[str] = set()
+        self.lie: str | None = None
+        self.compared: list[dict[str, Any]] = []
 
     def answer(self, body: dict[str, Any]) -> dict[str, Any]:
         """The answer to a request, as the endpoint gives it."""
         told = json.loads(body["messages"][-1]["content"])
+        if "newer" in told:
+            self.compared.append(told)
+            return self._whole(body, json.dumps(self._verdict(told)) if self.lie is None else self.lie)
         digest = hashlib.sha256(json.dumps([self.seed, told["memories"]]).encode()).digest()
         sections = self._sections(told["memories"], random.Random(digest))
-        said = json.dumps({"sections": sections})
+        return self._whole(body, json.dumps({"sections": sections}))
+
+    def _verdict(self, told: dict[str, Any]) -> dict[str, Any]:
+        newer, statements = told["newer"]["text"], told["older"]["statements"]
+        words = [older for word, older in self.overtakes if word in newer]
+        numbers = [int(number) for number, said in statements.items() if any(word in said for word in words)]
+        return {"overtaken": numbers, "asserted": not any(word in newer for word in self.unasserted)}
+
+    def _whole(self, body: dict[str, Any], said: str) -> dict[str, Any]:
         asked = sum(len(one["content"]) for one in body["messages"]) // 4
         return {
             "object": "chat.completion",

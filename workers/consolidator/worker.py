@@ -13,29 +13,28 @@ from __future__ import annotations
 import logging
 import threading
 import time
-import uuid
 from collections import deque
 from collections.abc import Callable
 
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
 from memquorum import topics
-from memquorum.core import ids
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consolidation.parting import Part
-from memquorum.core.identity.membership import CONSOLIDATOR, Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
-from memquorum.core.orders.disclose import DISCLOSURE, SIGNER
 from memquorum.core.policy import PPM, ConsolidatePolicy
-from memquorum.core.records import EpisodeRecorded, Quote, SessionClosed, Signed, SourcesDisclosed
+from memquorum.core.records import EpisodeRecorded, Quote, SessionClosed
 from memquorum.ports import SessionMemory, Sessions, StoreUnavailable, SummariserUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from workers.consolidator import making
+from workers.consolidator.beside import beside
+from workers.consolidator.disclosing import Disclosing, settled
 from workers.consolidator.model import Model
 from workers.consolidator.opening import UNREADABLE, Opening
 from workers.consolidator.parked import Parked, Session
 from workers.consolidator.published import Published
-from workers.consolidator.publishing import SOURCE, Voice
+from workers.consolidator.publishing import Voice
 from workers.consolidator.rules import Rules, RulesFailed
 from workers.kafka import loop
 from workers.kafka.own_clock import wall_ms
@@ -53,10 +52,6 @@ _PARKED_MAX = 1_000
 # So often a session is tried on which rules fail.
 _RULES_TRIES = 6
 _FAILED = "a summary"
-# How long the journal may take to say what may be sent.
-_JOURNALLED_S = 30.0
-# Fixed for ever: what is sent to the same recipient again is said by the same order.
-_DISCLOSURES = uuid.UUID("7c7f0a52-0b1e-5d07-9d1c-646973636c6f")
 
 
 class _Stopped(Exception):
@@ -235,51 +230,29 @@ class Consolidator:
         """Says whose text is sent to whom, and waits until the journal does: an erasure that comes later then knows
         whom to tell, and of one that came before nothing is sent. Raises SummariserUnavailable."""
         closed, sent = session.closed, [one.memory_id for one in model.sent(part.sources)]
-        if self._sessions.disclosed(model.recipient, sent) != frozenset(sent):
-            named = uuid.uuid5(_DISCLOSURES, "\0".join((closed.namespace, model.recipient, *sorted(sent))))
-            order = SourcesDisclosed(
-                self._genesis.cluster, str(named), closed.namespace, tuple(sorted(sent)), model.recipient, CONSOLIDATOR,
-                closed.closed_at,
-            )  # fmt: skip
-            self._order(DISCLOSURE.make(self._codec, self._genesis, SIGNER, self._seed, order), order)
-            until = time.monotonic() + _JOURNALLED_S
-            while self._sessions.disclosed(model.recipient, sent) != frozenset(sent):
-                if self._stop:
-                    raise _Stopped
-                if time.monotonic() > until:
-                    raise SummariserUnavailable("the journal does not say what may be sent, or something of it is gone")
-                self._idle(_BEHIND_S)
 
-    def _order(self, value: bytes, order: SourcesDisclosed) -> None:
-        self._producer.produce(
-            topics.DISCLOSURES, value, key=order.namespace.encode(),
-            partition=ids.shard_of(order.namespace, self._genesis.shards),
-            headers=loop.headers(Signed.__name__, SOURCE, order.order_id),
-        )  # fmt: skip
-        self._flush()
-        self._shown.sent(topics.DISCLOSURES)
+        def say() -> None:
+            disclosing = Disclosing(self._genesis, self._codec, self._seed)
+            disclosing.order(self._producer, closed.namespace, sent, model.recipient, closed.closed_at)
+            self._flush()
+            self._shown.sent(topics.DISCLOSURES)
+
+        settled(sent, lambda: self._sessions.disclosed(model.recipient, sent), say, self._wait)
 
     def _asked(self, model: Model, part: Part, share_ppm: int) -> tuple[str, tuple[Quote, ...]] | None:
         """What the model makes, in a thread of its own: meanwhile this one keeps its place in the group."""
-        found: list[tuple[str, tuple[Quote, ...]] | None] = []
-        failed: list[Exception] = []
-        over = threading.Event()
 
-        def ask() -> None:
-            try:
-                found.append(model.summarise(part.sources, share_ppm))
-            except Exception as error:  # it is raised where it was asked for
-                failed.append(error)
-            over.set()
-
-        threading.Thread(target=ask, name="summariser", daemon=True).start()
-        while not over.is_set():
+        def idle(over: threading.Event) -> None:
             if self._stop:
                 raise _Stopped
             self._idle(_WAIT_S, over)
-        if failed:
-            self._rules.failed(part, failed[0])
-        return found[0]
+
+        try:
+            return beside(lambda: model.summarise(part.sources, share_ppm), idle)
+        except _Stopped:
+            raise
+        except Exception as error:
+            self._rules.failed(part, error)
 
     def _wait(self) -> None:
         if self._stop:

@@ -31,8 +31,9 @@ from tests.benchmarks.kept import Row
 from tests.benchmarks.right.frame import Measure
 from tests.support.scripted_model import KINDS, NAME, Invention, scripted_model
 from workers.consolidator.budget import Budget
+from workers.consolidator.chat import Endpoint
 from workers.consolidator.extractive import Extractive
-from workers.consolidator.model import Endpoint, Model
+from workers.consolidator.model import Model
 
 _SHARE_PPM = 700_000
 """Three memories stand in a summary word for word; a model is asked only where there is room beside them."""

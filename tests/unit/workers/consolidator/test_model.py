@@ -26,7 +26,8 @@ from tests.builders.notes import NOTES
 from tests.support.scripted_model import Model as Scripted
 from tests.support.scripted_model import scripted_model
 from workers.consolidator.budget import Budget
-from workers.consolidator.model import Endpoint, Model
+from workers.consolidator.chat import Endpoint
+from workers.consolidator.model import Model
 
 KEY = "sk-secret-4711"
 SHARE = 700_000
