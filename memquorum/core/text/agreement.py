@@ -18,7 +18,8 @@ from memquorum.core.text.sameness import fingerprint
 
 # Characters. Of a longer text the gist is a digest.
 LONGEST = 4_800
-_DIGEST = "\x00sha256:"
+DIGEST = "\x00sha256:"
+"""What the gist of a long text begins with; no text has the first character."""
 
 _QUOTES = re.compile(r'["“”„«»`]')
 # A token stands between spaces, without the punctuation around it; or the end of a sentence.
@@ -56,7 +57,7 @@ class Marks(Struct, frozen=True):
 def marks(text: str) -> Marks:
     """Reads a text for what another one may hold otherwise."""
     flat = gist(text)
-    if flat.startswith(_DIGEST):
+    if flat.startswith(DIGEST):
         return Marks()
     words = [token.casefold() for token in _tokens(flat)]
     negated, asserted = _negations(words)
@@ -100,7 +101,7 @@ def gist(text: str) -> str:
     flat = _LINE_ENDS.sub("\n", _BLANKS.sub(" ", text)).strip()
     if len(flat) <= LONGEST:
         return flat
-    return f"{_DIGEST}{hashlib.sha256(flat.encode('utf-8', 'surrogatepass')).hexdigest()}"
+    return f"{DIGEST}{hashlib.sha256(flat.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def _same_sides(a: frozenset[tuple[int, bool]], b: frozenset[tuple[int, bool]]) -> bool:

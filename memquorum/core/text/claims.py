@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from memquorum.core.reading.talk import says_nothing
 from memquorum.core.text import claiming, wording
+from memquorum.core.text.agreement import DIGEST
 from memquorum.core.text.allowing import Allowing, allowing
 from memquorum.core.text.outline import LONGEST, Outline, halves, joined, outline
 from memquorum.core.text.parsing import Value, empty, light, named_month, past, stemmed, tokens_of, values_of, verb_of
@@ -173,8 +174,9 @@ _ALONE = frozenset({"i", "i'm", "i've", "i'd", "i'll", "me", "my", "mine"})
 
 
 def read(text: str) -> Claims:
-    """What a text claims, to be read once and held against many others."""
-    if len(text) > LONG:
+    """Reads what a text claims, to be held against many others. A digest of a long text (`agreement.gist`) claims
+    nothing."""
+    if len(text) > LONG or text.startswith(DIGEST):
         return Claims((), personal=False, cue=False)
     speaker, text = _spoken(text)
     found: list[Statement] = []

@@ -39,7 +39,7 @@ from memquorum.core.text.once import once
 from memquorum.core.text.parsing import LATELY, Value, stemmed
 from memquorum.core.text.wording import FUNCTION, NEGATORS
 
-VERSION = 14
+VERSION = 15
 """Of the rules: members of one configuration judge by the same."""
 
 __all__ = ["VERSION", "Claims", "Finding", "between", "read"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from memquorum.core.text.agreement import gist
 from memquorum.core.text.conflict import between, read
 
 CONTRADICT = [
@@ -649,3 +650,8 @@ def test_lines_of_a_transcript_are_no_values_of_who_speaks(older: str, newer: st
 )
 def test_what_one_speaker_corrects_is_found_and_so_is_another_value_behind_a_colon(older: str, newer: str) -> None:
     assert between(read(older), read(newer), same_agent=True) is not None
+
+
+def test_long_texts_do_not_contradict_each_other_by_their_digests() -> None:
+    a, b = (f"{said} " * 300 for said in ("The cat sat on the mat.", "A dog ran in the park."))
+    assert between(read(gist(a)), read(gist(b)), same_agent=True) is None

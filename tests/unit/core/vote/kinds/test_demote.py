@@ -211,6 +211,6 @@ def test_it_is_told_in_words(shard: Shard, codec: Codec) -> None:
 def test_who_wants_it_forgotten_is_told_that_it_is_demoted_first() -> None:
     (one,) = standing(["m"], [Used("m", LONG_TERM, NOW - SPAN, 0, NOW)], POLICY)
     assert one.decay == decay.decay_ppm(NOW - SPAN, NOW, SLOW) / 1_000_000
-    assert "the vote is to demote to short-term memory first" in one.detail
+    assert "the first vote is on moving it back to short-term memory" in one.detail
     done = decided("m", "demoted", "quorum", action="forget")
     assert (done.status, "ask again" in done.detail) == ("demoted", True)
