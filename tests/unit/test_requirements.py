@@ -116,6 +116,7 @@ def test_locks_hold_a_hash_for_all_and_name_no_host() -> None:
         "requirements-conformance.lock",
         "requirements-charts.lock",
         "requirements-trees.lock",
+        "requirements-model.lock",
         "infra/bootstrap.lock",
     ):
         text = (ROOT / file).read_text()

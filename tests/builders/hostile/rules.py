@@ -31,6 +31,7 @@ from memquorum.core.text import (
     allowing,
     asking,
     claims,
+    comparing,
     conflict,
     content,
     escaping,
@@ -58,6 +59,10 @@ unkept.load()
 
 SENTENCE = "Ada's weekly sync of the pump 7 is at 3 pm in room 12 of Graz, not at 4 pm, and costs 5 million euros."
 """What a text is held against where a rule takes two."""
+
+
+def _side(text: str) -> comparing.Side:
+    return comparing.Side(text, "ada", "ada", 1)
 
 
 def _source(text: str, memory_id: str = "a") -> Source:
@@ -199,6 +204,10 @@ RULES: Mapping[str, Rule] = {
     "losing.worthless": lambda text: losing.worthless(_sources(text)),
     "paraphrase.refused": _both(lambda a, b: paraphrase.refused(a, [b])),
     "paraphrase.nearest": _both(lambda a, b: paraphrase.nearest(a, [b])),
+    "comparing.asked": comparing.asked,
+    "comparing.question, newer": lambda text: comparing.question(_side(text), _side(SENTENCE)),
+    "comparing.question, older": lambda text: comparing.question(_side(SENTENCE), _side(text)),
+    "comparing.read": lambda text: comparing.read(text, 3),
     "rendering.sentences": rendering.sentences,
     "rollups.patches": _patches,
     "sections.section": sections.section,
