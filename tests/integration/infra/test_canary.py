@@ -94,7 +94,8 @@ def told(memory: Memory, ids: dict[str, str]) -> str:
     said += [memory.retrieve(text, peek=True) for text in TEXTS.values()]
     said += [memory.context(text, peek=True) for text in TEXTS.values()] + [memory.context(peek=True)]
     for memory_id in ids.values():
-        said += [memory.get(memory_id), memory.explain(memory_id).account, memory.explain(memory_id).lines]
+        why = memory.explain(memory_id)
+        said += [memory.get(memory_id), why.account, why.lines, why.numbers]
         try:
             said.append(memory.recall(memory_id, peek=True))
         except NotFound:

@@ -95,7 +95,7 @@ class Line:
         return found
 
     def explained(self, name: str) -> str:
-        return "\n".join(self.served.get(f"/memories/{IDS[name]}/explain").json()["lines"])
+        return "\n".join(self.served.get(f"/memories/{IDS[name]}/explain").json()["numbers"])
 
     def given(self, query: str) -> dict[str, str]:
         asked = {"namespace": NAMESPACE, "query": query, "agent": "ann", "peek": True}

@@ -128,7 +128,7 @@ def test_what_was_forgotten_is_never_served_and_what_was_promoted_is(client: Tes
     assert client.get(f"/memories/{pump}").json()["text"] == TEXTS["pump"]
     told = client.get(f"/memories/{secret}/explain").json()
     assert told["account"]["votes"][0]["outcome"] == "forgotten"
-    assert any("4 of 4 members are for it" in line for line in told["lines"])
+    assert any("4 of 4 members are for it" in line for line in told["numbers"])
     assert "lid" not in str(told)
 
 
