@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from msgspec.structs import replace
@@ -159,3 +161,15 @@ def test_a_mark_without_a_statement_concerns_the_whole_text() -> None:
     assert found.statements == ()
     (item,) = pack([Scored(note(found), 1.0, 1.0, 1.0)], 500, 5).items
     assert [mark.spans for mark in item.scored.candidate.hit.overtaken] == [()]
+
+
+def test_the_statements_that_a_model_named_are_marked_and_no_other() -> None:
+    pair = Pair("linz", "elm", True, 2, 1, "short-term", "short-term")
+    older, newer = "Ada lives at Elm Road 5. Her van is blue. It is old.", "Ada has a flat in Linz. Her van is red."
+
+    def marked(**said: Any) -> tuple[str, ...]:
+        return read(replace(pair, **said), "ada", newer, older, summary=False).statements
+
+    assert marked(numbers=(1, 3)) == ("Ada lives at Elm Road 5.", "It is old.")
+    assert marked(numbers=(2, 9)) == ("Her van is blue.",), "a number that no statement has names one"
+    assert marked() == marked(numbers=(), stated=True) != ("Ada lives at Elm Road 5.", "It is old.")
