@@ -53,16 +53,16 @@ _FIELDS = {
     Part.NAMES: "subject source session persona personas",
     Part.ORDERS: "goal reference value also says order erased journal attested proof detail",
     Part.FACTS: (
-        "access account action agent also_by anchor anchors asked_by because by cache cause charged cluster commitment "
-        "compared complaint configuration conflicts_with contradicts counts derives_from did_not_help digest disputed "
-        "encoder event_id features folded follows format general general_of goals gone granted helped hidden how into "
-        "jurisdictions kafka kept keys kind kinds learned_by left_out like lines made_by memory_id memory_ids "
-        "merged_into name names namespace namespaces newer newer_tier next no_general numbers older older_tier op "
-        "order_id ordered_by outcome outcomes overtaken overtakes policy proposed proposed_because public_key purposes "
-        "read_from reason recipient recipients renews repeats replaces rest retrieved rights role rules said_by "
-        "section selector sent_to served_from signer since slots spans spared state status staying stays stood store "
-        "summary superseded superseded_by tallied tallied_because task terms through tier to token trigger type "
-        "unknown verdict verifier vote warning was way why witness"
+        "access account action agent alike also_by anchor anchors asked_by because by cache cause charged cluster "
+        "commitment compared complaint configuration conflicts_with contradicts counts derives_from did_not_help "
+        "digest disputed encoder event_id features folded follows format general general_of goals gone granted helped "
+        "hidden how into jurisdictions kafka kept keys kind kinds learned_by left_out like lines made_by memory_id "
+        "memory_ids merged_into name names namespace namespaces newer newer_tier next no_general numbers older "
+        "older_tier op order_id ordered_by outcome outcomes overtaken overtakes policy proposed proposed_because "
+        "public_key purposes read_from reason recipient recipients renews repeats replaces rest retrieved rights role "
+        "rules said_by section selector sent_to served_from signer since slots spans spared state status staying stays "
+        "stood store summary superseded superseded_by tallied tallied_because task terms through tier to token trigger "
+        "type unknown verdict verifier vote warning was way why witness"
     ),
 }
 PART_OF: Mapping[str, Part] = {name: part for part, names in _FIELDS.items() for name in names.split()} | {

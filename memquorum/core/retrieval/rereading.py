@@ -176,6 +176,8 @@ class _Read:
         """Whether it says again, in the words in which it was said before, what the other replaced."""
         if self.said <= other.said or self.only_asks or self.hit.score < other.hit.score - _FURTHER:
             return False
+        if other.fits_better(self):
+            return False  # "door 3" is asked for, and this is of another door
         first = self.hit.first_at
         if first is not None and first < other.hit.occurred_at and (self.same_matter(other) or other.same_matter(self)):
             return True

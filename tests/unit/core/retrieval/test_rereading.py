@@ -259,3 +259,10 @@ def test_what_was_said_before_and_after_another_comes_before_it() -> None:
     assert first(question, then, again) == then.text, "no rule tells that it is a later word"
     assert first(question, then, replace(again, first_at=1)) == again.text
     assert first(question, then, replace(again, first_at=2)) == then.text
+
+
+def test_what_is_said_of_other_doors_does_not_say_again_what_door_3_replaced() -> None:
+    doors = [hit(f"Key {n} of the {place} hangs behind door {n}.", n, score=0.8) for n, place in enumerate("abc", 1)]
+    asked = hit("Key 3 of the boat hangs behind door 3.", 4, score=1.0)
+    later = hit("Key 9 of the attic hangs behind door 2.", 9, score=0.8)
+    assert first("Key 3 of the boat hangs behind door 3", asked, *doors[:2], later) == asked.text
