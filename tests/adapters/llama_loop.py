@@ -49,10 +49,11 @@ async def test_an_agent_learns_is_corrected_is_asked_forgets_small_talk_and_eras
         assert "9930" in given
         if not memory.memories(subjects=["bob"]).memories:
             break
-    # Nothing is taken by inference: the older code may still be served, and is marked where it is.
     assert memory.memories(subjects=["bob"]).memories == ()
-    older = [one for one in memory.memories(subjects=["ada"]).memories if "4821" in (one.text or "")]
-    assert all(one.overtaken for one in older)
+    # A correction in words marks the older code and takes nothing (infra/decisions/0135).
+    said = memory.memories(subjects=["ada"]).memories
+    (older,), (newer,) = ([one for one in said if code in (one.text or "")] for code in ("4821", "9930"))
+    assert [(mark.by, mark.disputed) for mark in older.overtaken] == [(newer.memory_id, False)]
 
     memory.erase(subject="ada", dry_run=False)
     fresh = chat(memory, "ada")
