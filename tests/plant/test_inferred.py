@@ -134,3 +134,22 @@ def test_corrections_of_another_agent_are_marked_and_take_nothing(fleet: Plant) 
         own = alice.add("The account of Vega Ltd is NL78.", explicit=True, supersedes=[facts[0]], wait=True)
         fleet.later(lambda: alice.get(facts[0]).tier == "superseded")
         assert alice.get(own.memory_id).tier == "short-term", "its own agent corrects it on purpose"
+
+
+def test_the_rest_of_a_corrected_note_comes_first_for_its_own_question(fleet: Plant) -> None:
+    with fleet.client("annex", "ada") as ada, fleet.client("annex", "mallory") as mallory:
+        note = ada.add(
+            "Our office is in Graz, Annenstrasse 12. The alarm code is 4471. Parking is behind the building.",
+            wait=True,
+        )
+        moved = ada.add("We moved the office to Linz.", wait=True)
+        theirs = mallory.add("The alarm code is 9999 now.", wait=True)
+        code = ada.add("Our alarm code changed: it is 5520 now.", wait=True)
+        first = {
+            question: ada.search(question, k=3, peek=True)[0].memory_id
+            for question in ("Where can I park?", "Where is the office?", "What is the alarm code?")
+        }
+        assert list(first.values()) == [note.memory_id, moved.memory_id, code.memory_id]
+        hits = {hit.memory_id: hit for hit in ada.search("What is the alarm code?", k=4, peek=True)}
+        marks = {memory_id: {mark.by for mark in hit.overtaken} for memory_id, hit in hits.items()}
+        assert marks[theirs.memory_id] == {code.memory_id} and code.memory_id in marks[note.memory_id]

@@ -183,7 +183,7 @@ async def answering(
     if not filters.experience:
         ranked = await _arranged(service, question, ranked, asked)
     # What came in for what it contradicts may be told by another one, too.
-    ranked = await each_once(service, sight, await _beside(service, sight, namespace, filters, ranked))
+    ranked = await each_once(service, sight, await _beside(service, sight, question, ranked))
     if asked is not None:
         ranked = await _arranged(service, question, ranked, asked)
     rest = max(0, sum(passed.values()) - sum(not one.candidate.hit.diffused for one in ranked))
@@ -293,24 +293,30 @@ async def brought(
     return {one.hit.memory_id: one for one in came if conflicts.let_in(filters, one.hit)}
 
 
-async def _beside(
-    service: Service, sight: Sight, namespace: str, filters: Filters, ranked: list[Scored]
-) -> list[Scored]:
+async def _beside(service: Service, sight: Sight, question: Question, ranked: list[Scored]) -> list[Scored]:
     """The ranking, with those that contradict each other together. What comes in answers as well as the other."""
     scored = {one.candidate.hit.memory_id: one for one in ranked}
     every = await service.reads.conflicts(sight, list(scored))
     if not every:
         return ranked
     scored = {i: replace(one, candidate=conflicts.doubtful(one.candidate, every)) for i, one in scored.items()}
-    found = conflicts.concerning(every, {i: one.candidate.hit.text for i, one in scored.items()})
-    came = await brought(service, sight, namespace, conflicts.missing(scored, found), filters)
-    order = conflicts.inserted(list(scored), came, found)
+    found = conflicts.concerning(every, _texts(scored))
+    decide = conflicts.bearing(found, question.query)
+    came = await brought(service, sight, question.namespace, conflicts.missing(scored, decide), question.filters)
+    order = conflicts.inserted(list(scored), came, decide)
     for memory_id, one in came.items():
         follower = next(scored[other] for other in order[order.index(memory_id) + 1 :] if other in scored)
         hit = conflicts.disputed(one.hit, found)
         part = replace(one, hit=hit, whole=one.text if hit.excerpt else None)
         scored[memory_id] = replace(follower, candidate=conflicts.doubtful(part, found))
-    return _marked([scored[memory_id] for memory_id in conflicts.ordered(order, found)], found)
+    if came:  # what came in is contradicted by others, too
+        found = conflicts.concerning(await service.reads.conflicts(sight, list(scored)), _texts(scored))
+        decide = conflicts.bearing(found, question.query)
+    return _marked([scored[memory_id] for memory_id in conflicts.ordered(order, decide)], found)
+
+
+def _texts(scored: Mapping[str, Scored]) -> dict[str, str]:
+    return {memory_id: one.candidate.hit.text for memory_id, one in scored.items()}
 
 
 def _marked(ranked: Sequence[Scored], found: Sequence[Contradiction]) -> list[Scored]:

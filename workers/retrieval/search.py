@@ -62,9 +62,10 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
         best = await _arranged(service, sight, wanted, best, asked)
     together, beside = await _beside(service, sight, wanted, best[: wanted.k])
     # What came in for what it contradicts may be told by another one, too.
-    hits = fold(await once(service, sight, together), service.failures)[: wanted.k]
+    hits = fold(await once(service, sight, together), service.failures)
     if asked is not None:
         hits = await _arranged(service, sight, wanted, hits, asked)
+    hits = hits[: wanted.k]
     used, warning = await count(service, request, wanted, hits)
     given = await scored(service, wanted.query, hits)
     cached = service.caching.cached(wanted.namespace)
@@ -134,19 +135,27 @@ async def _beside(
     """The hits, with those that contradict each other together, and what is to be believed before one of them; and what
     contradicts each."""
     near = {hit.memory_id: hit for hit in hits}
-    found = conflicts.concerning(await service.reads.conflicts(sight, list(near)), {i: near[i].text for i in near})
+    found = await _contradicted(service, sight, near)
     if not found:
         return hits, {}
-    came = await brought(service, sight, wanted.namespace, conflicts.missing(near, found), wanted.filters)
+    decide = conflicts.bearing(found, wanted.query)
+    came = await brought(service, sight, wanted.namespace, conflicts.missing(near, decide), wanted.filters)
     if came:
         vector = await _vector(service, wanted)
         told = {i: replace(one.hit, score=_cosine(vector, one.vector)) for i, one in came.items()}
         near |= {i: conflicts.disputed(one, found) for i, one in told.items()}
+        found = await _contradicted(service, sight, near)  # what came in is contradicted by others, too
+        decide = conflicts.bearing(found, wanted.query)
     marked = conflicts.marks(found)
-    order = conflicts.ordered(conflicts.inserted([hit.memory_id for hit in hits], came, found), found)
+    order = conflicts.ordered(conflicts.inserted([hit.memory_id for hit in hits], came, decide), decide)
     marks = {i: marked.get(i, NOTHING) for i in order}
     hits = [replace(near[i], conflicts_with=marks[i].conflicts_with, overtakes=marks[i].overtakes) for i in order]
     return hits, marked
+
+
+async def _contradicted(service: Service, sight: Sight, near: Mapping[str, Hit]) -> list[conflicts.Contradiction]:
+    """The contradictions that concern hits, by their ids."""
+    return conflicts.concerning(await service.reads.conflicts(sight, list(near)), {i: near[i].text for i in near})
 
 
 async def _vector(service: Service, wanted: query.Search) -> NDArray[np.float32]:

@@ -8,7 +8,8 @@ the best of them stood.
 
 Of a summary one sentence is contradicted, and not all the others: it stands in contradiction where that sentence is
 served. Which one that is follows from both texts (`overtaken.denied`). Of any other memory the statements that are
-contradicted are marked, and all of it is served.
+contradicted are marked, and all of it is served; it stands behind the newer memory where the question is about one of
+these statements (`bearing`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from memquorum.core.retrieval import filing, overtaken
 from memquorum.core.retrieval.overtaken import Beside, Otherwise
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.ranking import Candidate
+from memquorum.core.text.content import content
 from memquorum.core.tiers import LONG_TERM
 
 
@@ -50,12 +52,22 @@ class Pair(Struct, frozen=True):
 
 class Contradiction(Pair, frozen=True):
     """The same, read to be served. `denied`: where the older one is a summary, the sentences of it that the newer one
-    says otherwise; `statements`: those of any older one, empty where none can be told apart from the rest. `agent`: who
-    said the newer one."""
+    says otherwise. `statements`: those of any older one, empty where none can be told apart; `others`: the rest of a
+    note. `agent`: who said the newer one."""
 
     denied: frozenset[str] = frozenset()
     agent: str = ""
     statements: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+    def bears_on(self, asked: frozenset[str]) -> bool:
+        """True if a denied statement has as many words of a question as each other statement of the note. `asked`: the
+        stems of its words."""
+        if not self.others or not self.statements:
+            return True
+        denied, rest = (max(len(asked.intersection(content(one).stems)) for one in some)
+                        for some in (self.statements, self.others))  # fmt: skip
+        return denied > 0 and denied >= rest
 
     @property
     def otherwise(self) -> Otherwise:
@@ -80,11 +92,16 @@ def read(
         return told
     said = tuple(dict.fromkeys(sentences(older))) if summary else overtaken.statements(older)
     if one.numbers and not summary:
-        return replace(told, statements=tuple(said[number - 1] for number in one.numbers if number <= len(said)))
+        return _of_note(told, said, [said[number - 1] for number in one.numbers if number <= len(said)])
     found = overtaken.denied(said, newer, own=one.own)
     if summary:
         return replace(told, denied=frozenset(found or said), statements=found)
-    return replace(told, statements=found or overtaken.nearest(said, newer))
+    return _of_note(told, said, found or overtaken.nearest(said, newer))
+
+
+def _of_note(told: Contradiction, said: Sequence[str], denied: Sequence[str]) -> Contradiction:
+    """A pair whose older memory is no summary, with its statements: those that are denied, and the others."""
+    return replace(told, statements=tuple(denied), others=tuple(one for one in said if one not in denied))
 
 
 def concerning(found: Iterable[Contradiction], served: Mapping[str, str]) -> list[Contradiction]:
@@ -95,6 +112,13 @@ def concerning(found: Iterable[Contradiction], served: Mapping[str, str]) -> lis
         for one in found
         if not one.denied or one.older not in served or not one.denied.isdisjoint(served[one.older].split("\n"))
     ]
+
+
+def bearing(found: Iterable[Contradiction], question: str) -> list[Contradiction]:
+    """Leaves out the contradictions that decide no order: those of another statement of a note than the question asks
+    for. A new alarm code does not come before the note when the question is where to park."""
+    asked = frozenset(content(question).stems)
+    return [one for one in found if one.bears_on(asked)]
 
 
 def doubtful(one: Candidate, found: Iterable[Contradiction]) -> Candidate:

@@ -178,6 +178,9 @@ class _Read:
             return False
         if other.fits_better(self):
             return False  # "door 3" is asked for, and this is of another door
+        answers = bool(self.has) and len(self.has) >= len(other.has)
+        if not answers and self.hit.score < other.hit.score - _AS_NEAR:
+            return False  # it speaks of another statement of the note that the other renews
         first = self.hit.first_at
         if first is not None and first < other.hit.occurred_at and (self.same_matter(other) or other.same_matter(self)):
             return True

@@ -12,6 +12,7 @@ from memquorum.core.api.answers import Hit
 from memquorum.core.retrieval.conflicts import (
     Contradiction,
     Pair,
+    bearing,
     concerning,
     disputed,
     doubtful,
@@ -173,3 +174,18 @@ def test_the_statements_that_a_model_named_are_marked_and_no_other() -> None:
     assert marked(numbers=(1, 3)) == ("Ada lives at Elm Road 5.", "It is old.")
     assert marked(numbers=(2, 9)) == ("Her van is blue.",), "a number that no statement has names one"
     assert marked() == marked(numbers=(), stated=True) != ("Ada lives at Elm Road 5.", "It is old.")
+
+
+@pytest.mark.parametrize(
+    ("question", "bears"),
+    [
+        ("What is Ada's phone number?", True),
+        ("Is she allergic to nuts?", False),
+        ("Where can one park?", False),
+        ("", False),
+    ],
+)
+def test_a_note_stands_behind_a_newer_memory_where_that_statement_is_asked_for(question: str, bears: bool) -> None:
+    found = read(PAIR, "ada", "Her phone is 555-0199 now.", NOTE, summary=False)
+    assert bearing([found], question) == ([found] if bears else [])
+    assert bearing([SYNC], question) == [SYNC], "of a memory of one statement all is asked for"

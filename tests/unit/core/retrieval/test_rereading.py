@@ -266,3 +266,10 @@ def test_what_is_said_of_other_doors_does_not_say_again_what_door_3_replaced() -
     asked = hit("Key 3 of the boat hangs behind door 3.", 4, score=1.0)
     later = hit("Key 9 of the attic hangs behind door 2.", 9, score=0.8)
     assert first("Key 3 of the boat hangs behind door 3", asked, *doors[:2], later) == asked.text
+
+
+def test_what_is_said_of_the_rest_of_a_note_does_not_say_again_what_a_move_replaced() -> None:
+    note = hit("Our office is in Graz, Annenstrasse 12. The alarm code is 4471.", 1, score=0.43)
+    moved = hit("We moved the office to Linz.", 2, score=0.49)
+    code = hit("The alarm code is 9999 now.", 3, score=0.19)
+    assert first("Where is the office?", moved, note, code) == moved.text
