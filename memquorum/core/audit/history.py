@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core import caps, ids
-from memquorum.core.audit import admissions, comparisons, disclosed, patches, rehearsals
+from memquorum.core.audit import admissions, applied, disclosed, rehearsals
 from memquorum.core.audit.admissions import Admissions
 from memquorum.core.audit.chain import Link
 from memquorum.core.audit.erasures import Erasures, Known
@@ -36,7 +36,7 @@ from memquorum.core.caps import Quota
 from memquorum.core.consensus.certificate import BadCertificate, Checked, Verified, check_decision
 from memquorum.core.experience.texts import ENDED, EVENTS
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.journal import decisions, finished, grounds, links, repetitions
+from memquorum.core.journal import comparing, decisions, finished, grounds, links, patching, repetitions
 from memquorum.core.journal.effects import EFFECTS, ERASED, REPEATED, Rules, needs, order_in, perform
 from memquorum.core.journal.restores import asks as use_asks
 from memquorum.core.journal.rows import (
@@ -477,11 +477,17 @@ def _judge_rehearsed(history: History, entry: JournalEntry, detail: Rehearsed) -
 
 
 def _judge_patched(history: History, entry: JournalEntry, detail: Patched) -> None:
-    patches.judge(history._rules, entry, detail, history.rows(entry, detail))
+    applied.judge(
+        history._rules, entry, detail, history.rows(entry, detail),
+        kind=PATCH, applicable=patching.applicable, what="patches",
+    )  # fmt: skip
 
 
 def _judge_compared(history: History, entry: JournalEntry, detail: Compared) -> None:
-    comparisons.judge(history._rules, entry, detail, history.rows(entry, detail))
+    applied.judge(
+        history._rules, entry, detail, history.rows(entry, detail),
+        kind=COMPARE, applicable=comparing.applicable, what="comparisons",
+    )  # fmt: skip
 
 
 _OF_ALL = (History._judge_row, History._judge_time, History._judge_source, History._judge_once)
