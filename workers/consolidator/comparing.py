@@ -23,7 +23,7 @@ OLDER_MOST = 4
 """So many older memories of a newer one, the nearest, are asked about."""
 _LOOKED_AT = 32
 UNANSWERABLE = "unanswerable"
-"""Why a pair is left out on which the endpoint fails again and again."""
+"""The reason for which a pair is left out: the endpoint fails on it again and again."""
 
 
 class Around(Struct, frozen=True):
@@ -60,7 +60,7 @@ class Comparer:
         self._store.close()
 
     def around(self, shard: int, memory_id: str) -> Around | None:
-        """What a memory is compared with; None where it is with nothing. Raises StoreUnavailable."""
+        """Finds the memories that a memory is compared with; None for none. Raises StoreUnavailable."""
         found = self._store.near(shard, memory_id, RELATED, _LOOKED_AT)
         if found is None:
             return None
@@ -78,7 +78,7 @@ class Comparer:
         return self._store.disclosed(self.recipient, around.memory_ids)
 
     def ask(self, newer: Told, older: Told) -> Verdict | None:
-        """What the model says of a pair; None for an answer that is refused. Raises ValueError for what may not leave
+        """Asks the model about a pair; None for an answer that is refused. Raises ValueError for what may not leave
         the house, and SummariserUnavailable."""
         if self._gate.keeps(newer) or self._gate.keeps(older):
             raise ValueError("a memory that may not leave the house")

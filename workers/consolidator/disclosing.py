@@ -19,14 +19,14 @@ from memquorum.ports import SummariserUnavailable
 from workers.consolidator.publishing import SOURCE
 from workers.kafka import loop
 
-# How long the journal may take to say what may be sent.
+# Seconds that the journal may take to say what may be sent.
 _JOURNALLED_S = 30.0
 # Fixed for ever: what is sent to the same recipient again is said by the same order.
 _DISCLOSURES = uuid.UUID("7c7f0a52-0b1e-5d07-9d1c-646973636c6f")
 
 
 class Disclosing(Struct, frozen=True):
-    """Who says so: the consolidator of an installation, with the seed of its key."""
+    """The signer: the consolidator of an installation, with the seed of its key."""
 
     genesis: Genesis
     codec: Codec

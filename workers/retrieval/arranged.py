@@ -20,7 +20,7 @@ Vectors = Mapping[str, NDArray[np.float32]]
 
 
 def time_asked(service: Service, question: str) -> Asked | None:
-    """Which time a question asks about, if any."""
+    """Reads the time that a question asks about, if any."""
     return service.failures.answer("times", [], None, times.asked, question)
 
 

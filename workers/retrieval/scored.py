@@ -1,4 +1,4 @@
-"""What search, retrieve and context say of how likely their hits answer: `core.retrieval.scoring`, off the loop."""
+"""Scores the hits of search, retrieve and context by `core.retrieval.scoring`, off the loop."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from workers.retrieval.service import Service
 
 
 async def judged(service: Service, question: str, hits: Sequence[Hit]) -> list[Verdict]:
-    """How likely each hit answers, best first. `question`: empty where a vector was asked. If the rule fails, by the
-    cosine alone."""
+    """Scores how likely each hit answers, best first. `question`: empty where a vector was asked. If the rule fails, by
+    the cosine alone."""
     texts, cosines = [hit.answering for hit in hits], [hit.score for hit in hits]
     return await service.desk.read(
         service.failures.answer, "scoring", [hit.memory_id for hit in hits], verdicts("", texts, cosines, ""),

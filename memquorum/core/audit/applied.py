@@ -1,5 +1,5 @@
-"""What the consolidator says of memories, judged by the journal's own history: patches of roll-ups, and what a model
-said of pairs. Is it the consolidator's, and of what was there?"""
+"""Judges records of the consolidator by the journal's own history: patches of roll-ups, and a model's comparisons of
+pairs. Is the record the consolidator's, and of memories that were there?"""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What a model said of pairs of memories: a row of `conflict` beside those that the rules found, with the numbers of
-the older memory's statements that the newer one overtakes.
+"""Applies a model's comparisons of memories: a row of `conflict` beside the rows of the rules, with the numbers of the
+older memory's statements that the newer one overtakes.
 
-Such a row marks what is read. It opens no vote, and is no ground for or against anything (`journal.grounds`). Where the
-model found nothing overtaken there is a row, without a number, only if the rules found something of the same pair: then
-the model's answer stands, and nothing is marked.
+Such a row marks what is read. It opens no vote, and is no ground for or against anything (`journal.grounds`). If the
+model found nothing overtaken, a row without a number is written only where the rules found something of the same pair.
+Then the model's answer stands, and nothing is marked.
 """
 
 from __future__ import annotations

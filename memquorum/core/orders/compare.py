@@ -1,7 +1,7 @@
-"""What a model said of pairs of memories, on its way in: which statements of older memories a newer one overtakes.
+"""The order that carries a model's comparisons in: which statements of older memories a newer one overtakes.
 
 It is a Signed whose body is a StatementsCompared, and no matter of opinion: it is noted beside what the rules found,
-marks what is read, and opens no vote. Nobody but the consolidator may say it. It holds ids and numbers, no content.
+marks what is read, and opens no vote. The consolidator alone may give it. It holds ids and numbers, no content.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Whether a text asserts what it says, or jokes, drafts, tells a tale, guesses, simulates, repeats a rumour, wishes or
-supposes.
+"""Tells texts that assert what they say from jokes, drafts, tales, guesses, simulations, rumours, wishes and
+suppositions.
 
-Ten languages, by word lists: a listed word or phrase anywhere in a text is enough. That is right of most texts and
-wrong of some ("the test plan is a draft"), so it orders what is read and decides nothing else. What no list knows
-asserts.
+Ten languages, by word lists: a listed word or phrase anywhere in a text is enough. The lists are right about
+most texts and wrong about some ("the test plan is a draft"), so they order what is read and decide nothing else. A text
+that no list knows asserts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Which time a question asks about: before an event, at a date, what was, since when. Ten languages, by word lists.
+"""Reads the time that a question asks about: before an event, at a date, an earlier state, since when. Ten languages,
+by word lists.
 
 `asked` says of a question what sort of time it asks about (`BEFORE`, `AFTER`, `DURING` an event; `AT` a date; `WAS`:
 what was earlier; `FIRST`: what was at first; `TURN`: when something became otherwise), the words of the event
@@ -49,7 +50,7 @@ class Span(Struct, frozen=True):
 
 
 class Asked(Struct, frozen=True):
-    """What a question asks of time. `anchor`: the event, as it is written; empty where there is none."""
+    """The time that a question asks about. `anchor`: the event, as it is written; empty for none."""
 
     sort: str
     anchor: str = ""
@@ -58,7 +59,7 @@ class Asked(Struct, frozen=True):
 
 
 def asked(question: str) -> Asked | None:
-    """Which time a question asks about; None for the present, or where it does not say."""
+    """Reads the time that a question asks about; None for the present, or where it does not say."""
     text = normalised("NFKC", question[:LOOKED_AT])
     if CJK.search(text):
         return _unspaced(text)
@@ -169,7 +170,7 @@ def _turns(language: str, words: Sequence[str]) -> bool:
 
 
 def _found(phrases: Phrases, words: list[str]) -> Iterator[tuple[int, int]]:
-    """Where phrases stand, and how many words they have, the longest of each place."""
+    """Finds where phrases stand and how many words they have, the longest of each place."""
     for at in range(len(words)):
         lengths = phrases.lengths(words, at)
         if lengths:

@@ -61,7 +61,7 @@ def _lines(account: Account, genesis: Genesis, winner: str | None, text: str | N
 
 
 def _history(account: Account, genesis: Genesis) -> list[tuple[int, str]]:
-    """What happened to it, in order of time; that it came is first."""
+    """Tells what happened to it, in order of time; its arrival is first."""
     told = [
         *_used(account), *_votes(account, genesis), *_gave_way(account), *_looked_at(account), *_ended(account),
     ]  # fmt: skip

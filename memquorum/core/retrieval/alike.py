@@ -1,10 +1,10 @@
 """Puts hits that say nearly the same as others behind all else that was found, so that one fact in five wordings does
 not fill the first places.
 
-What two hits share beyond the question is what their vectors have in common once the question's direction is taken out
-of both. Hits that share much of that, on average, form a group. The first two of a group keep their places; the rest
-comes behind the others of the head, in its order, and is named by the first as `alike`. Nothing is taken from the
-answer, and nothing that stands further down comes before the head.
+The question's direction is taken out of both vectors; what two hits then have in common is what they share. Hits that
+share much of that, on average, form a group. The first two of a group keep their places; the rest comes behind the
+others of the head, in its order, and is named by the first as `alike`. Nothing is taken from the answer, and nothing
+that stands further down comes before the head.
 
 Texts that are built alike and differ in a number, a name, a negation, a sign or code are never nearly the same: "pump
 1 runs at 3 bar" and "pump 2 runs at 3 bar" are two facts.
@@ -31,7 +31,7 @@ KEPT = 2
 NEAR = 0.35
 """The mean cosine beyond the question from which on a hit belongs to a group."""
 _BUILT_ALIKE = 0.6
-"""Where two texts have so much of the shorter one in common, a single word that differs tells them apart."""
+"""Texts are built alike from this share of the shorter one on: then a single word that differs tells them apart."""
 _READ = 2_000
 _PART = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+|[^\w\s]")
 _DENIED = "not no never none nicht kein keine nie pas jamais no nunca non mai não niet geen nie 不 没"
@@ -82,7 +82,7 @@ def _groups(
 
 
 def _beyond(vectors: Sequence[NDArray[np.float32]], question: NDArray[np.float32]) -> NDArray[np.float32]:
-    """What vectors say beyond the question, at unit length."""
+    """Takes the question's direction out of vectors, and gives the rest at unit length."""
     if not vectors:
         return np.zeros((0, len(question)), np.float32)
     length = float(np.linalg.norm(question))

@@ -1,5 +1,5 @@
-"""What became of a memory, for people who know no formula: the outcome in one sentence, why, what comes next, and what
-can be done about it. It holds no content but what an order or a request says of itself."""
+"""Tells people who know no formula what became of a memory: the outcome in one sentence, why, what comes next, and
+what can be done about it. It holds no content but what an order or a request says of itself."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def lines(account: Account, genesis: Genesis) -> Iterator[str]:
 
 
 def outcome(account: Account) -> str:
-    """What became of a memory, in one sentence."""
+    """Tells what became of a memory, in one sentence."""
     if account.erased is not None:
         return f"Erased on {day(account.erased.accepted_at)}: {_ordered(account.erased)}."
     if account.born is not None and account.tier not in (*ALIVE, SEALED, SUPERSEDED, GONE, DRAFT, FINISHED):
@@ -192,7 +192,7 @@ def _in_use(account: Account) -> str:
 
 
 def _why(account: Account, genesis: Genesis) -> str:
-    """Why it is so, as a clause; empty where the outcome says it all."""
+    """Gives the reason as a clause; empty where the outcome says it all."""
     if account.erased is not None:
         return _erased_for(account.erased)
     if (vote := deciding(account)) is not None:
@@ -230,7 +230,7 @@ def _not_stored_for(born: Birth) -> str:
 
 
 def stored_for(born: Birth) -> str:
-    """Why it was stored, as a clause; empty where nothing was judged."""
+    """Gives the reason why it was stored, as a clause; empty where nothing was judged."""
     if born.explicit:
         return "its agent asked for it to be remembered"
     if born.summary is not None:
@@ -247,7 +247,7 @@ def _signals(born: Birth) -> list[str]:
 
 
 def _next(account: Account, policy: Policy) -> Iterator[str]:
-    """What will become of it, or may, a sentence each."""
+    """Tells what will become of it, or may, a sentence each."""
     for by in account.protected:
         why = f" ({by.reference})" if by.reference and not by.kind.startswith(GOAL) else ""
         how = {PIN: "pinned", HOLD: "held"}.get(by.kind, f"needed by the goal {by.reference!r}, says")
@@ -309,7 +309,7 @@ def _alive(account: Account) -> Iterator[str]:
 
 
 def _votes(account: Account, until: int) -> str:
-    """How many of the shard's next votes are passed over until the one named."""
+    """Counts the shard's next votes that are passed over until the one named."""
     left = until - account.last_epoch - 1
     return "vote" if left == 1 else f"{counted(left)} votes"
 
@@ -341,7 +341,7 @@ def _goes(account: Account, due_at: int) -> Iterator[str]:
 
 
 def doing(account: Account) -> list[tuple[str, str]]:
-    """What can be done, and the command that does it; the command is empty where there is none."""
+    """Lists what can be done, each with the command that does it, or an empty one."""
     name, one = account.namespace, account.memory_id
     command = f"memquorum {{}} -n {name} {one}"
     if account.erased is not None:
@@ -365,7 +365,7 @@ def doing(account: Account) -> list[tuple[str, str]]:
 
 
 def _undone(account: Account) -> list[tuple[str, str]]:
-    """What can be done of an episode that was not stored."""
+    """Lists what can be done about an episode that was not stored."""
     born = account.born
     if born is None or born.outcome == UNREADABLE:
         return [("publish it again under a new event id", "")]

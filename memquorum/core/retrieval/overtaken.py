@@ -1,11 +1,11 @@
-"""Which statements of a memory another memory says otherwise, and how that is told beside it.
+"""Finds the statements of a memory that another memory says otherwise, and marks them.
 
 A note may hold several statements, and a newer one denies some of them: "Ada moved to Linz" leaves her telephone as it
 is. `denied` finds them by the rules by which the contradiction was found, and where none tells, by the words that both
-have. Nothing is taken by it: the memory is served whole, with a mark on those statements.
+have. The memory is served whole, with a mark on those statements.
 
-A mark says *overtaken* where whoever said the older memory said the newer one, or where the newer one takes its place
-on purpose. Where somebody else says otherwise it says *disputed*: then the reader decides.
+A mark says *overtaken* where one agent said both memories, or where the newer one takes the older one's place on
+purpose. A mark of another agent's word says *disputed*: then the reader decides.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Otherwise(Struct, frozen=True):
 
 
 class Beside(Struct, frozen=True):
-    """What contradicts a memory. `conflicts_with`: all that says otherwise, older or newer; `against`: the newer ones;
-    `overtakes`: the older ones that it overtook."""
+    """The contradictions of a memory. `conflicts_with`: all that says otherwise, older or newer; `against`: the newer
+    ones; `overtakes`: the older ones that it overtook."""
 
     conflicts_with: tuple[str, ...] = ()
     against: tuple[Otherwise, ...] = ()
@@ -78,8 +78,8 @@ def nearest(older: Sequence[str], newer: str) -> tuple[str, ...]:
 
 
 def placed(text: str, against: Iterable[Otherwise], *, excerpt: bool = False) -> tuple[Overtaken, ...]:
-    """The marks of a text as it is given. Of an excerpt those of statements that it has. Where a whole text does not
-    have a statement, it was masked, and the mark has no spans."""
+    """The marks of a text as it is given. An excerpt has the marks of its own statements. A statement that is
+    missing from a whole text was masked, and its mark has no spans."""
     found = list[Overtaken]()
     for one in against:
         places = [(at, at + len(said)) for said in one.statements if (at := text.find(said)) >= 0]

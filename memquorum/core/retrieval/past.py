@@ -1,8 +1,8 @@
 """Orders the best hits by the time that a question asks about: before an event, at a date, what was, what was first.
 
 A question about the past gets what was said of its matter at that time, in order of time, and what came later behind
-it. The event of a question ("before the move") is the hit that is nearest to its words. Which hits are of the matter,
-their cosine to the rest of the question says: those that are near enough to the nearest. Nothing is taken away.
+it. The event of a question ("before the move") is the hit that is nearest to its words. A hit is of the matter
+if its cosine to the rest of the question is near enough to that of the nearest. All hits stay.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from memquorum.core.reading.times import AFTER, AT, BEFORE, DURING, FIRST, TURN,
 HEAD = 10
 """So many of the best hits are put in order."""
 NEAR, SAME, ANY = 0.6, 0.8, 0.4
-"""What has so much of the cosine of the nearest is of the same matter: of what was said by some time; where no time is
-named, so that the order alone tells; of what came after something."""
+"""Shares of the nearest hit's cosine from which on a hit is of the same matter: among hits that were said by some
+time; where no time is named, so that the order alone tells; among hits that came after something."""
 Vector = NDArray[np.float32]
 
 
@@ -102,7 +102,7 @@ def _first(_: Asked, head: list[Hit], near: Mapping[str, float], __: Mapping[str
 
 
 def _turn(_: Asked, head: list[Hit], near: Mapping[str, float], __: Mapping[str, float]) -> list[Hit]:
-    """What came second says since when the first is not so any more."""
+    """Puts the second value first: it says since when the first is not so any more."""
     matter = _latest_first(head, near, SAME)[::-1]
     return [*matter[1:], *matter[:1]]
 

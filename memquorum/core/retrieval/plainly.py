@@ -1,4 +1,4 @@
-"""What is told of votes and times to people who know no formula: first how it ended, then why, without numbers but of
+"""Tells people who know no formula about votes and times: first the outcome, then the reason, without numbers but of
 members and days. `telling` has the same with all numbers."""
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ENDED = {
     "generalised": "Taken into experience",
     "restored": "Brought back",
 }
-"""How a vote ended, by its outcome, where that is no plain word."""
+"""Plain words for outcomes of votes that are none themselves."""
 _UNITS = ((86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"))
 
 
@@ -75,12 +75,13 @@ def passed(vote: Vote) -> bool:
 
 
 def agreed(vote: Vote) -> str:
-    """How many were for what was done: 'three of four members agreed that it was no longer worth keeping'."""
+    """Counts the members who were for what was done: 'three of four members agreed that it was no longer worth
+    keeping'."""
     return f"{_for_it(vote)} agreed that {of(KINDS[vote.kind]).agreed}"
 
 
 def stopped(vote: Vote) -> str:
-    """Why what was proposed was not done, as a clause."""
+    """Gives the reason why the proposal was not carried out, as a clause."""
     if vote.outcome != vote.tallied:
         return f"{_for_it(vote)} were for it, but {why(KINDS[vote.kind], vote.reason)}"
     code = vote.tallied_because
@@ -102,7 +103,7 @@ def _for_it(vote: Vote) -> str:
 
 
 def put_to_vote(vote: Vote) -> str | None:
-    """Why it was put to the vote, as a clause; None where nothing is said of that."""
+    """Gives the reason why it was put to the vote, as a clause; None for an unknown one."""
     told = of(KINDS[vote.kind]).proposed.get(vote.proposed_because)
     if told is None:
         return None
@@ -112,8 +113,8 @@ def put_to_vote(vote: Vote) -> str | None:
 
 
 def findings(vote: Vote, policy: Policy, *, yes: bool) -> list[tuple[list[str], str]]:
-    """What those found who were for it, or those who were against it: the names of members and their finding as a
-    clause, the commonest first."""
+    """Groups the members who were for it, or against it, by what they found: their names and the finding as a clause,
+    the commonest first."""
     because = of(KINDS[vote.kind]).because
     if because is None:
         return []
@@ -125,8 +126,8 @@ def findings(vote: Vote, policy: Policy, *, yes: bool) -> list[tuple[list[str], 
 
 
 def reason(vote: Vote, genesis: Genesis) -> str:
-    """Why a vote ended so, as a clause: why it was held, and what most of those found who decided it; empty where
-    nothing is said of that. `genesis`: the configuration of its shard, which leads to those before it."""
+    """Gives the reason for a vote's outcome as a clause: why it was held, and what most of the members found who
+    decided it; empty for an unknown one. `genesis`: the configuration of its shard, which leads to those before it."""
     done = passed(vote)
     if not done and vote.outcome != vote.tallied:
         return ""  # what stopped it is no member's finding

@@ -1,4 +1,4 @@
-"""How likely a hit answers the question, in [0, 1]: one score for search, retrieve and context.
+"""Scores how likely a hit answers the question, in [0, 1]: one score for search, retrieve and context.
 
 A cosine says which of two texts is nearer, and nothing about whether either answers: what is near enough differs from
 question to question. So the score also asks how much of the question's content the hit has, a word the more, the fewer
@@ -72,14 +72,14 @@ class Read(Struct, frozen=True):
 
 
 class Verdict(Struct, frozen=True):
-    """How likely a hit answers, and whether that is enough."""
+    """The score of a hit, and whether that is enough."""
 
     score: float
     answerable: bool
 
 
 def read(text: str) -> Read:
-    """What a text is scored by. Of a script without spaces pairs of characters stand for words."""
+    """Reads a text for scoring. In scripts without spaces pairs of characters stand for words."""
     text = text[:_READ]
     content = set[str]()
     for word in words(text):
@@ -112,7 +112,7 @@ def features(question: str, texts: Sequence[str]) -> list[tuple[float, float, fl
 
 
 def verdicts(question: str, texts: Sequence[str], cosines: Sequence[float], encoder: str) -> list[Verdict]:
-    """How likely each text answers, best first. `question`: empty where a vector was asked."""
+    """Scores how likely each text answers, best first. `question`: empty where a vector was asked."""
     weights = WEIGHTS.get(encoder) if question else None
     if weights is None:
         own = [min(1.0, max(0.0, cosine)) for cosine in cosines]

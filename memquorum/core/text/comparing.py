@@ -38,7 +38,7 @@ ANSWER_MOST = 2_000
 
 NO_JSON, FIELDS, NUMBERS, LONG = "no_json", "fields", "numbers", "long"
 REASONS = (NO_JSON, FIELDS, NUMBERS, LONG)
-"""Why an answer is refused."""
+"""The reasons for which an answer is refused."""
 _MINUTES = len("2026-01-01T00:00")
 _FENCES = ("```json\n", "```\n")
 
@@ -56,8 +56,8 @@ class Side(Struct, frozen=True):
 
 
 class Verdict(Struct, frozen=True):
-    """What a model says. `overtaken`: numbers of statements of the older text, from 1, in ascending order; `asserted`:
-    whether the newer text says that it is so."""
+    """The answer of a model. `overtaken`: numbers of statements of the older text, from 1, in ascending order;
+    `asserted`: whether the newer text says that it is so."""
 
     overtaken: tuple[int, ...]
     asserted: bool
@@ -102,12 +102,12 @@ def _told(one: Side) -> str:
 
 
 def answer_tokens(count: int) -> int:
-    """How many tokens an answer about so many statements may have."""
+    """Gives the number of tokens that an answer about so many statements may have."""
     return 64 + 4 * count
 
 
 def read(answer: str, count: int) -> Verdict | str:
-    """What an answer about so many statements says; where it is none, why it is refused, one of `REASONS`."""
+    """Reads an answer about so many statements; gives one of `REASONS` for an answer that is refused."""
     text = _unfenced(answer.strip())
     if len(text) > ANSWER_MOST:
         return LONG
