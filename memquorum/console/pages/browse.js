@@ -1,0 +1,73 @@
+// Browse: the memories of a namespace that pass the filters, page by page.
+import {html} from "../lib/base.js";
+import {post} from "../lib/api.js";
+import {day, href, listed, namespace, place} from "../lib/place.js";
+import {Answer, Choice, Field, Filters, Head, Nothing, Pages, Table, useAnswer} from "../lib/parts.js";
+import {count, many, MemoryLink, share, Tier, Time, Words} from "../lib/words.js";
+
+const FIELDS = ["agent", "subject", "session", "path", "key", "type", "tier", "since", "until", "redact"];
+const TYPES = ["episodic", "semantic", "social", "task"];
+const TIERS = [["short-term,long-term", "in use"], "short-term", "long-term", "sealed", "superseded", ["short-term,long-term,sealed,superseded", "all that are kept"]];
+const PAGE = 50;
+
+/** What the address asks for, as the body of a request. */
+export function filters(query) {
+  const one = (value) => (value ? [value] : undefined);
+  return {
+    agents: one(query.agent), subjects: one(query.subject), sessions: one(query.session), path: query.path,
+    keys: one(query.key), types: listed(query.type), tiers: listed(query.tier), since: day(query.since),
+    until: day(query.until), redact: query.redact ? true : undefined,
+  };
+}
+
+export default function Browse() {
+  const {query} = place.value, ns = namespace.value;
+  const found = useAnswer((signal) => post("memories/list", {namespace: ns, ...filters(query), limit: PAGE, cursor: query.cursor}, signal), [JSON.stringify(query), ns]);
+  return html`<${Head} title="Browse" about="The memories of a namespace, in the order in which they were said last. To look at them is no use of them.">
+      <a href=${href("ask", {...query, cursor: "", back: ""})}>Ask with these filters</a>
+    <//>
+    <${Filters} fields=${FIELDS}><${Given} /><button>Apply</button> <a href=${href("memories")}>Clear</a><//>
+    <${Answer} of=${found} show=${(page) => html`<${List} memories=${page.memories} /><${Pages} next=${page.next} shown=${many(page.memories.length, "memory", "memories")} />`} />`;
+}
+
+/** The fields of the filters, which Browse and Ask share. */
+export function Given({tiers = true}) {
+  return html`<${Field} name="agent" label="Agent" /><${Field} name="subject" label="Subject" /><${Field} name="session" label="Session" />
+    <${Field} name="path" label="Path" placeholder="users/ada" about="Filed there or below" /><${Field} name="key" label="Key" />
+    <${Choice} name="type" label="Type" values=${TYPES} />
+    ${tiers && html`<${Choice} name="tier" label="Tier" any="in use" values=${TIERS} />`}
+    <${Field} name="since" label="Said since" type="date" about="By UTC" /><${Field} name="until" label="Said before" type="date" about="By UTC" />
+    <${Choice} name="redact" label="Personal data" any="shown" values=${[["1", "masked"]]} about="Masks personal data and secrets by kind" />`;
+}
+
+function List({memories}) {
+  if (!memories.length) return html`<${Nothing}>No memory passes these filters in <b>${namespace.value}</b>. Without filters the list has all that are in use there; <a href=${href("memories")}>clear them</a>.<//>`;
+  return html`<${Table} caption="Memories" rows=${memories} keyed=${(one) => one.memory_id} columns=${COLUMNS} />`;
+}
+
+const COLUMNS = [
+  {name: "Said", about: "When it was said last, as the agent told", of: (one) => html`<${Time} ms=${one.occurred_at} clock="agent" />`},
+  {name: "Memory", of: (one) => html`<${MemoryLink} id=${one.memory_id} />`},
+  {name: "Text", kind: "words", of: (one) => html`<${Told} one=${one} />`},
+  {name: "Agent", of: (one) => html`<a href=${href("memories", {agent: one.agent})}><${Words} text=${one.agent} /></a>`},
+  {name: "Tier", of: (one) => html`<${Tier} tier=${one.tier} />`},
+  {name: "Uses", kind: "number", about: "How often it was read or said again", of: (one) => (one.accesses === null ? "–" : html`<a href=${href(`memory/${one.memory_id}`)}>${count(one.accesses + (one.reinforced ?? 0))}</a>`)},
+  {name: "Salience", kind: "number", about: "How much it matters, in [0, 1]", of: (one) => share(one.salience)},
+];
+
+/** A text of a list, with what contradicts it and where it is filed. */
+export function Told({one, cut = 400}) {
+  const marked = (one.overtaken ?? []).flatMap((mark) => mark.spans);
+  return html`${one.text === null ? html`<span class="none">no text: ${one.superseded_by ? html`superseded by <${MemoryLink} id=${one.superseded_by} />` : one.tier}</span>` : html`<${Words} text=${one.text} cut=${cut} marked=${marked} />`}
+    <${Marks} one=${one} />`;
+}
+
+export function Marks({one}) {
+  const filed = [one.path, one.key].filter(Boolean).join(" › ");
+  const shown = html`${(one.overtaken ?? []).map((mark) => html`<span class="note warn">${mark.disputed ? "disputed" : "overtaken"}${mark.by && html` by <${MemoryLink} id=${mark.by} />`} <${Time} ms=${mark.since} clock="agent" /></span>`)}
+    ${(one.contradicts ?? []).map((id) => html`<span class="note">contradicts <${MemoryLink} id=${id} /></span>`)}
+    ${filed && html`<span class="note">filed at <${Words} text=${filed} /></span>`}
+    ${(one.goals ?? []).map((goal) => html`<span class="note">needed for <${Words} text=${goal} /></span>`)}
+    ${one.made_by && html`<span class="note">made by ${one.made_by}</span>`}`;
+  return html`<span class="notes">${shown}</span>`;
+}

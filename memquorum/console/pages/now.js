@@ -1,0 +1,110 @@
+// Now: how the fleet is, what a namespace holds, and what happens in it this moment.
+import {html, useEffect, useState} from "../lib/base.js";
+import {get, post, segment} from "../lib/api.js";
+import {follow} from "../lib/feed.js";
+import {href, namespace} from "../lib/place.js";
+import {Answer, Bar, Facts, Head, Nothing, Part, Table, useAnswer} from "../lib/parts.js";
+import {everywhere, may} from "../lib/session.js";
+import {count, EpochLink, many, span, Tier, Time, TIERS, Words} from "../lib/words.js";
+import {Entries} from "./journal.js";
+
+const SHOWN = 30, AGAIN_MS = 5000;
+
+export default function Now() {
+  const ns = namespace.value;
+  return html`<${Head} title="Now" about="How the fleet is, what this namespace holds, and what happens in it." />
+    ${may("audit") && everywhere() ? html`<${Fleet} />` : html`<p class="muted">The processes of the fleet are shown to keys with the right audit in all namespaces.</p>`}
+    <${State} key=${`state of ${ns}`} ns=${ns} /><${Live} key=${`feed of ${ns}`} ns=${ns} />`;
+}
+
+// The fleet ------------------------------------------------------------------------------------------------------------
+
+/** Beats while the page is looked at. */
+function useBeat(ms) {
+  const [beat, set] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => document.hidden || set((n) => n + 1), ms);
+    return () => clearInterval(timer);
+  }, []);
+  return beat;
+}
+
+function Fleet() {
+  const found = useAnswer((signal) => get("fleet", {}, signal), [useBeat(AGAIN_MS)], true);
+  return html`<${Part} title="The line" tools=${found.value && html`<span class="muted">${found.value.state}: ${found.value.step}</span>`}>
+    <${Answer} of=${found} show=${(fleet) => html`<${Line} fleet=${fleet} />`} /><//>`;
+}
+
+/** The processes in the order of a record's way. */
+function Line({fleet}) {
+  if (!fleet.processes.length) return html`<${Nothing}>${fleet.step}.<//>`;
+  return html`<ol class="line-strip">${fleet.processes.map((one) => html`<${Process} one=${one} />`)}</ol>`;
+}
+
+function Process({one}) {
+  const tone = one.alarm || one.state === "halted" ? "bad" : one.problem || one.state !== "running" ? "warn" : "good";
+  const said = {good: "running", warn: one.state === "running" ? "slowed or waiting" : one.state, bad: "alarm"}[tone];
+  return html`<li class=${`process ${tone}`}><header><span class="dot" aria-hidden="true"></span><b>${one.name}</b><span class="sr">${said}</span><span class="muted">${one.mib ? `${count(one.mib)} MiB` : said}</span></header>
+    ${one.stages.map((stage) => html`<div class="stage">${one.stages.length > 1 && html`<span class="muted">${stage.stage}</span>`}
+      <span title="records a second that it took in and gave out">${rate(stage.took)} → ${rate(stage.sent)} <small>/s</small></span>
+      ${stage.lag !== null && html`<span title="records that wait">lag ${count(stage.lag)}</span>`}
+      ${stage.p50_ms !== null && html`<span title="half of them took no longer; in brackets: 99 of 100">${Math.round(stage.p50_ms)} ms (${Math.round(stage.p99_ms)})</span>`}
+      ${stage.open ? html`<span>${many(stage.open, "open epoch")}</span>` : null}
+      ${stage.refused > 0 && html`<a href=${href("orders", {tab: "letters"})}>${count(stage.refused)} refused</a>`}</div>`)}
+    ${one.problem && html`<p class="note warn"><${Words} text=${one.problem} /></p>`}
+    ${Object.entries(one.notes).map(([about, what]) => html`<p class="note">${about}: <${Words} text=${what} /></p>`)}</li>`;
+}
+
+const rate = (value) => (value >= 10 ? count(Math.round(value)) : value.toFixed(1));
+
+// The namespace --------------------------------------------------------------------------------------------------------
+
+function State({ns}) {
+  const found = useAnswer((signal) => get(`namespaces/${segment(ns)}`, {}, signal), [ns, useBeat(2 * AGAIN_MS)], true);
+  return html`<${Part} title=${`In ${ns}`}><${Answer} of=${found} show=${(state) => html`<${Numbers} state=${state} />`} /><//>`;
+}
+
+const LISTABLE = ["short-term", "long-term", "sealed", "superseded"];
+
+function Numbers({state}) {
+  const tiers = Object.keys(TIERS).filter((tier) => state.tiers[tier]);
+  if (!tiers.length) return html`<${Nothing}>Nothing was recorded in <b>${state.namespace}</b> so far. An agent publishes the first memory, as in the README's ten lines; or choose another namespace above.<//>`;
+  const opens = state.next_epoch_at - state.as_of, most = Math.max(...state.agents.map((one) => one.memories), 1);
+  return html`<div class="tiles">${tiers.map((tier) => html`<div class="tile"><b>${LISTABLE.includes(tier) ? html`<a href=${href("memories", {tier})}>${count(state.tiers[tier])}</a>` : count(state.tiers[tier])}</b><${Tier} tier=${tier} /></div>`)}
+      <div class="tile"><b><a href=${href("decisions", {outcome: "forgotten"})}>${count(state.forgotten)}</a></b><span>forgotten within a day</span></div>
+      <div class="tile"><b>${count(state.may_forget)}</b><span>may be forgotten by one decision now</span></div></div>
+    <${Facts} rows=${[
+      ["Shard", count(state.shard)], ["Its clock", html`<${Time} ms=${state.as_of} />`],
+      ["Last epoch", html`<${EpochLink} shard=${state.shard} epoch=${state.last_epoch} />, <${Time} ms=${state.last_epoch_at} />`],
+      ["The next one opens", html`${opens > 0 ? `in ${span(opens)} of the shard's clock` : "at the next tick that finds something to vote on"}, or after ${many(state.interactions, "interaction")}`],
+      ["Forgetting is stopped until", state.stopped_until && html`<${Time} ms=${state.stopped_until} />`],
+    ]} />
+    <details><summary>${many(state.agents.length, "agent")} with living memories</summary><${Table} caption="Agents" rows=${state.agents} keyed=${(one) => one.agent} columns=${[
+      {name: "Agent", of: (one) => html`<a href=${href("memories", {agent: one.agent})}><${Words} text=${one.agent} /></a>`},
+      {name: "Memories", kind: "number", of: (one) => html`<span class="with-bar"><${Bar} value=${one.memories} whole=${most} label=${many(one.memories, "memory", "memories")} />${count(one.memories)}</span>`},
+      {name: "Last said", about: "As the agent said it", of: (one) => html`<${Time} ms=${one.last_at} clock="agent" />`},
+    ]} /></details>`;
+}
+
+// What happens ---------------------------------------------------------------------------------------------------------
+
+const STATES = {live: ["good", "live"], away: ["warn", "away, comes again"], stopped: ["bad", "stopped"]};
+
+function Live({ns}) {
+  const [entries, set] = useState(null), [state, setState] = useState(["away", ""]), [error, fail] = useState(null);
+  const [paused, pause] = useState(false);
+  useEffect(() => {
+    if (paused) return undefined;
+    const stop = new AbortController();
+    post("journal/list", {namespace: ns, limit: SHOWN}, stop.signal).then((page) => {
+      set(page.entries);
+      const take = (entry) => set((before) => [entry, ...before.filter((one) => one.cursor !== entry.cursor)].slice(0, SHOWN));
+      return follow(ns, page.latest, take, (now, why = "") => setState([now, why]), stop.signal);
+    }).catch((wrong) => stop.signal.aborted || fail(wrong));
+    return () => stop.abort();
+  }, [ns, paused]);
+  const [tone, said] = paused ? ["", "paused"] : STATES[state[0]];
+  const of = error ? {state: "failed", error} : entries ? {state: "there", value: entries} : {state: "waiting", since: performance.now()};
+  return html`<${Part} title="What happens" tools=${html`<span class=${`badge ${tone}`} role="status" title=${state[1]}>${said}</span> <button type="button" class="small" onClick=${() => pause(!paused)}>${paused ? "Go on" : "Pause"}</button> <a href=${href("journal")}>All of it</a>`}>
+    <${Answer} of=${of} show=${(shown) => (shown.length ? html`<${Entries} entries=${shown} />` : html`<${Nothing}>Nothing has happened here so far. New entries appear by themselves.<//>`)} /><//>`;
+}
