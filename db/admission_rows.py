@@ -1,4 +1,4 @@
-"""How rows of a memory's way into experience become what a client is told of it."""
+"""Builds the account of a memory's admission to experience that a client sees from rows of the store."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from memquorum.core.retrieval.pages import RESTING
 from memquorum.core.tiers import ALIVE, GONE
 
 UNTRIED: Final = "untried"
-"""Where a memory stands that nobody has tried, though tasks enough may judge it."""
+"""The status of a memory that nobody has tried, though enough tasks may judge it."""
 DIFFUSED: Final = "diffused"
-"""Where a general form stands that is of another namespace and is given in this one."""
+"""The status of a general form of another namespace that is given in this one."""
 Row = tuple[Any, ...]
 _TASKS_MOST = 50
 
@@ -33,8 +33,8 @@ def whole(  # noqa: PLR0917
     memory_id: str, row: Row, policy: ExperiencePolicy, judges: int | None, trials: Iterable[Row],
     votes: Iterable[Row], weights: Iterable[Row], *, alike: int = 2,
 ) -> Admission:  # fmt: skip
-    """Where a memory stands, of a row of `admission_shown` and the rows of the others. `judges`: how many tasks may
-    judge it, where it may be tried; `alike`: so many verifiers have to tell the same."""
+    """Returns the admission of a memory from a row of `admission_shown` and the rows of its trials, votes and weights.
+    `judges`: how many tasks may judge it, where it may be tried; `alike`: so many verifiers have to tell the same."""
     namespace, status, position, digest, score_ppm, version, weight_ppm, after, tier, rejections, *others = row
     merged_into, general_of, general = others
     tried = tuple(trials)
@@ -51,7 +51,7 @@ def whole(  # noqa: PLR0917
 
 
 def _status(tier: str, status: str | None, judges: int | None, needed: int | None) -> str:
-    """Where it stands now: what is not alive is in nobody's experience, whatever was decided of it while it was."""
+    """Returns the memory's present status: one that is not alive is no experience, whatever was decided."""
     if tier not in ALIVE:
         return LEFT if tier == GONE else RESTING
     if judges is not None and needed is not None and judges < needed and status is None:
@@ -69,8 +69,8 @@ def _share(ppm: int | None) -> float | None:
 
 
 def _agreed(tried: Iterable[Row], alike: int) -> dict[int, str]:
-    """What verifiers agreed in, by positions: its digest. Of what is tried again a trial is held against those that
-    were asked with it, since other tasks judged later."""
+    """Returns the digests that at least `alike` verifiers agree in, by position. A memory that is tried again is
+    compared with the others that were nominated with it, since other tasks judged later."""
     told = Counter((position, digest) for _, position, digest, *_ in tried)
     return {position: digest for (position, digest), count in told.items() if count >= alike}
 
@@ -103,7 +103,8 @@ def _gains(evidence: tuple[Evidence, ...]) -> tuple[Gain, ...]:
 
 
 def diffused(namespace: str, tier: str, here: Weight, policy: ExperiencePolicy) -> Admission:
-    """How a general form of another namespace stands in this one: as what moved its weight here leaves it."""
+    """Returns the admission of another namespace's general form in this one: its status and weight after the uses
+    here."""
     some, weight, told = _gains(here.evidence), here.weight_ppm / PPM, standing(here, policy)
     status = told if told in {DEMOTED, REMOVED} else DIFFUSED
     moved = WeightVersion(here.version, weight, 0, here.gains, here.losses, 0, BY_USE, len(here.evidence), some)

@@ -12,7 +12,8 @@ _PLAIN = b"0123456789abcdef-,"
 
 def uuids(memory_ids: Iterable[str]) -> str | list[str]:
     """UUIDs for `%(ids)s::uuid[]`, as Postgres writes such an array: psycopg looks through a list element by element,
-    which takes longer than the statement. What has other letters than UUIDs is left to it, and refused by Postgres."""
+    which takes longer than the statement. Ids with other characters than those of a UUID are left to psycopg, and
+    refused by Postgres."""
     ids = list(memory_ids)
     text = ",".join(ids)
     plain = text.count(",") == max(0, len(ids) - 1) and not text.encode().translate(None, _PLAIN)

@@ -1,4 +1,4 @@
-"""What audits and digests read of the database, as one snapshot shows it, however large the tables are."""
+"""The rows that audits and digests read of the database, from one snapshot, however large the tables are."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ from memquorum.ports import StoreUnavailable
 # Rows fetched at a time: some tables hold whole certificates in a row.
 _FETCH = 1_000
 
-# How many columns of `kept_memories` each class takes.
+# The number of columns of `kept_memories` that each class takes.
 _MEMORY = len(Memory.__struct_fields__)
 _STRENGTH = len(Strength.__struct_fields__)
 _TASK = len(TaskRow.__struct_fields__)
 
-# What memories hold, beside the tables that the journal makes.
-CONTENTS = ("content", "embedding", "sentence", "experience")
-# What the state digest is taken of. Of content and embeddings it has what they hold, and the sums their other columns.
+# The audited contents of memories, beside the tables that the journal makes.
+CONTENTS = ("content", "embedding", "sentence", "replaced", "experience")
+# The tables that the state digest covers: contents and embeddings as they are held, of the others the sums of their
+# columns.
 DIGESTED = ("memory", "strength", *CONTENTS)
 STANDING = ("shard",)
 UNCOMPARED: Mapping[str, str] = MappingProxyType(
@@ -81,7 +82,7 @@ class Snapshot:
 
     def store(self, shard: int) -> Store:
         """A shard's rows, as an audit compares them."""
-        wanted = {"shard": shard}
+        wanted = {"shard": shard, "replaced_after": 0}
         with self._connection.cursor(row_factory=dict_row) as cursor:
             standing = cursor.execute(QUERIES["audit_shard"], wanted | {"accepted": topics.ACCEPTED}).fetchone()
         return Store(standing, {name: self._rows(f"audit_{name}", wanted) for name in audited()})
@@ -91,7 +92,7 @@ class Snapshot:
         return self._connection.execute(QUERIES["audit_strays"], {"shards": list(range(shards))}).fetchall()
 
     def standing(self) -> dict[int, ShardState]:
-        """Where every shard stands."""
+        """Returns the state of every shard."""
         rows = self._connection.execute(QUERIES["shard_standing"]).fetchall()
         return {row[0]: ShardState(*row[:12]) for row in rows}
 
@@ -110,7 +111,7 @@ class Snapshot:
             yield from cursor.execute(QUERIES["audit_bodies"])
 
     def held(self, memory_ids: Sequence[str]) -> list[str]:
-        """Those of the memories whose content is there."""
+        """Returns those of the memories whose content exists."""
         rows = self._connection.execute(QUERIES["audit_held"], {"ids": list(memory_ids)})
         return [memory_id for (memory_id,) in rows]
 
@@ -128,10 +129,17 @@ class Snapshot:
         """The state digest, of everything or of one namespace."""
         return state_digest(self.kept(namespace))
 
-    def tables(self, namespace: str | None = None) -> dict[tuple[int, str], Summed]:
-        """The sums of the tables, shard by shard: of everything, or of what is one namespace's where rows have one."""
+    def replaced_after(self) -> dict[int, int]:
+        """Reads up to which entry of each shard what was superseded is not kept for reads of the past."""
+        return dict(self._connection.execute(QUERIES["shard_replaced"]).fetchall())
+
+    def tables(self, namespace: str | None, replaced_after: Mapping[int, int]) -> dict[tuple[int, str], Summed]:
+        """The sums of the tables, shard by shard: of everything, or of what is one namespace's where rows have one.
+        `replaced_after`: by shard, from which entry on what was replaced counts."""
         return {
-            (shard, table): self._summed(table, {"shard": shard, "namespace": namespace})
+            (shard, table): self._summed(
+                table, {"shard": shard, "namespace": namespace, "replaced_after": replaced_after.get(shard, 0)}
+            )
             for shard in self.standing()
             for table in summed()
         }
@@ -166,9 +174,12 @@ class Snapshot:
         return f"audit_{next(self._names)}"
 
 
-def differing(left: Mapping[tuple[int, str], Summed], right: Mapping[tuple[int, str], Summed]) -> list[TableDifference]:
-    """The tables that differ, by shard and name."""
-    none = Summed(0, 0, 0)
+def differing(one: Snapshot, other: Snapshot, namespace: str | None) -> list[TableDifference]:
+    """The tables that differ, by shard and name. A store that an earlier release began lacks what was superseded then:
+    of that nothing is compared."""
+    begun, none = one.replaced_after(), Summed(0, 0, 0)
+    both = {shard: max(after, begun.get(shard, 0)) for shard, after in other.replaced_after().items()}
+    left, right = one.tables(namespace, both), other.tables(namespace, both)
     pairs = ((key, left.get(key, none), right.get(key, none)) for key in sorted(left.keys() | right.keys()))
     return [TableDifference(*key, a.rows, b.rows) for key, a, b in pairs if a != b]
 

@@ -1,4 +1,4 @@
-"""What the retrieval cache asks of the store: a namespace's most used vectors, and what changed since. No texts."""
+"""The statements of the retrieval cache: a namespace's most used vectors, and the changes since. No texts."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from db.queries import QUERIES
 from memquorum.core.retrieval.cache import Cache, Rows
 from memquorum.ports import StoreUnavailable
 
-# A namespace of ten thousand takes a part of a second. Nobody waits for it: searches go to the store meanwhile.
+# A namespace of ten thousand takes a fraction of a second. No search waits for it: searches go to the store meanwhile.
 _ANSWER_MS = 20_000
 
 
 class Near(Struct, frozen=True):
-    """What a search asks the store to confirm: that of the candidates, and of what changed in the shard after `after`,
-    these are the `k` nearest to a vector of shape (d,). Up to `most` changes are compared."""
+    """A question of a search to the store: whether these are the `k` nearest to a vector of shape (d,) among the
+    candidates and the memories of the shard that changed after `after`. Up to `most` changes are compared."""
 
     namespace: str
     encoder: str
@@ -41,7 +41,7 @@ class Near(Struct, frozen=True):
 
 
 class Changed(Struct, frozen=True):
-    """What changed in a namespace: who is there now, and who is not any more."""
+    """The changes in a namespace: the memories that are there now, and those that have left."""
 
     there: Rows
     gone: tuple[str, ...]
@@ -65,7 +65,7 @@ class PostgresCached:
         self._link.close()
 
     def fill(self, shard: int, namespace: str, capacity: int) -> Cache | None:
-        """A cache of the namespace's most used memories, as of this moment; None where there are none."""
+        """A cache of the namespace's most used memories, as of this moment; None for a namespace without memories."""
         # One more tells whether those are all.
         rows = self._ask("cache_fill", shard=shard, namespace=namespace, most=capacity + 1)
         found = [row[1:] for row in rows if row[1] is not None]
@@ -79,8 +79,8 @@ class PostgresCached:
     def changed(
         self, shard: int, after: int, namespaces: Sequence[str], most: int
     ) -> tuple[int, dict[str, Changed], frozenset[str]]:
-        """How far the shard's journal reaches, what changed in the namespaces since `after`, and in which of them an
-        order to erase was carried out since, whatever it took.
+        """Returns the last sequence of the shard's journal, the changes in the namespaces after `after`, and the
+        namespaces in which an order to erase was carried out since.
 
         With as many rows as `most` in all, there may be more.
         """
@@ -97,7 +97,7 @@ class PostgresCached:
         return _rows(self._ask("cache_some", namespace=namespace, ids=uuids(memory_ids)))
 
     def busiest(self, most: int) -> list[str]:
-        """The namespaces whose memories were used most."""
+        """Returns the namespaces whose memories were used most."""
         return [namespace for (namespace,) in self._ask("cache_busiest", most=most)]
 
     def _ask(self, name: str, **parameters: Any) -> list[tuple[Any, ...]]:

@@ -7,8 +7,8 @@ from typing import Any
 
 from db.connection import READER, Link
 from db.queries import QUERIES
-from memquorum.core.text.comparing import Side
-from memquorum.ports import StoreUnavailable, Told
+from memquorum.core.showing.comparing import Side
+from memquorum.ports import ComparableMemory, StoreUnavailable
 
 
 class PostgresComparisons:
@@ -22,7 +22,9 @@ class PostgresComparisons:
         """Lets the connection go."""
         self._link.close()
 
-    def near(self, shard: int, memory_id: str, least: float, limit: int) -> tuple[str, Told, list[Told]] | None:
+    def near(
+        self, shard: int, memory_id: str, least: float, limit: int
+    ) -> tuple[str, ComparableMemory, list[ComparableMemory]] | None:
         """A memory, and those near it that were said before; see the port."""
         asked = {"shard": shard, "id": memory_id}
         with self._link.use() as connection:
@@ -35,18 +37,20 @@ class PostgresComparisons:
         return namespace, _told(row), [_told(one) for one in rows]
 
     def answered(self, shard: int, digests: Collection[bytes]) -> frozenset[bytes]:
-        """Tells which digests are answered; see the port."""
+        """Returns the digests that are answered; see the port."""
         asked = {"shard": shard, "digests": list(digests)}
         with self._link.use() as connection:
             return frozenset(bytes(one) for (one,) in connection.execute(QUERIES["compare_answered"], asked))
 
     def disclosed(self, recipient: str, memory_ids: Collection[str]) -> frozenset[str]:
-        """Tells whose text may be sent to the recipient; see the port."""
+        """Returns the memories whose text may be sent to the recipient; see the port."""
         asked = {"recipient": recipient, "ids": list(memory_ids)}
         with self._link.use() as connection:
             return frozenset(one for (one,) in connection.execute(QUERIES["compare_disclosed"], asked))
 
 
-def _told(row: Sequence[Any]) -> Told:
+def _told(row: Sequence[Any]) -> ComparableMemory:
     memory_id, text, agent, subject, said, slot, label, sensitivity_ppm, purposes, jurisdictions = row
-    return Told(memory_id, Side(text, agent, subject, said, slot, label), sensitivity_ppm, purposes, jurisdictions)
+    return ComparableMemory(
+        memory_id, Side(text, agent, subject, said, slot, label), sensitivity_ppm, purposes, jurisdictions
+    )

@@ -32,7 +32,8 @@ T = TypeVar("T")
 
 
 def patient(dsn: str) -> str:
-    """The connection string with limits on how long a vanished server is waited for, where it says nothing of them."""
+    """Returns the connection string with limits on the wait for a server that does not answer, where it sets none
+    itself."""
     given = conninfo.conninfo_to_dict(dsn)
     return conninfo.make_conninfo(dsn, **{name: value for name, value in _KEEPALIVE.items() if name not in given})
 
@@ -40,8 +41,8 @@ def patient(dsn: str) -> str:
 class Link:
     """A connection in autocommit mode, stepped down to one role; one thread at a time uses it.
 
-    What breaks it (the server is gone, restarted or full) closes it and is raised as `lost`; the next use connects
-    again. Errors of a statement itself pass through unchanged.
+    An error that breaks the connection (the server is gone, restarted or full) closes it and is raised as `lost`; the
+    next use connects again. Errors of a statement itself pass through unchanged.
     """
 
     def __init__(
@@ -77,8 +78,8 @@ class Link:
                 raise self._lost(f"Postgres: {str(error).strip() or type(error).__name__}") from error
 
     def ask(self, read: Callable[[psycopg.Connection], T]) -> T:
-        """What the work reads, in one transaction; on a connection that was there before and broke, once more on
-        another: it may have lost its server since. Raises `lost`."""
+        """Runs the reads in one transaction; retries once on a new connection where an older one broke, since that may
+        have lost its server in between. Raises `lost`."""
         with self._lock:
             old = self._connection
             try:

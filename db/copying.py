@@ -35,7 +35,7 @@ _CONTENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 
-# What COPY's binary format begins and ends with, and what is the same in every row of `ballot_copy`.
+# The header and trailer of COPY's binary format, and the values that are the same in every row of `ballot_copy`.
 _SIGNATURE, _TRAILER = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
 _INT8 = 20  # the type's number in every Postgres
 _CONSTANT: Mapping[str, int] = MappingProxyType(

@@ -1,6 +1,7 @@
-"""What the retrieval service knows of namespaces that have indexes of their own, and how it asks them (`db.crowds`).
+"""The index data that the retrieval service keeps of namespaces with indexes of their own, and the queries to them
+(`db.crowds`).
 
-Nothing of it is content: names of indexes, sizes of namespaces, and of words that queries had, how many memories have
+It holds no content: names of indexes, sizes of namespaces, and for words of queries the number of memories that have
 them; the words themselves are not kept. All of it is asked anew after a while.
 """
 
@@ -61,7 +62,8 @@ class Crowds:
         return await self.near(question.namespace, encoder) and crowds.words(question.namespace) in self._indexes
 
     async def sizes(self, sight: Sight, namespace: str) -> dict[str, tuple[int, int]]:
-        """How many memories each encoder has encoded, as it was not long ago: for any purpose, and for certain ones.
+        """Returns the number of memories by encoder, cached for a short time: those for any purpose, and those for
+        certain ones.
 
         Without a filter the second are not given."""
         if not covers(sight.namespaces, namespace):
@@ -98,7 +100,7 @@ class Crowds:
         return await self._ask("candidates_crowd", wanted, sight, text=text)
 
     async def _known(self, sight: Sight, namespace: str, words: Sequence[str]) -> dict[str, int]:
-        """How many memories have each of the words."""
+        """Returns the number of memories that have each of the words; counts are cached for a short time."""
         fresh = self._now() - _HOLDERS_S
         while self._holders and next(iter(self._holders.values()))[0] <= fresh:
             self._holders.popitem(last=False)

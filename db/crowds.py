@@ -74,7 +74,7 @@ def keep(dsn: str, least: int) -> Iterator[Made]:
 
 
 def drop(link: psycopg.Connection) -> Iterator[tuple[str, int]]:
-    """Drops all of them: their names and sizes in bytes. What a sweep does before it writes the tables anew."""
+    """Drops all of them: their names and sizes in bytes. A sweep does so before it rewrites the tables."""
     for index, _, size in link.execute(QUERIES["crowd_indexes"]).fetchall():
         _run(link, "crowd_drop", index=sql.Identifier(index))
         yield index, size

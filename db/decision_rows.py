@@ -1,4 +1,4 @@
-"""Loads what `core.retrieval.decisions` tells: what was decided about a namespace's memories, with the certificates."""
+"""Loads the decisions about a namespace's memories, with the certificates, for `core.retrieval.decisions`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from db import found_rows
 from db.queries import QUERIES
 from memquorum.core.access import Sight, covers
 from memquorum.core.api.answers import Subject
-from memquorum.core.retrieval.decisions import Certified, Found, Place, Voted, Wanted, page
+from memquorum.core.retrieval.decisions import Certified, Found, PageStart, Voted, Wanted, page
 
 # Before all that there is.
-_LATEST = Place(2**62, 0)
+_LATEST = PageStart(2**62, 0)
 
 
 def load(connection: psycopg.Connection, wanted: Wanted, sight: Sight) -> Found:
@@ -38,15 +38,8 @@ def load(connection: psycopg.Connection, wanted: Wanted, sight: Sight) -> Found:
 
 
 def _asked(wanted: Wanted) -> dict[str, object]:
-    def some(given: tuple[str, ...] | None) -> list[str] | None:
-        return None if given is None else list(given)
-
     place = wanted.behind or _LATEST
-    return found_rows.filters_of(wanted.gates) | {
-        "namespace": wanted.namespace, "kinds": list(wanted.kinds), "outcomes": some(wanted.outcomes),
-        "policies": some(wanted.policies), "since": wanted.since, "until": wanted.until, "memory_id": wanted.memory_id,
-        "epoch": place.epoch, "position": place.position, "limit": wanted.limit + 1,
-    }  # fmt: skip
+    return found_rows.page_of(wanted) | {"epoch": place.epoch, "position": place.position}
 
 
 def _voted(row: tuple[Any, ...]) -> Voted:

@@ -1,4 +1,4 @@
-"""Which memories another encoder has encoded: what a change of the encoder has still to do."""
+"""Counts and reads the memories that another encoder has encoded, which a change of the encoder has still to encode."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Encoded(Struct, frozen=True):
 
 
 class Waiting(Struct, frozen=True):
-    """How many memories have another encoder's embedding still: `unchanged` of them are as they were when they were
-    read. For the others, promoted meanwhile, an embedding comes too late; they need another one."""
+    """The number of memories that still have another encoder's embedding: `unchanged` of them are as they were when
+    they were read. For the others, promoted meanwhile, an embedding comes too late; they need another one."""
 
     unchanged: int
     left: int
@@ -48,7 +48,7 @@ class Encodings:
         self._link.close()
 
     def count(self, encoder: str) -> int:
-        """How many memories another encoder than this has encoded."""
+        """Returns the number of memories that other encoders than this one have encoded."""
         with self._link.use() as connection:
             row = connection.execute(QUERIES["reencode_count"], {"encoder": encoder}).fetchone()
         return row[0] if row else 0

@@ -1,4 +1,4 @@
-"""What the service reads of erasures: what one would take and leave, and what has come of age by a rule."""
+"""The service's reads about erasures: the memories that one would take and leave, and those too old by a rule."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import psycopg
 
 from db import erasure_rows
-from db.erasure_rows import Named, Staying
+from db.erasure_rows import Named, Naming, Staying
 from db.queries import QUERIES
 from memquorum.core.access import Sight
 
@@ -19,19 +19,26 @@ class ErasureReads:
     """The part of `Reads` that is about erasures. Methods raise StoreUnavailable."""
 
     async def _account(self, load: Callable[[psycopg.Connection[Any]], T]) -> T:
-        """What is loaded from one snapshot of the store; it may take long."""
+        """Loads an account from one snapshot of the store; this may take long."""
         raise NotImplementedError
 
     async def going(self, sight: Sight, namespace: str, selector: str, value: str) -> list[Named]:
         """Everything that an erasure would take, by id."""
         return await self._account(
-            lambda connection: erasure_rows.found(connection, namespace, selector, value, sight=sight)
+            lambda connection: erasure_rows.erasable_episodes(connection, namespace, selector, value, sight=sight)
         )
 
     async def staying(self, sight: Sight, namespace: str, selector: str, value: str, taken: list[str]) -> list[Staying]:
-        """What says the same as what an erasure takes, and stays; by age, what is as old and stays."""
+        """Returns the memories that say the same as those that an erasure takes and that stay; by age, those that are
+        as old and stay."""
         return await self._account(
             lambda connection: erasure_rows.staying(connection, namespace, selector, value, taken, sight=sight)
+        )
+
+    async def naming(self, sight: Sight, namespace: str, name: str, but: list[str]) -> list[Naming]:
+        """Returns what stays of a namespace and may have a name in its words, but for these ids; see `erasure_rows`."""
+        return await self._account(
+            lambda connection: erasure_rows.naming(connection, namespace, name, but, sight=sight)
         )
 
     async def times(self, shards: Sequence[int]) -> dict[int, int]:

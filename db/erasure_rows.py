@@ -1,4 +1,4 @@
-"""What an order to erase names in the store, and the orders that were carried out."""
+"""Reads the memories that an order to erase names, and the orders that were carried out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import psycopg
 from msgspec import Struct
 
 from db.queries import QUERIES
-from memquorum.core import ids
+from memquorum.core import ids, names
 from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import CONSOLIDATOR
@@ -18,7 +18,7 @@ from memquorum.core.journal.naming import Alike
 from memquorum.core.journal.tombstones import Tombstone
 from memquorum.core.journal.withheld import Again, again
 from memquorum.core.orders import aged
-from memquorum.core.orders.erase import AGE, AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
+from memquorum.core.orders.erase import AGE, AGENT, MEMORY, NAMESPACE, NAMING_MOST, SOURCE, SUBJECT
 from memquorum.core.records import ErasedEpisode
 
 _SAID = {AGENT: "agent", SUBJECT: "subject", SOURCE: "source"}
@@ -43,8 +43,19 @@ class Staying(Struct, frozen=True):
     why: str
 
 
+class Naming(Struct, frozen=True):
+    """A memory that an order does not take and that may have the name of whom it erases; with all that is kept of it in
+    words."""
+
+    memory_id: str
+    agent: str
+    created: int
+    told: str
+
+
 class Old(Struct, frozen=True):
-    """How many memories of a namespace and a type are too old, and when the oldest occurred, in milliseconds."""
+    """The number of memories of a namespace and a type that are too old, and when the oldest occurred, in
+    milliseconds."""
 
     namespace: str
     type: str
@@ -53,7 +64,7 @@ class Old(Struct, frozen=True):
 
 
 class _Row(Struct, frozen=True):
-    """What of a memory tells whether a summary is made anew."""
+    """The columns of a memory that decide if a summary is made again."""
 
     id: str
     tier: str
@@ -71,11 +82,11 @@ class _Memory(Struct, frozen=True):
     created: int
 
 
-def found(
+def erasable_episodes(
     connection: psycopg.Connection, namespace: str, selector: str, value: str, *, sight: Sight | None = None
 ) -> list[Named]:
-    """What would go: the episodes whose keys are there still, by id. One snapshot where the caller's transaction is
-    REPEATABLE READ. With a `sight` nothing out of it is found."""
+    """Returns the episodes that an erasure would take and whose keys still exist, by id. One snapshot where the
+    caller's transaction is REPEATABLE READ. With a `sight` nothing out of it is found."""
     _seen_by(connection, sight)
     if selector == MEMORY:
         roots = [value]
@@ -109,7 +120,7 @@ def found(
 
 
 def _summaries(connection: psycopg.Connection, namespace: str, taken: Mapping[str, str | None]) -> dict[str, str]:
-    """What becomes of each summary among what is taken; see core/journal/anew."""
+    """Returns the fate of each summary among the memories taken; see core/journal/anew."""
     made_of: dict[str, list[str]] = {}
     memories: dict[str, _Row] = {}
     as_of = 0
@@ -121,7 +132,7 @@ def _summaries(connection: psycopg.Connection, namespace: str, taken: Mapping[st
         if parent is not None and one.id == parent:
             made_of.setdefault(own, []).append(parent)
     roots = {own for own, because in taken.items() if because is None}
-    # What was erased before is not among the rows.
+    # Memories that were erased before are not among the rows, so none are passed.
     return fates(taken, roots, memories, made_of, (), as_of=as_of)
 
 
@@ -139,8 +150,9 @@ def old(
     all: bool = True,
     sight: Sight | None = None,
 ) -> list[Old]:
-    """What of a shard is too old, but for what a hold spares. `asked`: namespace, type, and the time before which that
-    is. Without `all` one is enough of each, and the counts say no more than that."""
+    """Returns the counts of memories of a shard that are too old, without those that a hold spares. `asked`: namespace,
+    type, and the time before which that is. Without `all` one is enough of each, and the counts say no more than
+    that."""
     _seen_by(connection, sight)
     spaces, types, befores = map(list, zip(*asked, strict=True)) if asked else ([], [], [])
     wanted = {"shard": shard, "namespaces": spaces, "types": types, "befores": befores, "most": None if all else 1}
@@ -155,7 +167,7 @@ def _seen_by(connection: psycopg.Connection, sight: Sight | None) -> None:
 
 
 def _spared(connection: psycopg.Connection, namespace: str) -> set[str]:
-    """What an order by age leaves, however old: what is held, and all that this was made of."""
+    """Returns the memories that an order by age leaves, however old: those on hold, and all that they were made of."""
     return {own for (own,) in connection.execute(QUERIES["erasure_spared"], {"namespace": namespace})}
 
 
@@ -168,12 +180,13 @@ def staying(
     *,
     sight: Sight | None = None,
 ) -> list[Staying]:
-    """What says the same as what is taken and stays, by id, each with the reason; by age, what is as old and stays."""
+    """Returns the memories that say the same as those taken and that stay, by id, each with the reason; by age, those
+    that are as old and stay."""
     if selector == NAMESPACE or not (taken or selector == AGE):
         return []
     _seen_by(connection, sight)
     if selector == AGE:
-        # What was said again later has an age of its own, and needs no reason.
+        # A memory that was repeated later has a later age, and needs no reason.
         named = aged.read(value)
         wanted = {"ids": sorted(_spared(connection, namespace)), "types": list(named.types), "before": named.before}
         return [
@@ -184,11 +197,22 @@ def staying(
     return [Staying(own, memories[own].agent, memories[own].created, why) for own, why in sorted(reasons.items())]
 
 
+def naming(
+    connection: psycopg.Connection, namespace: str, name: str, but: Sequence[str], *, sight: Sight | None = None
+) -> list[Naming]:
+    """Returns what stays and may have a name in its words, oldest first, but for these ids; `NAMING_MOST` at most.
+    Sealed memories cannot be read."""
+    _seen_by(connection, sight)
+    written = dict.fromkeys(form for one in names.spellings(name) for form in (one, one.lower(), one.upper()))
+    wanted = {"namespace": namespace, "names": list(written), "ids": list(but), "most": NAMING_MOST}
+    return [Naming(*row) for row in connection.execute(QUERIES["erasure_naming"], wanted)]
+
+
 def _alike(
     connection: psycopg.Connection, namespace: str, taken: Iterable[str]
 ) -> tuple[Alike, dict[str, _Memory], set[str]]:
-    """What says the same as what is taken, over any number of repetitions; the memories among that, and what of it was
-    erased before."""
+    """Returns the groups that say the same as the memories taken, over any number of repetitions, the memories among
+    them, and those that were erased before."""
     rows = connection.execute(QUERIES["erasure_alike"], {"namespace": namespace, "ids": list(taken)}).fetchall()
     alike = Alike()
     for child, parent, agent, _ in rows:
@@ -202,7 +226,7 @@ def _taken(
     connection: psycopg.Connection, namespace: str, roots: Sequence[str], selector: str
 ) -> dict[str, str | None]:
     """The roots and all that goes with them, each with that because of which it does; core/journal/naming says what
-    does. Of a whole namespace the roots are all that there is, and by age nothing goes but their families."""
+    does. An order for a whole namespace already has all memories as roots, and one by age takes only their families."""
     taken: dict[str, str | None] = {}
     more: dict[str, str | None] = dict.fromkeys(roots)
     while more:
@@ -218,7 +242,7 @@ def _taken(
 
 def named(connection: psycopg.Connection, namespace: str, selector: str, value: str) -> list[ErasedEpisode]:
     """What goes."""
-    return [one.episode for one in found(connection, namespace, selector, value)]
+    return [one.episode for one in erasable_episodes(connection, namespace, selector, value)]
 
 
 def to_order_again(connection: psycopg.Connection, codec: Codec) -> list[Again]:

@@ -1,17 +1,20 @@
-"""What the retrieval service asks of experience: finished tasks, what was admitted and why, and what it
-weighs (SPEC E)."""
+"""The retrieval service's reads about experience: finished tasks, admissions with their reasons, and weights (SPEC
+E)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
 
-from db import admission_rows, found_rows, task_rows
+from msgspec.structs import asdict
+
+from db import admission_rows, found_rows
 from db.arrays import halfvec
 from db.listed_reads import seen
 from db.pool import Pool
 from memquorum.core.access import Sight
-from memquorum.core.api.answers import Admission, Experienced, FinishedTask, TaskInShort
+from memquorum.core.api.answers import Admission, Experienced, Feedback, FinishedTask, TaskInShort
+from memquorum.core.experience import texts
 from memquorum.core.journal.rows import FeedbackRow, TaskRow
 from memquorum.core.journal.tables import TABLES
 from memquorum.core.policy import PPM, ExperiencePolicy
@@ -24,7 +27,7 @@ from memquorum.core.retrieval.rolling_back import Weighed
 from memquorum.core.vote.kinds import ADMITS, GENERALISES
 
 COUNTED: Final = 10_000
-"""Of so many memories of a namespace that were tried it is told how they stand; those that changed last."""
+"""The most tried memories of a namespace whose statuses are counted; those that changed last."""
 
 
 class ExperienceReads:
@@ -36,27 +39,22 @@ class ExperienceReads:
         """The finished tasks of a namespace, the latest first."""
         if not seen(sight, page.namespace):
             return []
-        wanted = found_rows.filters_of(page.gates) | {
-            "namespace": page.namespace, "outcomes": page.outcomes and list(page.outcomes),
-            "by": page.agents and list(page.agents), "about": page.subjects and list(page.subjects),
-            "given": page.memory_id, "from": page.since, "to": page.until,
-            "behind": page.behind, "limit": page.limit + 1,
-        }  # fmt: skip
-        return [task_rows.in_short(row) for row in await self._pool.ask("tasks_listed", wanted, sight)]
+        wanted = found_rows.page_of(page)
+        return [in_short(row) for row in await self._pool.ask("tasks_listed", wanted, sight)]
 
     async def task(self, sight: Sight, task_id: str, gates: Filters) -> FinishedTask | None:
         """A finished task; None for one that is out of sight, erased, or kept back by the gates."""
         rows = await self._pool.ask("task_shown", found_rows.filters_of(gates) | {"id": task_id}, sight)
         told = await self._pool.ask("task_feedback", {"id": task_id}, sight) if rows else []
-        found = task_rows.whole(rows[0], told) if rows else None
+        found = whole(rows[0], told) if rows else None
         return found if found is not None and seen(sight, found.namespace) else None
 
     async def admission(
         self, sight: Sight, memory_id: str, gates: Filters, policy_of: Callable[[str], ExperiencePolicy], *,
         alike: int = 2,
     ) -> Admission | None:  # fmt: skip
-        """Where a memory stands on its way into experience; None for one that is out of sight, or kept back by the
-        gates. `policy_of`: by which numbers a namespace admits; `alike`: how many verifiers have to tell the same."""
+        """Returns the admission of a memory; None for one that is out of sight, or kept back by the gates. `policy_of`:
+        by which numbers a namespace admits; `alike`: how many verifiers have to tell the same."""
         asked = {"id": memory_id, "kinds": sorted({*ADMITS.values(), *GENERALISES.values()})}
         rows = await self._pool.ask("admission_shown", found_rows.filters_of(gates) | asked, sight)
         if not rows or not seen(sight, rows[0][0]):
@@ -82,14 +80,12 @@ class ExperienceReads:
         if not seen(sight, page.namespace):
             return []
         seq, behind = page.behind or (None, None)
-        wanted = found_rows.filters_of(page.gates) | {
-            "namespace": page.namespace, "statuses": page.statuses and list(page.statuses),
-            "seq": seq, "behind": behind, "limit": page.limit + 1,
-        }  # fmt: skip
+        wanted = found_rows.page_of(page) | {"seq": seq, "behind": behind}
         return [admission_rows.listed(row) for row in await self._pool.ask("experiences_listed", wanted, sight)]
 
     async def counted(self, sight: Sight, page: pages.Experienced) -> dict[str, int]:
-        """How many memories of a namespace that were tried pass, by status, of those that changed last (`COUNTED`)."""
+        """Returns the number of tried memories of a namespace that pass, by status, among those that changed last
+        (`COUNTED`)."""
         if not seen(sight, page.namespace):
             return {}
         wanted = found_rows.filters_of(page.gates) | {"namespace": page.namespace, "most": COUNTED}
@@ -108,7 +104,8 @@ class ExperienceReads:
     async def diffused_one(
         self, sight: Sight, namespace: str, memory_id: str, gates: Filters, policy: ExperiencePolicy
     ) -> Admission | None:
-        """What a general form of another namespace weighs in this one, and by which tasks; None for what is none."""
+        """Returns the weight of another namespace's general form in this one, and the tasks that moved it; None if the
+        memory is not such a general form."""
         asked = found_rows.filters_of(gates) | {"namespace": namespace, "id": memory_id}
         rows = await self._pool.ask("diffused_one", asked, sight) if seen(sight, namespace) else []
         if not rows:
@@ -131,6 +128,31 @@ class ExperienceReads:
         return tasks, feedback
 
     async def weights(self, sight: Sight, memory_ids: Sequence[str]) -> dict[str, int]:
-        """What memories weigh in experience, in millionths, of those that were admitted."""
+        """Returns the weights in experience, in millionths, of those of the memories that were admitted."""
         rows = await self._pool.ask("weights_in_force", {"ids": list(memory_ids)}, sight) if memory_ids else []
         return dict(rows)
+
+
+def in_short(row: tuple[Any, ...]) -> TaskInShort:
+    """A task of a list, of a row of `tasks_listed`."""
+    task, agent, goal, outcome, said_by, created, seq, retrieved, unknown, helped, others, subject = row
+    return TaskInShort(
+        task, agent, goal, outcome, said_by or None, created, seq, tuple(retrieved), tuple(unknown), tuple(helped),
+        tuple(others), subject,
+    )  # fmt: skip
+
+
+def whole(row: tuple[Any, ...], feedback: Iterable[tuple[Any, ...]]) -> FinishedTask:
+    """A task whole, of a row of `task_shown` and the rows of `task_feedback`."""
+    task, agent, body, *rest = row
+    said, told = texts.read(body), [Feedback(*one) for one in feedback]
+    outcome, said_by, created, seq, retrieved, unknown, subject, *more = rest
+    namespace, configuration, seed, encoder, digest = more
+    helped = sorted({one.memory_id for one in told if one.helped})
+    others = sorted({one.memory_id for one in told if not one.helped})
+    given = retrieved, unknown, helped, others, subject
+    short = in_short((task, agent, said.goal, outcome, said_by, created, seq, *given))
+    return FinishedTask(
+        **asdict(short), namespace=namespace, inputs=said.inputs, outputs=said.outputs, tools=said.tools,
+        configuration=configuration.hex(), seed=seed, encoder=encoder, digest=digest.hex(), feedback=tuple(told),
+    )  # fmt: skip

@@ -20,8 +20,8 @@ from memquorum.core.journal.tables import TABLES
 from memquorum.core.labelling import Labels
 from memquorum.core.policy import Policy
 from memquorum.core.privacy.finding import kinds
+from memquorum.core.reading.tokens import tokens
 from memquorum.core.records import ErasureOrdered, JournalEntry, RestoreOrdered, RestoreRequested, Signed, Stored
-from memquorum.core.retrieval.conflicts import Pair
 from memquorum.core.retrieval.explain import (
     BORN,
     Anew,
@@ -36,7 +36,6 @@ from memquorum.core.retrieval.explain import (
 )
 from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.retrieval.votes import DecisionFacts
-from memquorum.core.text.tokens import tokens
 from memquorum.core.tiers import SUPERSEDED
 
 _USES_MAX, _REQUESTS_MAX = 1_000, 100
@@ -70,7 +69,7 @@ def load(
     memory = connection.execute(QUERIES["memories"], wanted).fetchone()
     notes = connection.execute(QUERIES["explain_notes"], wanted).fetchall()
     born = next((note for note in notes if note[3] in BORN), None)
-    # Whoever publishes an access may name any id in it, another tenant's too: that alone is nothing to account for.
+    # A publisher may name any id in an access, another tenant's too: an access alone is nothing to account for.
     found = TABLES[Memory].row(memory) if memory else None
     if found is not None:
         shard, namespace = found.shard, found.namespace
@@ -89,8 +88,8 @@ def load(
     judged = policy(shard)
     quota = found_quotas(connection, [(namespace, caps.since(as_of, judged.caps))])[namespace]
     if sight is not None:
-        # What follows is not one tenant's: the shard's time, and certificates, which speak of a whole epoch. An account
-        # takes from them what concerns this memory, and that is in sight.
+        # The following rows belong to no single tenant: the shard's time, and certificates, which cover a whole epoch.
+        # An account takes from them the parts that concern this memory and are in sight.
         connection.execute(QUERIES["as_accounts"])
     decisions = connection.execute(QUERIES["explain_decisions"], wanted).fetchall()
     filled = _fillers(connection, codec, found, voted=bool(decisions))
@@ -114,7 +113,7 @@ def load(
         erasure=_erasing(codec, erasure) if erasure else None,
         waiting=tuple(one for (entry,) in waiting for one in _waiting(codec, entry, memory_id)),
         quota=quota,
-        conflicts=tuple(replace(Pair(*row[:8]), numbers=found_rows.numbers(row[8])) for row in conflicts),
+        conflicts=tuple(map(found_rows.pair_of, conflicts)),
         filled=filled,
         **told,
     )
@@ -161,8 +160,8 @@ def _noted(codec: Codec, row: tuple[Any, ...]) -> Noted:
 
 
 def _fillers(connection: psycopg.Connection, codec: Codec, memory: Memory | None, *, voted: bool) -> tuple[Filled, ...]:
-    """What took a memory's place in its slot, or took it away. `voted`: some vote was about it, which may have brought
-    it back."""
+    """Returns the writes that replaced a memory in its slot, or cleared the slot. `voted`: some vote was about it,
+    which may have brought it back."""
     if memory is None or (memory.slot is None and memory.tier != SUPERSEDED and not voted):
         return ()
     wanted = {"id": memory.id, "limit": _USES_MAX}

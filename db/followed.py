@@ -1,4 +1,5 @@
-"""How far a vault must have followed the journals, as far as a process knows (infra/decisions/0048)."""
+"""The minimum journal sequence per shard that a vault must have followed, as far as a process knows
+(infra/decisions/0048)."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ class Followed:
         self._least = dict(notes)
 
     def learn(self, notes: Mapping[int, int]) -> None:
-        """Nothing less than this is enough from now on."""
+        """Raises the minimum sequences to those of the notes; a lower one changes nothing."""
         self._least |= {shard: seq for shard, seq in notes.items() if seq > self._least.get(shard, 0)}
 
     def moved(self, notes: Mapping[int, int]) -> None:

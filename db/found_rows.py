@@ -1,4 +1,4 @@
-"""What the statements that find memories are asked with, and what their rows hold."""
+"""Builds the parameters of the statements that find memories, and results from their rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from msgspec.structs import asdict, replace
 
 from db.arrays import vector
-from db.columns import REMEMBERED, SHARES, SHOWN
+from db.sql_fragments import REMEMBERED, SHARES, SHOWN
 from memquorum.core import labelling, linking
 from memquorum.core.api.answers import Hit
 from memquorum.core.consolidation.rendering import excerpt
@@ -25,12 +25,16 @@ from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.conflicts import Contradiction, Pair, read
 from memquorum.core.retrieval.diffusion import Form
 from memquorum.core.retrieval.listing import KEPT
+from memquorum.core.retrieval.paging import Page
 from memquorum.core.retrieval.query import Filters, cosine
 from memquorum.core.retrieval.ranking import Candidate, Question
 from memquorum.core.retrieval.recall import Neighbour
+from memquorum.core.retrieval.replaced import Replaced
 
 T = TypeVar("T")
 
+_PAIR = 10
+"""The number of columns of a row of `conflicts` that belong to the pair."""
 OWN = len(REMEMBERED) + 2
 """So many columns of a row are the memory's, its distance, and which of a summary's sentences, or of a long text's
 passages, are so near; what else a statement finds comes behind them."""
@@ -54,14 +58,14 @@ def listed(row: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def links(named: Sequence[str] | None, edges: Sequence[str]) -> tuple[Link, ...]:
-    """What a publisher says that a memory is linked with: the memories first."""
+    """Returns the links that a publisher gave a memory: those to memories first."""
     split = (edge.partition(" ") for edge in edges)
     to = (Link(kind, other) for kind, _, other in split if kind in linking.KINDS)
     return (*to, *map(linking.read, named or ()))
 
 
 def labels(key: str | None, path: str | None, attributes: dict[str, Any] | None) -> Labels:
-    """What a memory is filed under, of the columns of its content."""
+    """Returns the labels of a memory from the columns of its content."""
     return Labels(key, path, labelling.written(attributes) if attributes else None)
 
 
@@ -93,7 +97,7 @@ def _purposes(named: str | None) -> tuple[str, ...] | None:
 
 
 async def each(make: Callable[[tuple[Any, ...]], T], rows: Sequence[tuple[Any, ...]]) -> list[T]:
-    """What is made of each row; off the loop where there are long texts, whose passages are looked for."""
+    """Calls `make` on each row; in a thread where there are long texts, since their passages have to be found."""
     long = any(row[OWN - 1] is not None for row in rows)
     return await asyncio.to_thread(lambda: [make(row) for row in rows]) if long else [make(row) for row in rows]
 
@@ -110,6 +114,14 @@ def filters_of(filters: Filters) -> dict[str, Any]:
     return told | {"where": where, "values": values}
 
 
+def page_of(page: Page) -> dict[str, Any]:
+    """The parameters of a page: those of its gates, its fields, and one more than its limit."""
+    passes = filters_of(page.gates)
+    told = {name: list(one) if isinstance(one, tuple) else one for name, one in asdict(page).items()}
+    named = {name: one for name, one in told.items() if one is not None or name not in passes}
+    return passes | named | {"limit": page.limit + 1}
+
+
 def candidate(row: tuple[Any, ...]) -> Candidate:
     """Makes a candidate of a row of `candidates`."""
     (hit, passages), (encoder, sent, is_near, words, after, _) = _hit(row), row[OWN:]
@@ -117,8 +129,14 @@ def candidate(row: tuple[Any, ...]) -> Candidate:
     return Candidate(hit, encoder, vector(sent), is_near, words, tuple(after), whole, passages)
 
 
+def replaced(row: tuple[Any, ...]) -> Replaced:
+    """Makes what another memory took the place of, of a row of `replaced_candidates`."""
+    *found, newer, agent, since = row
+    return Replaced(candidate(tuple(found)), newer, agent, since)
+
+
 def form(row: tuple[Any, ...], encoder: str) -> Form:
-    """Makes a general form of another namespace of a row of `diffused`: how it is used at home is told to nobody."""
+    """Builds a general form of another namespace from a row of `diffused`; its uses at home stay private."""
     memory_id, of, tier, created, kind, sensitivity_ppm, purposes, jurisdictions, body, sent, weight_ppm, apart = row
     hit = Hit(
         memory_id, body, tier, CONSOLIDATOR, created, last_access=created, accesses=0, salience=0.0, type=kind,
@@ -129,25 +147,28 @@ def form(row: tuple[Any, ...], encoder: str) -> Form:
 
 
 def neighbour(row: tuple[Any, ...]) -> Neighbour:
-    """Makes a neighbour of a row of `around`."""
-    hit, (encoder, sent, anchor, way, apart) = hit_of(row), row[OWN:]
-    return Neighbour(Candidate(hit, encoder, vector(sent), False, None, ()), anchor, way, apart)
+    """Makes a neighbour of a row of `around`, or of `around_then`, which tells what took its place."""
+    hit, (encoder, sent, anchor, way, apart, *gone) = hit_of(row), row[OWN:]
+    found = Candidate(hit, encoder, vector(sent), False, None, ())
+    newer, agent, since = gone or (None, None, None)
+    return Neighbour(found, anchor, way, apart, None if since is None else Replaced(found, newer, agent, since))
 
 
 def contradictions(rows: Sequence[tuple[Any, ...]], failures: Failures) -> list[Contradiction]:
     """Makes contradictions of rows of `conflicts`. `failures`: takes the pairs on which a rule fails: of those nothing
     is marked."""
     found: list[Contradiction | None] = []
-    for *told, named, agent, summary, newer, older in rows:
-        one = replace(Pair(*told), numbers=numbers(named))
+    for *told, agent, summary, newer, older in rows:
+        one = pair_of(told)
         pair = one.newer, one.older
         found.append(failures.answer("denied", pair, None, read, one, agent, newer, older, summary=summary))
     return [one for one in found if one is not None]
 
 
-def numbers(statements: Sequence[int] | None) -> tuple[int, ...] | None:
-    """The numbers of statements that a row of `conflicts` holds."""
-    return None if statements is None else tuple(statements)
+def pair_of(row: Sequence[Any]) -> Pair:
+    """Makes a pair of the columns that a row of `conflicts` begins with."""
+    *told, statements, compared = row[:_PAIR]
+    return replace(Pair(*told), numbers=None if statements is None else tuple(statements), compared=compared)
 
 
 def trace(row: tuple[Any, ...]) -> Trace:

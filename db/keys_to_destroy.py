@@ -1,4 +1,4 @@
-"""Which keys one journal entry destroys, where more are due than one entry may name.
+"""Chooses the keys that one journal entry destroys, where more are due than one entry may name.
 
 A memory may have been repeated any number of times, and each echo has a key of its own. Echoes go first and the memory
 last: until then it is sealed, so its echoes may be named, and by the next entry or the one after a crash all are.

@@ -1,4 +1,4 @@
-"""What the service reads for lists that people look at: goals, pins, holds, orders, epochs and members."""
+"""The service's reads for lists that people look at: goals, pins, holds, orders, epochs and members."""
 
 from __future__ import annotations
 
@@ -12,11 +12,16 @@ from db import found_rows, order_rows
 from db.pool import Pool
 from db.queries import QUERIES
 from memquorum.core.access import Sight, covers
-from memquorum.core.api.answers import Epoch, Ordered, Protector
+from memquorum.core.api.answers import AgentInShort, Epoch, NamespaceInShort, Ordered, Protector
 from memquorum.core.avro import Codec
-from memquorum.core.retrieval.pages import NEEDED_MOST, Decided, Given, Standing
+from memquorum.core.retrieval.chronicle import Line, wanted
+from memquorum.core.retrieval.pages import NEEDED_MOST, Decided, Entries, Given, Standing, Tenants
 
 T = TypeVar("T")
+AGENTS_MOST = 100
+"""The agents of a namespace that are named."""
+Counted = tuple[dict[str, int], list[AgentInShort], tuple[int, int, int]]
+"""The numbers by tier, the agents, and of the shard its time, its last epoch and when that was decided."""
 Needs = tuple[str, int, tuple[str, ...], int, tuple[str, ...]]
 """A goal's kind of protection, how many memories it needs, the first of them, when that was said last, and by whom."""
 
@@ -28,14 +33,14 @@ class ListedReads:
     _pool: Pool
 
     async def _account(self, load: Callable[[psycopg.Connection[Any]], T]) -> T:
-        """What is loaded from one snapshot of the store; it may take long."""
+        """Loads an account from one snapshot of the store; this may take long."""
         raise NotImplementedError
 
     async def goals(self, sight: Sight, page: Standing) -> list[Needs]:
         """The goals of a namespace that are active, by name."""
         if not seen(sight, page.namespace):
             return []
-        wanted = _standing(page) | {"goals": page.goals and list(page.goals), "most": NEEDED_MOST}
+        wanted = found_rows.page_of(page) | {"most": NEEDED_MOST}
         rows = await self._pool.ask("goals_listed", wanted, sight)
         return [(kind, count, tuple(named), said_at, tuple(by)) for kind, count, named, said_at, by in rows]
 
@@ -43,45 +48,83 @@ class ListedReads:
         """The pins or the holds of a namespace, the latest first, each with its entry of the journal."""
         if not seen(sight, page.namespace):
             return []
-        asked = {"kind": page.kind, "ordered_by": page.ordered_by, "reference": page.reference}
-        rows = await self._pool.ask("protectors_listed", _standing(page) | asked, sight)
+        rows = await self._pool.ask("protectors_listed", found_rows.page_of(page), sight)
         return [(Protector(*row[:-1]), row[-1]) for row in rows]
 
     async def orders_given(self, sight: Sight, codec: Codec, page: Given) -> list[tuple[Ordered, int]]:
         """The orders of a namespace that were answered, the latest first, each with the entry that answers it."""
         if not seen(sight, page.namespace):
             return []
-        wanted = order_rows.some(page.effects) | {
-            "namespace": page.namespace, "since": page.since, "until": page.until, "behind": page.behind,
-            "limit": page.limit + 1,
-        }  # fmt: skip
-        rows = await self._pool.ask("orders_listed", wanted, sight)
+        asked = found_rows.page_of(page) | order_rows.some(page.effects)
+        rows = await self._pool.ask("orders_listed", asked, sight)
         told = ((order_rows.shown(codec, [row[1:] for row in own]), seq) for seq, own in groupby(rows, lambda r: r[0]))
         return [(one, seq) for one, seq in told if one is not None]
+
+    async def order(self, sight: Sight, codec: Codec, order_id: str) -> Ordered | None:
+        """Returns the outcome of an order; None until the journal has answered it."""
+        rows = await self._pool.ask("order_shown", order_rows.order_parameters(order_id), sight)
+        found = order_rows.shown(codec, rows)
+        return found if found is not None and covers(sight.namespaces, found.namespace) else None
 
     async def epochs(self, sight: Sight, page: Decided) -> list[Epoch]:
         """The epochs in which something of a namespace was voted on, or all of a shard where `page` names none, the
         latest first. All of them only who sees everything may ask for."""
-        wanted = {
-            "kinds": page.kinds and list(page.kinds), "since": page.since, "until": page.until, "behind": page.behind,
-            "limit": page.limit + 1,
-        }  # fmt: skip
+        asked = found_rows.page_of(page)
         if page.namespace is None:
-            asked = wanted | {"shard": page.shard}
             if "*" not in sight.namespaces:
                 return []
             found = await self._account(lambda one: one.execute(QUERIES["epochs_in"], asked).fetchall())
         elif seen(sight, page.namespace):
-            of = _gates(page) | wanted | {"namespace": page.namespace}
-            found = list(await self._pool.ask("epochs_of", of, sight))
+            found = list(await self._pool.ask("epochs_of", asked, sight))
         else:
             found = []
         return [_epoch(*row) for row in found]
+
+    async def journal(self, sight: Sight, page: Entries, after: int = -1) -> list[Line]:
+        """The journal's entries about a namespace, the latest first; only those `after` a sequence."""
+        if not seen(sight, page.namespace):
+            return []
+        effects, decisions = wanted(page.effects)
+        asked = {
+            "namespace": page.namespace, "shard": page.shard, "effects": effects, "decisions": decisions,
+            "memory_id": page.memory_id, "since": page.since, "until": page.until, "before": page.behind,
+            "after": after, "limit": page.limit + 1,
+        }  # fmt: skip
+        rows = await self._pool.ask("journal_listed", asked, sight)
+        return [_line(*row) for row in rows]
+
+    async def journal_latest(self, sight: Sight, namespace: str, shard: int) -> int:
+        """The sequence of the last entry about a namespace."""
+        if not seen(sight, namespace):
+            return 0
+        ((latest,),) = await self._pool.ask("journal_latest", {"namespace": namespace, "shard": shard}, sight)
+        return int(latest)
+
+    async def namespaces_seen(self, sight: Sight, page: Tenants) -> list[NamespaceInShort]:
+        """The namespaces in sight, by name."""
+        rows = await self._pool.ask("namespaces_listed", {"behind": page.behind, "limit": page.limit + 1}, sight)
+        return [NamespaceInShort(*row) for row in rows]
+
+    async def namespace(self, sight: Sight, namespace: str, shard: int) -> Counted:
+        """The numbers of a namespace, and the time of its shard."""
+        if not seen(sight, namespace):
+            return {}, [], (0, 0, 0)
+        tiers = await self._pool.ask("namespace_tiers", {"namespace": namespace}, sight)
+        agents = await self._pool.ask("namespace_agents", {"namespace": namespace, "limit": AGENTS_MOST}, sight)
+        times = await self._pool.ask("shard_clock", {"shard": shard}, sight)
+        return dict(tiers), [AgentInShort(*row) for row in agents], times[0] if times else (0, 0, 0)
 
     async def configured_at(self, shard: int) -> dict[int, tuple[int, int]]:
         """The configurations that a shard has had beside the first: the epoch that decided on each, and its time."""
         rows = await self._account(lambda one: one.execute(QUERIES["configured_at"], {"shard": shard}).fetchall())
         return {config: (epoch, as_of) for config, epoch, as_of in rows}
+
+
+def _line(  # noqa: PLR0917 - a row of the store
+    seq: int, as_of: int, effect: str, event_id: str, memory_id: str | None, entry: bytes | None, epoch: int | None,
+    outcomes: dict[str, int] | None,
+) -> Line:  # fmt: skip
+    return Line(seq, as_of, effect, event_id, memory_id, entry, epoch, outcomes or {})
 
 
 def _epoch(shard: int, epoch: int, as_of: int, trigger: str, *more: Any) -> Epoch:
@@ -92,15 +135,3 @@ def _epoch(shard: int, epoch: int, as_of: int, trigger: str, *more: Any) -> Epoc
 def seen(sight: Sight, namespace: str) -> bool:
     """Row security would show nothing of another namespace; each holds without the other."""
     return covers(sight.namespaces, namespace)
-
-
-def _standing(page: Standing) -> dict[str, Any]:
-    return _gates(page) | {
-        "namespace": page.namespace, "memory_id": page.memory_id, "since": page.since, "until": page.until,
-        "behind": page.behind, "limit": page.limit + 1,
-    }  # fmt: skip
-
-
-def _gates(page: Standing | Decided) -> dict[str, Any]:
-    """The parameters of the gates; times are the page's own."""
-    return found_rows.filters_of(page.gates)

@@ -22,7 +22,7 @@ class PostgresLiving:
         self._link.close()
 
     def counted(self, namespaces: Collection[str]) -> Counted:
-        """How many memories are alive; see the port."""
+        """Returns the number of living memories by namespace; see the port."""
         with self._link.use() as connection:
             # In this order: a count that is younger than the place counts twice what came between, and misses nothing.
             applied = connection.execute(QUERIES["applied"], {"topic": topics.ACCEPTED}).fetchall()

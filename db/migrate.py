@@ -27,7 +27,8 @@ _FILE = re.compile(r"(\d{4})_[a-z0-9_]+\.sql")
 
 
 class MigrationError(RuntimeError):
-    """Files and database do not fit; the message names the file and says what to do. Nothing was applied by halves."""
+    """Files and database do not fit; the message names the file and says what to do. No migration was applied in
+    part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,17 @@ def migrate(dsn: str, database: str, folder: Path | None = None) -> list[str]:
     return done
 
 
+def missing(dsn: str, database: str) -> list[str]:
+    """The names of the migrations that the database of `dsn` lacks, without applying any. Raises MigrationError where
+    the database knows others, or psycopg.Error."""
+    wanted = load(MIGRATIONS / database)
+    with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as connection:
+        try:
+            return [one.name for one in _missing(connection, wanted, database)]
+        except errors.UndefinedTable:
+            return [one.name for one in wanted]
+
+
 def grant(connection: psycopg.Connection, database: str) -> None:
     """Gives every role the rights that `rights/<database>.sql` says, and no others; the tables must be there."""
     with connection.transaction():
@@ -89,7 +101,8 @@ def grant(connection: psycopg.Connection, database: str) -> None:
 
 
 def _missing(connection: psycopg.Connection, wanted: list[Migration], database: str) -> list[Migration]:
-    """What is still to be applied, once everything that was applied has been found unchanged."""
+    """Returns the migrations still to be applied. Raises MigrationError where an applied one is missing here or was
+    changed."""
     applied: dict[str, str] = dict(connection.execute(QUERIES["migration_applied"]).fetchall())
     here = {m.name: m for m in wanted}
     for name, checksum in applied.items():

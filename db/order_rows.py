@@ -1,4 +1,4 @@
-"""What became of an order of any kind, as the store tells of it: its entry of the journal, and the decision on it."""
+"""The outcome of an order of any kind as the store holds it: its journal entry, and the decision on it."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from memquorum.core.retrieval import restoring, rolling_back
 
 ASKED = "asked"
 _STATUS = {"protected": "in force"}
-"""What to say of an effect whose own name would mislead: the end of a protection is one, too."""
+"""The status words of effects whose own name would mislead: the end of a protection is one, too."""
 _EFFECTS = [effect for kind in ORDERS.values() for effect in kind.effects]
 _TRIGGERS = [*ORDERS, *ACTIONS]
 _COMMON = [name for name in vars(Body) if not name.startswith("_")]
 WITHHELD = (
     "nothing of it was erased: a hold stands in its way. It is not carried out by the release either: after it, order "
-    "the erasure anew. The operator sees what is held (`python -m infra hold --help`)"
+    "the erasure anew. The operator sees what is held (`memquorum admin memories hold --help`)"
 )
 
 
-def asked(order_id: str) -> dict[str, Any]:
-    """What `order_shown` takes, for one order."""
+def order_parameters(order_id: str) -> dict[str, Any]:
+    """Returns the parameters of `order_shown`, for one order."""
     return {"id": order_id, "effects": _EFFECTS, "triggers": [f"{name}/{order_id}" for name in _TRIGGERS]}
 
 
 def some(effects: Sequence[str]) -> dict[str, Any]:
-    """What `orders_listed` takes, for orders of which the journal says this."""
+    """Returns the parameters of `orders_listed`, for orders whose journal entries have these effects."""
     return {"effects": list(effects), "triggers": _TRIGGERS}
 
 
@@ -62,7 +62,7 @@ def shown(codec: Codec, rows: Sequence[tuple[Any, ...]]) -> Ordered | None:
 
 
 def rank_ppm(codec: Codec, entry: bytes | None) -> int | None:
-    """How the worth of a memory ranked when it was stored, by the entry of the journal that says so."""
+    """Returns the rank of a memory's worth when it was stored, from its journal entry."""
     if entry is None:
         return None
     return codec.decode_as(Stored, codec.decode_as(JournalEntry, entry).detail).rank_ppm

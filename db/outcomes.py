@@ -10,7 +10,7 @@ from typing import Any
 
 import psycopg
 
-from db.outcome_rows import Event
+from db.event_reads import Event
 from db.pool import as_tenant
 from db.queries import QUERIES
 from db.reads import Reads
@@ -22,7 +22,7 @@ _BACKOFF_MAX_S = 5.0
 
 
 class Outcomes:
-    """Waits for what becomes of events: one LISTEN for all who wait, one question per batch of the journal."""
+    """Waits for the outcomes of events: one LISTEN for all waiting requests, one question per batch of the journal."""
 
     def __init__(self, dsn: str, reads: Reads, heard: Callable[[str], None] = lambda _: None) -> None:
         """`heard`: is called with each notification, '<shard>:<seq>', and with '' where some may have been missed."""
@@ -68,7 +68,7 @@ class Outcomes:
                 async with connection:
                     await connection.execute(QUERIES["journal_listen"])
                     self.listening, pause = True, 0.1
-                    # What happened before we listened was told to nobody.
+                    # Notifications from before this LISTEN reached nobody, so all waiting events are looked up once.
                     self._dirty.set()
                     self._heard("")
                     async for told in connection.notifies():
@@ -87,7 +87,7 @@ class Outcomes:
             if not self._waiting:
                 continue
             try:
-                # Each was in sight of whoever waits for it.
+                # Each event was in sight of the request that waits for it.
                 sight = Sight(tuple({namespace for namespace, _ in self._waiting}))
                 found = await self._reads.outcomes(sight, list(self._waiting))
             except StoreUnavailable as error:

@@ -26,8 +26,8 @@ _PREPARED = {name: False for name in ("candidates", "around", "passed", "traces"
     name: True for name in ("search_crowd", "candidates_crowd")
 }
 
-# How many neighbours the index of a crowd follows at a time: more than are asked for, or it finds fewer of the nearest;
-# and on, in order, where rows that it has are gone.
+# The number of neighbours that the index of a crowd follows at a time: more than are asked for, or it finds fewer of
+# the nearest; it goes on in order where rows that it lists are gone.
 _EFFORT = "-c hnsw.ef_search=120 -c hnsw.iterative_scan=strict_order"
 
 T = TypeVar("T")
@@ -38,7 +38,8 @@ class _Broken(psycopg.OperationalError):
 
 
 class Pool:
-    """Connections of tenants, for one event loop. What may be seen goes out with each question, and so only for it."""
+    """Connections of tenants, for one event loop. Each question carries its own sight, so what may be seen holds for
+    that question alone."""
 
     def __init__(self, dsn: str, bounds: Bounds = DEFAULTS) -> None:
         self._bounds = bounds
@@ -75,14 +76,14 @@ class Pool:
         return await in_time(asyncio.ensure_future(self._ask(name, parameters, sight, text)), self._bounds)
 
     async def _check(self, connection: psycopg.AsyncConnection[Any]) -> None:
-        """Whether a connection still has a server; not asked of one that had it a moment ago (see `_ask`)."""
+        """Checks that a connection still has a server, unless it had one a moment ago (see `_ask`)."""
         if time.monotonic() - self._used.get(connection, -_FRESH_S) >= _FRESH_S:
             await AsyncConnectionPool.check_connection(connection)
 
     async def _ask(
         self, name: str, parameters: dict[str, Any], sight: Sight, text: str | None
     ) -> list[tuple[Any, ...]]:
-        # Of the connections one sight's questions have a part: a tenant with many slow ones cannot keep the others out.
+        # One sight's questions get a share of the connections: a tenant with many slow ones cannot block the others.
         share = self._shares.setdefault(sight.text, asyncio.Semaphore(self._bounds.store_connections_of_one))
         try:
             await asyncio.wait_for(share.acquire(), self._patience_s)
@@ -93,8 +94,8 @@ class Pool:
             try:
                 return await self._once(name, parameters, sight, text)
             except _Broken:
-                # It only reads, so it may be asked again. Where one connection has lost its server, all have: none of
-                # them is handed out any more.
+                # It only reads, so it may be asked again. If one connection has lost its server, all have: none of them
+                # is handed out again.
                 if self._renewed < began:
                     self._renewed = time.monotonic()
                     await self.connections.drain()
@@ -123,7 +124,7 @@ class Pool:
 
 
 async def in_time(asked: asyncio.Future[T], bounds: Bounds) -> T:
-    """The answer. Raises StoreUnavailable where there is none in time; the question goes on by itself."""
+    """The answer. Raises StoreUnavailable after `bounds.store_ms`; the question itself goes on."""
     done, _ = await asyncio.wait({asked}, timeout=bounds.store_ms / 1000)
     if not done:
         asked.add_done_callback(lambda late: late.cancelled() or late.exception())

@@ -1,4 +1,4 @@
-"""What a preview of a policy reads of the store, at one moment; it changes nothing."""
+"""The reads of a policy's preview from the store, at one moment; it changes nothing."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ class Moment:
         return erasure_rows.namespaces(self._connection)
 
     def old(self, shard: int, asked: Sequence[tuple[str, str, int]]) -> list[Old]:
-        """What of a shard is too old; see `erasure_rows.old`."""
+        """Returns the counts of memories of a shard that are too old; see `erasure_rows.old`."""
         return erasure_rows.old(self._connection, shard, asked)
 
     def alive(self, shard: int, epoch: int, namespace: str | None) -> list[Alive]:
-        """What is alive, longest unused first. `epoch`: the next one."""
+        """Yields the living memories, longest unused first. `epoch`: the next one."""
         wanted = {"shard": shard, "epoch": epoch, "namespace": namespace, "kinds": Json(LETS_GO)}
         with self._connection.cursor(name="preview") as cursor:
             cursor.itersize = _FETCH
@@ -75,15 +75,15 @@ class Moment:
             return [Alive(Candidate(*row), rests, protected, type_) for *row, rests, protected, type_ in rows]
 
     def quotas(self, namespaces: Sequence[str], since: int) -> dict[str, Quota]:
-        """Where the namespaces stand."""
+        """Returns the quotas of the namespaces."""
         return found_quotas(self._connection, [(name, since) for name in namespaces]) if namespaces else {}
 
     def held(self, shard: int, patterns: Collection[str]) -> dict[str, int]:
-        """How many tokens the living memories of each namespace weigh that one of the patterns fits."""
+        """Returns the number of tokens of the living memories, for each namespace that matches one of the patterns."""
         return found_held(self._connection, shard, patterns)
 
     def weighted(self, shard: int, namespace: str) -> list[Weighted]:
-        """What is alive in a namespace, as a budget weighs it."""
+        """Returns the living memories of a namespace with the values that a budget weighs."""
         return found_weighted(self._connection, shard, namespace)
 
     def vectors(self, memory_ids: Sequence[str]) -> dict[str, Embedded]:
@@ -92,8 +92,8 @@ class Moment:
         return {memory_id: (encoder, _vector(data)) for memory_id, encoder, data in rows}
 
     def worths(self, codec: Codec, namespace: str) -> tuple[dict[str, tuple[str, int]], dict[str, Ranks]]:
-        """What a namespace's memories are worth by their words, each with what it is ranked among; and the ranks of all
-        that was accepted."""
+        """Returns the worth of a namespace's memories by their words, each with the group that it is ranked in; and the
+        ranks of all accepted texts."""
         of: dict[str, tuple[str, int]] = {}
         ranks: defaultdict[str, Ranks] = defaultdict(Ranks)
         with self._connection.cursor(name="worths") as cursor:

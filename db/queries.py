@@ -1,4 +1,4 @@
-"""The named statements of `queries.sql`: all the SQL that Python runs stands there, none in Python.
+"""The named statements of `queries.sql`: all the SQL that Python runs is there, none in Python.
 
 Columns, and what a caller may read, follow from declarations and are filled in by name (`columns`)."""
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from db.columns import filled
+from db.sql_fragments import filled
 
 _HEAD = re.compile(r"^-- :name[ \t]+(\S+)[ \t]*$", re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")

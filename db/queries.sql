@@ -113,6 +113,10 @@ WHERE m.memory_id = ANY(%(ids)s::uuid[]) AND m.wrapped IS NOT NULL
 UNION ALL
 SELECT NULL, NULL, NULL, NULL, NULL, shard, seq, NULL FROM destruction
 
+-- :name vault_any
+-- The id of a memory that has a key.
+SELECT memory_id::text FROM memory_key WHERE wrapped IS NOT NULL LIMIT 1
+
 -- :name vault_owners
 -- Whose ids are that have a key or had one: the subject of the key, and the claim, NULL where it was made without one.
 SELECT memory_id::text, subject, claim FROM memory_key WHERE memory_id = ANY(%(ids)s::uuid[])
@@ -160,6 +164,10 @@ INSERT INTO shard (shard, hash) VALUES (%(shard)s, %(hash)s) ON CONFLICT DO NOTH
 SELECT s.shard, coalesce(j.previous_hash, s.hash)
 FROM shard s
 LEFT JOIN journal j ON j.shard = s.shard AND j.seq = 1
+
+-- :name shard_replaced
+-- Up to which entry of each shard what was superseded is not kept for reads of the past.
+SELECT shard, replaced_after FROM shard
 
 -- :name shard_standing
 -- Where every shard stands.
@@ -249,12 +257,12 @@ GROUP BY p.parent
 UNION ALL
 SELECT newer::text, 'older', array_agg(older::text)
 FROM conflict
-WHERE shard = %(shard)s AND newer = ANY(%(ids)s::uuid[]) AND statements IS NULL
+WHERE shard = %(shard)s AND newer = ANY(%(ids)s::uuid[]) AND NOT compared
 GROUP BY newer
 UNION ALL
 SELECT older::text, 'newer', array_agg(newer::text)
 FROM conflict
-WHERE shard = %(shard)s AND older = ANY(%(ids)s::uuid[]) AND statements IS NULL
+WHERE shard = %(shard)s AND older = ANY(%(ids)s::uuid[]) AND NOT compared
 GROUP BY older
 UNION ALL
 SELECT own::text, 'stated', array_agg(other::text)
@@ -337,6 +345,12 @@ JOIN unnest(%(namespaces)s::text[], %(event_ids)s::text[], %(ids)s::uuid[]) AS w
     USING (namespace, event_id)
 LEFT JOIN erased x ON x.memory_id = wanted.id
 
+-- :name first_text
+-- The text of a memory that is there, or was replaced.
+SELECT body FROM content WHERE memory_id = %(id)s::uuid
+UNION ALL
+SELECT body FROM replaced WHERE memory_id = %(id)s::uuid
+
 -- :name memory_copy
 -- New memories.
 COPY memory ($columns(memory)) FROM STDIN (FORMAT BINARY)
@@ -414,6 +428,10 @@ FROM json_to_recordset(%(rows)s) AS n (
     namespace text, event_id text, shard integer, outcome text, memory_id uuid, seq bigint, agent text, subject text,
     source text, session text, type text, occurred bigint)
 WHERE e.namespace = n.namespace AND e.event_id = n.event_id
+
+-- :name used_copy
+-- Memories that uses named.
+COPY used (memory_id, shard, seq, namespace, applied) FROM STDIN (FORMAT BINARY)
 
 -- :name journal_copy
 -- Journal entries, in order.
@@ -543,27 +561,32 @@ WITH RECURSIVE tells (summary, source) AS (
 SELECT summary::text, source::text FROM tells WHERE summary = ANY(%(ids)s::uuid[]) AND summary <> source
 
 -- :name conflicts
--- Pairs of memories that contradict each other and are alive, of some memories: the newer one first; whether one agent
--- or source said both (of a summary, one that said what it was made of); when, in which tiers; whether the newer one
--- says it on purpose; which of the older one's statements a model found overtaken; who said the newer one; whether the
--- older one is a summary; and what both say. A pair is left out of which a model found nothing overtaken, and that
--- nobody contradicts on purpose.
+-- Pairs of memories that contradict each other, of some memories: the newer one first; whether one agent or source said
+-- both (of a summary, one that said what it was made of); when, in which tiers; whether the newer one says it on
+-- purpose; which of the older one's statements it denies, and whether a model found that; who said the newer one;
+-- whether the older one is a summary; and what both say. The older one is alive, and the newer one is or was forgotten.
+-- A pair is left out of which a model found nothing overtaken, and that nobody contradicts on purpose; and one whose
+-- newer memory was itself overtaken by one that says again what the older one says.
 SELECT c.newer::text, c.older::text,
-    n.agent = o.agent OR coalesce(n.source = o.source, false) OR (o.made_by IS NOT NULL AND EXISTS (
-        SELECT FROM provenance p JOIN memory x ON x.id = p.parent
-        WHERE p.child = o.id AND p.namespace = o.namespace AND NOT p.echo AND NOT p.merged AND x.agent = n.agent)),
-    n.said, o.said, n.tier, o.tier, c.stated, c.statements, n.agent, o.made_by IS NOT NULL,
+    $own,
+    n.said, o.said, n.tier, o.tier, c.stated, c.statements, c.compared, n.agent, o.made_by IS NOT NULL,
     (SELECT t.body FROM content t WHERE t.memory_id = c.newer),
     (SELECT t.body FROM content t WHERE t.memory_id = c.older)
 FROM (
-    SELECT newer, older, min(seq) AS seq, bool_or(stated) AS stated, max(statements) AS statements
+    SELECT newer, older, min(seq) AS seq, bool_or(stated) AS stated, bool_or(compared) AS compared,
+        coalesce(max(statements) FILTER (WHERE compared), max(statements)) AS statements
     FROM contradiction
     WHERE came = ANY(%(ids)s::uuid[]) OR found = ANY(%(ids)s::uuid[])
     GROUP BY newer, older
 ) c
-JOIN memory n ON n.id = c.newer AND n.tier IN ('short-term', 'long-term')
+JOIN memory n ON n.id = c.newer
+    AND (n.tier IN ('short-term', 'long-term') OR EXISTS (SELECT FROM forgotten f WHERE f.id = n.id))
 JOIN memory o ON o.id = c.older AND o.tier IN ('short-term', 'long-term')
-WHERE c.stated OR c.statements IS DISTINCT FROM '{}'
+WHERE (c.stated OR c.statements IS DISTINCT FROM '{}') AND NOT EXISTS (
+    SELECT FROM conflict a
+    JOIN memory x ON x.id = a.newer AND (x.said, x.said_offset) > (n.said, n.said_offset)
+        AND (x.tier IN ('short-term', 'long-term') OR EXISTS (SELECT FROM forgotten f WHERE f.id = x.id))
+    WHERE a.older = c.newer AND c.older::text = ANY (a.again) AND x.agent = n.agent)
 ORDER BY c.seq, c.older
 
 -- :name entries
@@ -815,6 +838,26 @@ SELECT shard, namespace, order_id::text, selector, value, accepted_at FROM erasu
 -- Those of the memories that were erased, or kept out.
 SELECT namespace, memory_id::text FROM erased WHERE memory_id = ANY(%(ids)s::uuid[])
 
+-- :name erasure_naming
+-- What of a namespace stays and has one of these names anywhere in its text or labels, or in the texts of a task; whether
+-- as a word of its own, the caller looks. Oldest first.
+SELECT m.id::text, m.agent, m.created, t.told
+FROM (
+    SELECT memory_id, concat_ws(E'\n', body, key, path, attributes::text, named::text) AS told
+    FROM content WHERE namespace = %(namespace)s
+    UNION ALL
+    SELECT memory_id, concat_ws(E'\n', body, key, path, attributes::text) FROM replaced WHERE namespace = %(namespace)s
+    UNION ALL
+    SELECT memory_id, body FROM experience WHERE namespace = %(namespace)s
+) t
+JOIN memory m ON m.id = t.memory_id
+WHERE NOT m.id = ANY(%(ids)s::uuid[]) AND EXISTS (
+    SELECT FROM unnest(%(names)s::text[]) AS n (name)
+    WHERE strpos(lower(t.told COLLATE "default"), lower(n.name COLLATE "default")) > 0
+)
+ORDER BY m.created, m.id
+LIMIT %(most)s
+
 -- :name erasure_roots
 -- The events of episodes that say a name, or are of some types and occurred before a time; of all of the namespace where
 -- nothing is given. Those that were kept out have no key, and accesses have no agent here. A summary goes with what it was
@@ -1005,6 +1048,27 @@ DELETE FROM embedding WHERE memory_id = ANY(%(ids)s::uuid[])
 -- Vectors of the sentences of summaries, and of the passages of long texts, that are forgotten or encoded anew.
 DELETE FROM sentence WHERE memory_id = ANY(%(ids)s::uuid[])
 
+-- :name replaced_insert
+-- What memories said that others took the place of, for reads of the past alone; before it leaves `content`.
+INSERT INTO replaced (memory_id, namespace, newer, body, key, path, attributes, encoder, vector, passages)
+SELECT c.memory_id, c.namespace, w.newer, c.body, c.key, c.path, c.attributes, e.encoder, e.vector,
+    (SELECT array_agg(s.vector ORDER BY s.place) FROM sentence s WHERE s.memory_id = c.memory_id)
+FROM unnest(%(ids)s::uuid[], %(newer)s::uuid[]) AS w (id, newer)
+JOIN content c ON c.memory_id = w.id
+JOIN embedding e ON e.memory_id = w.id
+
+-- :name replaced_delete
+-- What came back, or is gone.
+DELETE FROM replaced WHERE memory_id = ANY(%(ids)s::uuid[])
+
+-- :name replaced_emptied
+-- What filled slots before a write of nothing emptied them: of its agent, or of all.
+DELETE FROM replaced r
+USING memory m, unnest(%(namespaces)s::text[], %(slots)s::text[], %(agents)s::text[], %(seqs)s::bigint[])
+    AS w (namespace, slot, agent, seq)
+WHERE m.id = r.memory_id AND m.namespace = w.namespace AND m.slot = w.slot AND m.seq <= w.seq
+  AND (w.agent IS NULL OR m.agent = w.agent)
+
 -- :name experience_delete
 -- Finished tasks that were erased.
 DELETE FROM experience WHERE memory_id = ANY(%(ids)s::uuid[])
@@ -1030,8 +1094,16 @@ LIMIT %(limit)s
 -- :name journal_about
 -- What the journal says of memories' births, uses, rehearsals and encodings: all that a sealed one needs to come back.
 SELECT memory_id::text, entry
-FROM journal
-WHERE memory_id = ANY(%(ids)s::uuid[]) AND effect IN ('stored', 'drafted', 'reinforced', 'accessed', 'reencoded', 'rehearsed')
+FROM (
+    SELECT memory_id, seq, entry
+    FROM journal
+    WHERE memory_id = ANY(%(ids)s::uuid[]) AND effect IN ('stored', 'drafted', 'reinforced', 'reencoded', 'rehearsed')
+    UNION ALL
+    SELECT u.memory_id, j.seq, j.entry
+    FROM used u
+    JOIN journal j ON j.shard = u.shard AND j.seq = u.seq
+    WHERE u.memory_id = ANY(%(ids)s::uuid[])
+) told
 ORDER BY memory_id, seq
 
 -- :name restores_open
@@ -1401,7 +1473,8 @@ SELECT count(*) FROM memory WHERE tier = 'draft' AND general_of IS NULL
 -- could rest, so such a summary rests itself once it was kept. `unsaid`: such alone, and of those what was in no vote.
 SELECT d.id::text, d.namespace, d.tier, d.created, d.created, 0, d.early, 0, false,
     m.id::text, m.namespace, m.tier, m.created, coalesce(s.last_access, greatest(m.created, (
-        SELECT max(j.as_of) FROM journal j WHERE j.memory_id IN (m.id, d.renews) AND j.effect = 'accessed'))),
+        SELECT max(j.as_of) FROM used u JOIN journal j ON j.shard = u.shard AND j.seq = u.seq
+        WHERE u.memory_id IN (m.id, d.renews)))),
     coalesce(s.salience_ppm, 0), m.early, coalesce(s.replays, 0), coalesce(s.fades, false)
 FROM (
     SELECT id, namespace, tier, created, early, renews, seq
@@ -1457,7 +1530,8 @@ ORDER BY s.id, m.created, m.id
 -- very summary, and what is alive, as `session_memories`. Of what is sealed the journal tells where its content lies.
 SELECT m.id::text, coalesce(c.body, ''), m.created, m.agent, m.subject, m.commitment,
     coalesce(s.accesses + s.reinforced, (
-        SELECT count(*) FROM journal j WHERE j.memory_id = m.id AND j.effect IN ('accessed', 'reinforced'))),
+        SELECT count(*) FROM journal j WHERE j.memory_id = m.id AND j.effect = 'reinforced')
+        + (SELECT count(*) FROM used u WHERE u.memory_id = m.id)),
     m.sensitivity_ppm, m.purposes, m.jurisdictions,
     m.said,
     (SELECT j.entry FROM journal j WHERE j.memory_id = m.id AND j.effect = 'stored' ORDER BY j.seq DESC LIMIT 1),
@@ -1576,7 +1650,7 @@ LIMIT %(limit)s
 SELECT next_offset FROM cursor WHERE topic = %(topic)s AND shard = %(shard)s
 
 -- :name schedule_held
--- How many tokens the living memories of namespaces weigh. A token is four bytes (core/text/tokens).
+-- How many tokens the living memories of namespaces weigh. A token is four bytes (core/reading/tokens).
 SELECT m.namespace, sum((octet_length(c.body) + 3) / 4)::bigint
 FROM memory m
 JOIN content c ON c.memory_id = m.id
@@ -1845,7 +1919,7 @@ CROSS JOIN LATERAL (
     CROSS JOIN LATERAL (SELECT CASE WHEN c.newer = s.memory_id
         THEN (w.said, w.said_offset) <= (m.said, m.said_offset)
         ELSE (m.said, m.said_offset) > (w.said, w.said_offset) END AS is) later
-    WHERE (c.newer = s.memory_id OR c.older = s.memory_id) AND c.statements IS NULL
+    WHERE (c.newer = s.memory_id OR c.older = s.memory_id) AND NOT c.compared
       AND later.is = (
           CASE WHEN later.is THEN o.tier ELSE s.tier END = 'long-term'
           AND NOT (w.agent = m.agent OR coalesce(w.source = m.source, false)))
@@ -1994,8 +2068,15 @@ UNION ALL
 UNION ALL
 (SELECT shard, seq, as_of, effect, event_id, namespace, hash, entry
  FROM journal
- WHERE memory_id = %(id)s::uuid AND effect IN ('accessed', 'reinforced')
+ WHERE memory_id = %(id)s::uuid AND effect = 'reinforced'
  ORDER BY seq DESC
+ LIMIT %(limit)s)
+UNION ALL
+(SELECT j.shard, j.seq, j.as_of, j.effect, j.event_id, j.namespace, j.hash, j.entry
+ FROM used u
+ JOIN journal j ON j.shard = u.shard AND j.seq = u.seq
+ WHERE u.memory_id = %(id)s::uuid AND u.applied
+ ORDER BY j.seq DESC
  LIMIT %(limit)s)
 ORDER BY seq
 
@@ -2162,11 +2243,11 @@ JOIN memory m ON m.id = t.memory_id AND m.tier = 'finished'
 JOIN experience x ON x.memory_id = t.memory_id
 WHERE t.namespace = %(namespace)s AND t.seq < %(behind)s AND $gates
   AND (%(outcomes)s::text[] IS NULL OR t.outcome = ANY(%(outcomes)s))
-  AND (%(by)s::text[] IS NULL OR m.agent = ANY(%(by)s))
-  AND (%(about)s::text[] IS NULL OR m.subject = ANY(%(about)s))
-  AND (%(given)s::text IS NULL OR %(given)s = ANY(t.retrieved))
-  AND (%(from)s::bigint IS NULL OR m.created >= %(from)s)
-  AND (%(to)s::bigint IS NULL OR m.created < %(to)s)
+  AND (%(agents)s::text[] IS NULL OR m.agent = ANY(%(agents)s))
+  AND (%(subjects)s::text[] IS NULL OR m.subject = ANY(%(subjects)s))
+  AND (%(memory_id)s::text IS NULL OR %(memory_id)s = ANY(t.retrieved))
+  AND (%(since)s::bigint IS NULL OR m.created >= %(since)s)
+  AND (%(until)s::bigint IS NULL OR m.created < %(until)s)
 ORDER BY t.seq DESC
 LIMIT %(limit)s
 
@@ -2340,6 +2421,74 @@ CROSS JOIN LATERAL (
     ) c
 ) n
 ORDER BY d.epoch DESC
+
+-- :name journal_listed
+-- The journal's entries of a namespace, the latest first, from before a sequence on; and the decisions about its memories,
+-- which as entries are nobody's, each with how its proposals ended.
+SELECT * FROM (
+    (
+        SELECT j.seq, j.as_of, j.effect, j.event_id, j.memory_id::text, j.entry, NULL::bigint, NULL::jsonb
+        FROM journal j
+        WHERE j.shard = %(shard)s AND j.namespace = %(namespace)s AND j.seq < %(before)s AND j.seq > %(after)s
+          AND (%(effects)s::text[] IS NULL OR j.effect = ANY(%(effects)s))
+          AND (%(memory_id)s::uuid IS NULL OR j.memory_id = %(memory_id)s::uuid OR EXISTS (
+              SELECT FROM used u WHERE u.shard = j.shard AND u.seq = j.seq AND u.memory_id = %(memory_id)s::uuid
+          ))
+          AND (%(since)s::bigint IS NULL OR j.as_of >= %(since)s)
+          AND (%(until)s::bigint IS NULL OR j.as_of < %(until)s)
+        ORDER BY j.seq DESC
+        LIMIT %(limit)s
+    )
+    UNION ALL
+    (
+        SELECT d.journal_seq, d.as_of, 'decided', '', NULL, NULL, d.epoch, n.ended
+        FROM decision d
+        CROSS JOIN LATERAL (
+            SELECT jsonb_object_agg(outcome, count) AS ended FROM (
+                SELECT o.outcome, count(DISTINCT o.position) FROM outcome o
+                WHERE o.shard = d.shard AND o.epoch = d.epoch AND o.namespace = %(namespace)s
+                  AND (%(memory_id)s::uuid IS NULL OR o.memory_id = %(memory_id)s::uuid)
+                GROUP BY o.outcome
+            ) c
+        ) n
+        WHERE %(decisions)s AND d.shard = %(shard)s AND d.journal_seq < %(before)s AND d.journal_seq > %(after)s
+          AND (%(since)s::bigint IS NULL OR d.as_of >= %(since)s)
+          AND (%(until)s::bigint IS NULL OR d.as_of < %(until)s)
+          AND n.ended IS NOT NULL
+        ORDER BY d.journal_seq DESC
+        LIMIT %(limit)s
+    )
+) listed
+ORDER BY seq DESC
+LIMIT %(limit)s
+
+-- :name journal_latest
+-- The last entry that a namespace's page of the journal can show; 0 before there is one.
+SELECT greatest(
+    (SELECT coalesce(max(j.seq), 0) FROM journal j WHERE j.shard = %(shard)s AND j.namespace = %(namespace)s),
+    (SELECT coalesce(max(d.journal_seq), 0) FROM outcome o JOIN decision d USING (shard, epoch)
+     WHERE o.namespace = %(namespace)s)
+)
+
+-- :name namespaces_listed
+-- The namespaces in sight that have memories, by name, from behind one on.
+SELECT namespace, alive FROM living WHERE alive > 0 AND namespace > %(behind)s ORDER BY namespace LIMIT %(limit)s
+
+-- :name namespace_tiers
+-- The number of a namespace's memories in each tier.
+SELECT tier, count(*) FROM memory WHERE namespace = %(namespace)s GROUP BY tier
+
+-- :name namespace_agents
+-- The agents with most living memories in a namespace: how many, and when the last one was said.
+SELECT agent, count(*), max(said) FROM memory
+WHERE namespace = %(namespace)s AND tier IN ('short-term', 'long-term')
+GROUP BY agent
+ORDER BY count(*) DESC, agent
+LIMIT %(limit)s
+
+-- :name shard_clock
+-- The time of a shard, and when its members decided last.
+SELECT as_of, last_epoch, last_epoch_at FROM shard WHERE shard = %(shard)s
 
 -- :name epochs_in
 -- All epochs of a shard, the latest first, from behind one on: each with how its proposals ended.
@@ -2720,17 +2869,7 @@ LIMIT %(most)s
 -- more), and a little more where it comes again; `ts_rank` of one word is 0.61 for once, and 1 at most. The numbers are
 -- rounded, so that equal ones are equal in any order of summing. Filters that are NULL let everything pass, but `purpose`: what
 -- is for certain purposes, or for none, is given to who names one of them alone.
-WITH asked AS MATERIALIZED (
-    SELECT a.encoder, a.vector::halfvec AS vector
-    FROM unnest(%(encoders)s::text[], %(vectors)s::text[]) AS a (encoder, vector)
-), term AS MATERIALIZED (
-    SELECT w.number, ('''' || replace(replace(w.lexeme, '\', '\\'), '''', '''''') || '''')::tsquery AS word
-    FROM (
-        SELECT lexeme, row_number() OVER (ORDER BY positions[1], lexeme) AS number
-        FROM unnest(to_tsvector('pg_catalog.english', %(query)s))
-    ) AS w
-    WHERE w.number <= %(words)s
-), passed AS MATERIALIZED (
+WITH $question, passed AS MATERIALIZED (
     SELECT m.id, m.encoder
     FROM memory m
     WHERE m.namespace = %(namespace)s AND m.encoder = ANY(%(encoders)s)
@@ -2827,6 +2966,105 @@ WHERE task.namespace = %(namespace)s AND task.retrieved && %(ids)s::text[]
 ORDER BY task.accepted_offset DESC
 LIMIT %(most)s
 
+-- :name replaced_candidates
+-- As `candidates`, of what newer memories took the place of: with `as_of`, of what none had taken the place of by then.
+-- Its words are worth what they are among all of the namespace's. Of what is about as near as others the latest come
+-- first. Behind what `candidates` has: which memory took its place and who said that, where the reader may see it and
+-- it was not erased or taken back; and when it was said first.
+WITH $question, passed AS MATERIALIZED (
+    SELECT m.id, m.said, r.words, $newer,
+        least(r.vector <=> a.vector, n.distance) AS distance, n.places, n.distance <= r.vector <=> a.vector AS below,
+        CASE WHEN n.distance <= r.vector <=> a.vector THEN n.vector ELSE r.vector END AS vector
+    FROM replaced r
+    JOIN asked a ON a.encoder = r.encoder
+    JOIN memory m ON m.id = r.memory_id
+    JOIN memory w ON w.id = r.newer
+    LEFT JOIN LATERAL (
+        SELECT min(t.apart) AS distance, (array_agg(t.vector ORDER BY t.apart, t.place))[1] AS vector,
+            array_agg(t.place ORDER BY t.apart, t.place) FILTER (WHERE t.apart <= t.best + 0.1) AS places
+        FROM (
+            SELECT y.vector, y.number::integer - 1 AS place, y.vector <=> a.vector AS apart,
+                min(y.vector <=> a.vector) OVER () AS best
+            FROM unnest(r.passages) WITH ORDINALITY AS y (vector, number)
+            ORDER BY apart, place
+            LIMIT 3
+        ) AS t
+    ) AS n ON true
+    WHERE r.namespace = %(namespace)s AND $past
+      AND (%(as_of)s::bigint IS NULL OR least(w.created, w.said) > %(as_of)s)
+), near AS (
+    SELECT id FROM passed ORDER BY round(distance::numeric, 2), said DESC, id LIMIT %(depth)s
+), beside AS (
+    SELECT f.words FROM content f WHERE f.namespace = %(namespace)s AND EXISTS (SELECT FROM passed)
+), matched AS (
+    SELECT c.id, ts_rank('{1,1,1,1}', c.words, t.word) AS weight, count(*) OVER (PARTITION BY t.number)::float8 AS holders
+    FROM (SELECT p.id, p.words FROM passed p UNION ALL SELECT NULL, b.words FROM beside b) AS c
+    JOIN term t ON c.words @@ t.word
+), counted AS (
+    SELECT ((SELECT count(*) FROM passed) + (SELECT count(*) FROM beside))::float8 AS every
+), said AS (
+    SELECT id, round(sum(weight * ln(1::float8 + ((SELECT every FROM counted) - holders + 0.5::float8) / (holders + 0.5::float8)))::numeric, 6) AS score
+    FROM matched
+    WHERE id IS NOT NULL
+    GROUP BY id
+    ORDER BY score DESC, id
+    LIMIT %(depth)s
+), candidate AS (
+    SELECT id, bool_or(near) AS near, max(score) AS score
+    FROM (SELECT id, true AS near, NULL::numeric AS score FROM near UNION ALL SELECT id, false, score FROM said) AS found
+    GROUP BY id
+)
+SELECT $replaced, p.distance, CASE WHEN p.below OR m.made_by IS NULL THEN p.places END, r.encoder, halfvec_send(p.vector),
+    k.near, k.score::float8, ARRAY[]::text[], h.as_of,
+    p.newer::text, CASE WHEN p.newer IS NOT NULL THEN p.agent END, p.since
+FROM candidate k
+JOIN passed p USING (id)
+JOIN memory m USING (id)
+JOIN replaced r ON r.memory_id = m.id
+JOIN shard h ON h.shard = m.shard
+
+-- :name conflicts_then
+-- As `conflicts`, of memories that were in service at a time: they had been said by then, and no newer one had taken
+-- their place. Which of two is the newer one goes by what had been said of each by then.
+WITH pair AS (
+    SELECT f.newer, f.older FROM conflict f WHERE f.newer = ANY(%(ids)s::uuid[]) OR f.older = ANY(%(ids)s::uuid[])
+), past AS (
+    SELECT m.id, m.namespace, m.agent, m.source, m.made_by, coalesce(c.body, r.body) AS body,
+        CASE WHEN m.tier = 'superseded' THEN 'short-term' ELSE m.tier END AS tier,
+        CASE WHEN m.said <= %(as_of)s THEN m.said ELSE least(m.created, m.said) END AS at
+    FROM memory m
+    LEFT JOIN content c ON c.memory_id = m.id
+    LEFT JOIN replaced r ON r.memory_id = m.id
+    LEFT JOIN memory w ON w.id = r.newer
+    WHERE m.id IN (
+        SELECT unnest(ARRAY[p.newer, p.older]) FROM pair p
+        UNION SELECT a.newer FROM conflict a JOIN pair p ON a.older IN (p.newer, p.older)
+    ) AND least(m.created, m.said) <= %(as_of)s
+      AND (m.tier IN ('short-term', 'long-term') OR least(w.created, w.said) > %(as_of)s
+        OR EXISTS (SELECT FROM forgotten f WHERE f.id = m.id))
+), known AS (
+    SELECT CASE WHEN o.at > n.at THEN f.older ELSE f.newer END AS newer,
+        CASE WHEN o.at > n.at THEN f.newer ELSE f.older END AS older,
+        min(f.seq) AS seq, bool_or(f.stated) AS stated, bool_or(f.compared) AS compared,
+        coalesce(max(f.statements) FILTER (WHERE f.compared AND o.at <= n.at), max(f.statements) FILTER (WHERE o.at <= n.at)) AS statements
+    FROM pair p
+    JOIN conflict f USING (newer, older)
+    JOIN past n ON n.id = f.newer
+    JOIN past o ON o.id = f.older
+    GROUP BY 1, 2
+)
+SELECT c.newer::text, c.older::text,
+    $own,
+    n.at, o.at, n.tier, o.tier, c.stated, c.statements, c.compared, n.agent, o.made_by IS NOT NULL, n.body, o.body
+FROM known c
+JOIN past n ON n.id = c.newer
+JOIN past o ON o.id = c.older AND o.tier IN ('short-term', 'long-term')
+WHERE (c.stated OR c.statements IS DISTINCT FROM '{}') AND NOT EXISTS (
+    SELECT FROM conflict a
+    JOIN past x ON x.id = a.newer AND x.at > n.at
+    WHERE a.older = c.newer AND c.older::text = ANY (a.again) AND x.agent = n.agent)
+ORDER BY c.seq, c.older
+
 -- :name passed
 -- How many memories pass the same filters, by encoder, and how many do not, by the first that they do not pass.
 SELECT encoder, reason, count(*)
@@ -2844,84 +3082,16 @@ GROUP BY encoder, reason
 -- namespace occurred so near to it, nearest first. `apart`: steps in the session, links, or milliseconds. Filters are
 -- those of `candidates`; a memory that is named passes those of sensitivity, purpose and jurisdiction alone.
 WITH RECURSIVE anchor AS MATERIALIZED (
-    SELECT m.id, m.namespace, m.session, m.created
+    SELECT m.id, m.session, m.created
     FROM memory m
     WHERE m.id = ANY(%(ids)s::uuid[]) AND m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term')
-      AND $gates
+      AND $gates AND (%(as_of)s::bigint IS NULL OR least(m.created, m.said) <= %(as_of)s)
 ), passed AS NOT MATERIALIZED (
     SELECT m.id, m.session, m.created
     FROM memory m
     WHERE m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term')
       AND $filters
-), source (anchor, id, links) AS (
-    SELECT id, id, 0 FROM anchor
-    UNION
-    SELECT s.anchor, p.parent, s.links + (NOT p.echo)::integer
-    FROM source s
-    JOIN provenance p ON p.child = s.id AND p.namespace = %(namespace)s AND p.follows
-    WHERE s.links + (NOT p.echo)::integer <= %(links)s
-), derived (anchor, id, links) AS (
-    SELECT id, id, 0 FROM anchor
-    UNION
-    SELECT d.anchor, p.child, d.links + (NOT p.echo)::integer
-    FROM derived d
-    JOIN provenance p ON p.namespace = %(namespace)s AND p.parent = d.id AND p.follows
-    WHERE d.links + (NOT p.echo)::integer <= %(links)s
-), beside AS (
-    SELECT id AS anchor, id, 'anchor' AS way, 0::bigint AS apart FROM anchor
-    UNION ALL
-    SELECT a.id, n.id, n.way, n.apart
-    FROM anchor a
-    CROSS JOIN LATERAL (
-        (
-            SELECT s.id, 'source' AS way, -min(s.links)::bigint AS apart
-            FROM source s
-            JOIN passed p USING (id)
-            WHERE s.anchor = a.id AND s.links > 0
-            GROUP BY s.id
-            ORDER BY apart DESC, s.id
-            LIMIT %(related)s
-        ) UNION ALL (
-            SELECT d.id, 'derived', min(d.links)::bigint AS apart
-            FROM derived d
-            JOIN passed p USING (id)
-            WHERE d.anchor = a.id AND d.links > 0
-            GROUP BY d.id
-            ORDER BY apart, d.id
-            LIMIT %(related)s
-        )
-    ) n
-    UNION ALL
-    SELECT a.id, n.id, 'session', n.apart
-    FROM anchor a
-    CROSS JOIN LATERAL (
-        (
-            SELECT f.id, row_number() OVER (ORDER BY f.created, f.id) AS apart
-            FROM passed f
-            WHERE f.session = a.session AND (f.created, f.id) > (a.created, a.id)
-            ORDER BY f.created, f.id
-            LIMIT %(steps)s
-        ) UNION ALL (
-            SELECT p.id, -row_number() OVER (ORDER BY p.created DESC, p.id DESC) AS apart
-            FROM passed p
-            WHERE p.session = a.session AND (p.created, p.id) < (a.created, a.id)
-            ORDER BY p.created DESC, p.id DESC
-            LIMIT %(steps)s
-        )
-    ) n
-    UNION ALL
-    SELECT a.id, n.id, 'time', n.apart
-    FROM anchor a
-    CROSS JOIN LATERAL (
-        SELECT t.id, t.created - a.created AS apart
-        FROM passed t
-        WHERE t.session IS DISTINCT FROM a.session AND t.id <> a.id
-          AND t.created BETWEEN a.created - %(within_ms)s::bigint AND a.created + %(within_ms)s::bigint
-        ORDER BY abs(t.created - a.created), t.id
-        LIMIT %(nearby)s
-    ) n
-    WHERE %(within_ms)s::bigint > 0
-)
+), $ways
 SELECT $remembered, 0::float8, NULL::integer[], m.encoder, halfvec_send(e.vector), b.anchor::text,
     b.way, b.apart
 FROM beside b
@@ -2930,10 +3100,51 @@ JOIN content c ON c.memory_id = m.id
 JOIN strength s ON s.memory_id = m.id
 JOIN embedding e ON e.memory_id = m.id
 
+-- :name around_then
+-- As `around`, for a read of the past: also of what was replaced, as `replaced_candidates` finds it; behind it stands what
+-- took its place.
+WITH RECURSIVE gone AS MATERIALIZED (
+    SELECT m.id, m.session, m.created, $newer
+    FROM replaced r
+    JOIN memory m ON m.id = r.memory_id
+    JOIN memory w ON w.id = r.newer
+    WHERE r.namespace = %(namespace)s AND $past
+      AND (%(as_of)s::bigint IS NULL OR least(w.created, w.said) > %(as_of)s)
+), anchor AS MATERIALIZED (
+    SELECT m.id, m.session, m.created
+    FROM memory m
+    WHERE m.id = ANY(%(ids)s::uuid[]) AND m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term')
+      AND $gates AND (%(as_of)s::bigint IS NULL OR least(m.created, m.said) <= %(as_of)s)
+    UNION ALL
+    SELECT id, session, created FROM gone WHERE id = ANY(%(ids)s::uuid[])
+), passed AS NOT MATERIALIZED (
+    SELECT m.id, m.session, m.created
+    FROM memory m
+    WHERE m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term')
+      AND $filters
+    UNION ALL
+    SELECT id, session, created FROM gone
+), $ways
+SELECT $remembered, 0::float8, NULL::integer[], m.encoder, halfvec_send(e.vector), b.anchor::text,
+    b.way, b.apart, NULL, NULL, NULL::bigint
+FROM beside b
+JOIN memory m USING (id)
+JOIN content c ON c.memory_id = m.id
+JOIN strength s ON s.memory_id = m.id
+JOIN embedding e ON e.memory_id = m.id
+UNION ALL
+SELECT $replaced, 0::float8, NULL::integer[], r.encoder, halfvec_send(r.vector), b.anchor::text,
+    b.way, b.apart, g.newer::text, CASE WHEN g.newer IS NOT NULL THEN g.agent END, g.since
+FROM beside b
+JOIN gone g USING (id)
+JOIN memory m USING (id)
+JOIN replaced r ON r.memory_id = m.id
+
 -- :name traces
 -- The episodic buffer of an agent: what became of its newest episodes, of one session or of all, in the order of
 -- acceptance, 1 for the newest. In the place of what is not alive stands the summary that was made of it, or what that
--- was merged into. A place whose memory nothing stands for any more, or may not be read, is empty: it is in no row.
+-- was merged into. A place whose memory nothing stands for any more, or may not be read, is empty: it is in no row. With `as_of`,
+-- the newest that had occurred by then.
 WITH RECURSIVE trace AS MATERIALIZED (
     SELECT t.memory_id, t.event_id, row_number() OVER (ORDER BY t.seq DESC) AS place
     FROM (
@@ -2941,6 +3152,7 @@ WITH RECURSIVE trace AS MATERIALIZED (
         FROM event e
         WHERE e.namespace = %(namespace)s AND e.agent = %(agent)s AND e.outcome IN ('stored', 'reinforced')
           AND (%(session)s::text IS NULL OR e.session = %(session)s)
+          AND (%(as_of)s::bigint IS NULL OR e.occurred <= %(as_of)s)
         ORDER BY e.seq DESC
         LIMIT %(places)s
     ) t
@@ -2965,7 +3177,7 @@ SELECT $remembered, 0::float8, NULL::integer[], m.encoder, halfvec_send(e.vector
 FROM trace t
 JOIN stands y ON y.source = t.memory_id
 JOIN memory m ON m.id = y.id AND m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term')
-      AND $gates AND $filed
+      AND $gates AND $filed AND (%(as_of)s::bigint IS NULL OR least(m.created, m.said) <= %(as_of)s)
 JOIN content c ON c.memory_id = m.id
 JOIN strength s ON s.memory_id = m.id
 JOIN embedding e ON e.memory_id = m.id
@@ -3138,6 +3350,8 @@ SELECT 1
 -- Those of the memories whose content is still there.
 SELECT memory_id::text FROM content WHERE memory_id = ANY(%(ids)s::uuid[])
 UNION ALL
+SELECT memory_id::text FROM replaced WHERE memory_id = ANY(%(ids)s::uuid[])
+UNION ALL
 SELECT memory_id::text FROM experience WHERE memory_id = ANY(%(ids)s::uuid[])
 
 -- :name content_held
@@ -3147,7 +3361,7 @@ SELECT EXISTS (SELECT FROM content WHERE memory_id = %(id)s::uuid)
 -- :name audit_shard
 -- Where a shard stands, and the next record of the accepted stream, as an audit compares them.
 SELECT s.shard, s.seq, s.hash, s.as_of, s.interactions, s.last_epoch, s.last_epoch_at, s.decided_seq,
-    s.alive, s.unattested, s.asked_at, s.contested_at, s.weighed_to, c.next_offset AS accepted
+    s.alive, s.unattested, s.asked_at, s.contested_at, s.weighed_to, s.replaced_after, c.next_offset AS accepted
 FROM shard s
 LEFT JOIN cursor c ON c.shard = s.shard AND c.topic = %(accepted)s
 WHERE s.shard = %(shard)s
@@ -3166,6 +3380,13 @@ SELECT namespace, event_id, shard, outcome, memory_id::text, seq, agent, subject
 FROM event
 WHERE shard = %(shard)s
 ORDER BY seq, namespace, event_id
+
+-- :name audit_used
+-- Memories that uses named, in the order of the journal.
+SELECT memory_id::text, shard, seq, namespace, applied
+FROM used
+WHERE shard = %(shard)s
+ORDER BY seq, used.memory_id
 
 -- :name audit_decision
 -- Decisions in order.
@@ -3228,6 +3449,16 @@ WHERE coalesce(m.shard, 0) = %(shard)s
 GROUP BY s.memory_id, s.namespace, s.encoder
 ORDER BY s.memory_id
 
+-- :name audit_replaced
+-- Which memories are kept for reads of the past alone, how long each is and what took its place; of what was replaced
+-- after an entry. Of none at all is shown with shard 0.
+SELECT r.memory_id::text, char_length(r.body) AS characters, r.namespace, r.newer::text, r.encoder,
+    sha256(convert_to(ROW(r.body, r.key, r.path, r.attributes, r.vector, r.passages)::text, 'UTF8')) AS digest
+FROM replaced r
+LEFT JOIN memory m ON m.id = r.memory_id
+WHERE coalesce(m.shard, 0) = %(shard)s AND coalesce(m.seq, 0) > %(replaced_after)s
+ORDER BY r.memory_id
+
 -- :name audit_experience
 -- Which finished tasks have their texts and their vector, by which encoder, and the digest of all that a trial of one reads.
 SELECT e.memory_id::text, e.namespace, char_length(e.body) AS characters, e.encoder, e.digest
@@ -3287,7 +3518,7 @@ ORDER BY seq, parent
 
 -- :name audit_conflict
 -- Memories that say otherwise than older ones, in the order of the journal.
-SELECT shard, seq, namespace, newer::text, older::text, stated, statements
+SELECT shard, seq, namespace, newer::text, older::text, stated, statements, compared, again
 FROM conflict
 WHERE shard = %(shard)s
 ORDER BY seq, older
@@ -3383,6 +3614,10 @@ SELECT m.shard, m.id::text, m.commitment, c.body
 FROM content c
 JOIN memory m ON m.id = c.memory_id
 UNION ALL
+SELECT m.shard, m.id::text, m.commitment, r.body
+FROM replaced r
+JOIN memory m ON m.id = r.memory_id
+UNION ALL
 SELECT m.shard, m.id::text, m.commitment, x.body
 FROM experience x
 JOIN memory m ON m.id = x.memory_id
@@ -3401,6 +3636,7 @@ ORDER BY memory.shard, memory.id
 (SELECT 'shard' AS "table", shard FROM shard WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'journal', shard FROM journal WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'event', shard FROM event WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'used', shard FROM used WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'decision', shard FROM decision WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'outcome', shard FROM outcome WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'ballot', shard FROM ballot WHERE NOT shard = ANY(%(shards)s) LIMIT 1)

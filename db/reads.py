@@ -1,4 +1,4 @@
-"""What the retrieval service asks of the store: searches, memories, outcomes, accounts."""
+"""The retrieval service's reads of the store: searches, memories, outcomes, accounts."""
 
 from __future__ import annotations
 
@@ -33,11 +33,12 @@ from db.erasure_reads import ErasureReads
 from db.event_reads import EventReads
 from db.experience_reads import ExperienceReads
 from db.listed_reads import ListedReads
+from db.past_reads import PastReads
 from db.pool import Pool, bounded, in_time
 from db.queries import QUERIES
 from memquorum.core import ids, names
 from memquorum.core.access import NOWHERE, Sight, covers
-from memquorum.core.api.answers import Hit, Ordered
+from memquorum.core.api.answers import Hit
 from memquorum.core.audit.receipts import Proof
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING, Quota
@@ -66,7 +67,7 @@ _LOG = logging.getLogger("memquorum.reads")
 T = TypeVar("T")
 
 
-class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
+class Reads(ErasureReads, EventReads, ListedReads, PastReads, ExperienceReads):
     """Reading access to the database `memory` for one event loop. Methods raise StoreUnavailable.
 
     It reads as a tenant: what is out of sight is answered as what is not there, by the same statements.
@@ -76,8 +77,8 @@ class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
         self._bounds, self._failures = bounds, failures or Failures()
         self._pool = Pool(dsn, bounds)
         self._crowds = Crowds(self._pool.ask)
-        # Accounts need one snapshot over several statements, and are rare: a few connections of their own, in threads
-        # of their own. asyncio's threads are for what is sure to end. What looks at a whole erasure takes seconds, and
+        # Accounts need one snapshot over several statements, and are rare: a few connections and threads of their own,
+        # since asyncio's threads are for work that is sure to end. An account of a whole erasure takes seconds, and
         # must not hold up every account of a memory.
         self._accounts = ThreadPoolExecutor(bounds.accounts, thread_name_prefix="accounts")
         self._links: SimpleQueue[Link] = SimpleQueue()
@@ -136,7 +137,7 @@ class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
         return await found_rows.each(found_rows.hit_of, [row for row in rows if row[0] is not None]), there, changed
 
     async def candidates(self, sight: Sight, question: Question, given: Ranking) -> tuple[list[Candidate], int]:
-        """What may answer a query, in no order, and the time of the shard (0 where there is nothing).
+        """Returns the candidates for a query, in no order, and the time of the shard (0 without candidates).
 
         Memories of other encoders than the question's are not compared.
         """
@@ -164,7 +165,7 @@ class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
         return [Support(*row) for row in rows]
 
     async def entries(self, sight: Sight, memory_ids: Sequence[str]) -> dict[str, int]:
-        """Where the last saying of each memory stands in the accepted stream."""
+        """Returns the position of each memory's last saying in the accepted stream."""
         rows = await self._pool.ask("entries", {"ids": list(memory_ids)}, sight) if memory_ids else []
         return {memory_id: seq for memory_id, seq in rows}
 
@@ -175,7 +176,8 @@ class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
         return {memory_id: vector(sent) for memory_id, sent in rows}
 
     async def passed(self, sight: Sight, question: Question) -> tuple[dict[str, int], dict[str, int]]:
-        """How many memories pass the question's filters, by encoder; and how many do not, by the filter."""
+        """Returns the number of memories that pass the question's filters, by encoder; and of those that do not, by
+        filter."""
         through: dict[str, int] = {}
         kept: dict[str, int] = {}
         if await self._crowds.whole(question):
@@ -194,25 +196,26 @@ class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
     ) -> list[Neighbour]:
         """Memories and what surrounds them, in no order; those that are not alive, or elsewhere, are left out."""
         wanted = {"namespace": namespace, "ids": list(memory_ids), **asdict(reach)} | found_rows.filters_of(filters)
-        return [found_rows.neighbour(row) for row in await self._pool.ask("around", wanted, sight)]
+        statement = "around_then" if reach.past else "around"
+        return [found_rows.neighbour(row) for row in await self._pool.ask(statement, wanted, sight)]
 
     async def traces(
         self, sight: Sight, namespace: str, agent: str, session: str | None, filters: Filters = ALL
     ) -> list[Trace]:
         """The agent's traces in a session, or in all: those of the newest that can be read, in no order.
 
-        Of the filters: sensitivity, purpose, jurisdiction."""
+        Applies these filters: sensitivity, purpose, jurisdiction, path, attributes, and as of which time."""
         wanted = {"namespace": namespace, "agent": agent, "session": session, "places": buffer.PLACES}
         wanted |= found_rows.filters_of(filters)
         rows = await self._pool.ask("traces", wanted, sight)
         own = [ids.memory_id(namespace, row[-2]) for row in rows]
-        # What only repeated a memory may have been erased, and the memory not.
+        # A repetition may have been erased while its memory was not.
         echoes = [episode for episode, row in zip(own, rows, strict=True) if episode != row[0]]
         gone = {episode for _, episode in await self._pool.ask("erased", {"ids": echoes}, sight)} if echoes else set()
         return [found_rows.trace(row) for episode, row in zip(own, rows, strict=True) if episode not in gone]
 
     async def encoded(self, sight: Sight, namespace: str) -> dict[str, int]:
-        """How many memories of a namespace each encoder's name stands at, of those that are alive."""
+        """Returns the number of a namespace's living memories by encoder."""
         return dict(await self._pool.ask("encoded", {"namespace": namespace}, sight))
 
     async def memory(self, sight: Sight, memory_id: str, gates: Filters | None = None) -> dict[str, Any] | None:
@@ -227,14 +230,12 @@ class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
     async def memories(self, sight: Sight, listing: Listing) -> list[dict[str, Any]]:
         """The memories of a page and one more, if there is one behind it, each as `Listed` has it but for `due_at`."""
         behind, behind_id = listing.behind or (None, None)
-        wanted = found_rows.filters_of(listing.filters) | {
-            "namespace": listing.namespace, "behind": behind, "behind_id": behind_id,
-            "kept": list(KEPT), "limit": listing.limit + 1,
-        }  # fmt: skip
+        wanted = found_rows.page_of(listing) | {"behind": behind, "behind_id": behind_id, "kept": list(KEPT)}
         return [found_rows.listed(row) for row in await self._pool.ask("memories_listed", wanted, sight)]
 
     async def slot(self, sight: Sight, slot: Slot) -> dict[str, Any] | None:
-        """What fills a slot, as `memory` shows it; None where that is nothing, or what the gates keep back."""
+        """Returns the memory that fills a slot, as `memory` shows it; None if the slot is empty or the gates keep the
+        memory back."""
         wanted = found_rows.filters_of(slot.filters) | {
             "namespace": slot.namespace, "slot_keys": list(names.spellings(slot.key)),
             "slot_paths": None if slot.path is None else list(names.spellings(slot.path)), "kept": list(KEPT),
@@ -244,10 +245,7 @@ class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
 
     async def paths(self, sight: Sight, branch: Branch) -> list[str]:
         """The paths of a page and one more, if there is one behind it."""
-        wanted = found_rows.filters_of(branch.filters) | {
-            "namespace": branch.namespace, "behind": branch.behind, "limit": branch.limit + 1,
-        }  # fmt: skip
-        return sorted(path for (path,) in await self._pool.ask("paths_listed", wanted, sight))
+        return sorted(path for (path,) in await self._pool.ask("paths_listed", found_rows.page_of(branch), sight))
 
     async def facts(
         self,
@@ -257,14 +255,14 @@ class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
         gates: Filters = ALL,
         policy: Callable[[int], Policy] = explain_rows.first,
     ) -> Facts | None:
-        """What an account of the memory is made of. None for one that `gates` keep back. `policy`: by shard."""
+        """Returns the facts for an account of the memory. None for one that `gates` keep back. `policy`: by shard."""
         found = await self._account(
             lambda c: explain_rows.load(c, codec, memory_id, sight, policy, gates=gates, failures=self._failures)
         )
         return found if found is not None and passes(gates, **gated(found)) else None
 
     async def decisions(self, sight: Sight, wanted: decided.Wanted) -> decided.Found:
-        """What was decided about a namespace's memories, a page of it, with the certificates."""
+        """Returns a page of the decisions about a namespace's memories, with the certificates."""
         return await self._account(lambda connection: decision_rows.load(connection, wanted, sight))
 
     async def configured(self, known: Sequence[int]) -> list[tuple[int, bytes, tuple[bytes, ...]]]:
@@ -289,15 +287,10 @@ class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
         ranked = ((*row[:-1], order_rows.rank_ppm(codec, row[-1])) for row in rows)
         return [Used(*row) for row in ranked]
 
-    async def order(self, sight: Sight, codec: Codec, order_id: str) -> Ordered | None:
-        """What became of an order; None where the journal has not answered it yet."""
-        found = order_rows.shown(codec, await self._pool.ask("order_shown", order_rows.asked(order_id), sight))
-        return found if found is not None and covers(sight.namespaces, found.namespace) else None
-
     async def rewards(
         self, sight: Sight, namespace: str, agent: str | None, limit: int
     ) -> list[tuple[str, str, int, int]]:
-        """What the agents of a namespace were given, or one of them: agent, kind, how often, and millionths in all."""
+        """Returns the rewards of a namespace's agents, or of one: agent, kind, how often, and millionths in all."""
         rows = await self._pool.ask("rewards", {"namespace": namespace, "agent": agent, "limit": limit}, sight)
         return [(agent, kind, count, amount) for agent, kind, count, amount in rows]
 
@@ -310,7 +303,7 @@ class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
         return rollup_rows.logged(rows, rollup_rows.quoted(quotes, self._failures))
 
     async def session(self, sight: Sight, codec: Codec, place: session_rows.Place) -> session_rows.Found:
-        """What was said in a session, and where its shard stands."""
+        """Returns the episodes of a session, and the position of its shard."""
         return await session_rows.load(self._pool.ask, sight, codec, place)
 
     async def protectors(self, sight: Sight, memory_ids: Sequence[str]) -> list[tuple[Any, ...]]:
@@ -323,14 +316,14 @@ class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
         ]
 
     async def guarded(self, sight: Sight, namespace: str) -> Guarded:
-        """How much of a namespace is protected."""
+        """Returns the counts of protected memories of a namespace."""
         if not covers(sight.namespaces, namespace):
             return Guarded()
         rows = await self._pool.ask("guarded", {"namespaces": [namespace]}, sight)
         return Guarded(*rows[0][1:]) if rows else Guarded()
 
     async def quota(self, sight: Sight, namespace: str, since: int) -> Quota:
-        """Where a namespace stands by the caps; of what was forgotten after a time."""
+        """Returns a namespace's quota: the living memories, and those forgotten after `since`."""
         if not covers(sight.namespaces, namespace):
             return NOTHING
         rows = await self._pool.ask("quotas", {"namespaces": [namespace], "since": [since]}, sight)
@@ -349,7 +342,7 @@ class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
         return [memory_id for (memory_id,) in await self._pool.ask("required", wanted, sight)]
 
     async def receipt(self, sight: Sight, order_id: str) -> Proof | None:
-        """What proves an erasure; None where no such order was carried out."""
+        """Returns the proof of an erasure; None where no such order was carried out."""
         found = await self._account(lambda connection: receipt_rows.load(connection, order_id))
         return found[1] if found and covers(sight.namespaces, found[0]) else None
 
@@ -365,11 +358,11 @@ class Reads(ErasureReads, EventReads, ListedReads, ExperienceReads):
         try:
             return await in_time(asked, self._bounds)
         finally:
-            # What still waits for its turn then never has it.
+            # A question that still waits for a thread is cancelled, and never gets one.
             asked.cancel()
 
     def _let_go(self) -> None:
-        # Not put back: the next thread lets another one go. What is in use its user keeps.
+        # Not put back: the next thread closes another one. A connection in use stays with its user.
         with suppress(Empty):
             self._links.get_nowait().close()
 

@@ -1,4 +1,4 @@
-"""What a receipt rests on, from one snapshot of the store (core/audit/receipts)."""
+"""Reads the proof of a receipt, from one snapshot of the store (core/audit/receipts)."""
 
 from __future__ import annotations
 

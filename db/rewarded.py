@@ -22,7 +22,7 @@ class PostgresRewarded:
         self._link.close()
 
     def rewarded(self, shard: int, seqs: Sequence[int]) -> list[RewardGiven]:
-        """What these entries gave; see the port."""
+        """Returns the rewards that these entries gave; see the port."""
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["rewarded"], {"shard": shard, "seqs": list(seqs)}).fetchall()
         return [RewardGiven(*row) for row in rows]

@@ -1,4 +1,4 @@
-"""How rows become the sentences that can be read, and the log of patches that roll-ups are the fold of."""
+"""Turns rows into the sentences that can be read, and into the log of patches that roll-ups fold."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from memquorum.core.records import Patch, Quote
 from memquorum.ports import Logged, Span, Uttered
 
 SAID_MOST = 2_000
-"""So many of a namespace's latest episodes are looked at, and as many summaries."""
+"""The most of a namespace's latest episodes, and of its summaries, that are read."""
 CHARACTERS_MOST = 16_384
-"""Of a longer episode no sentence comes into a roll-up."""
+"""The longest episode, in characters, whose sentences enter a roll-up."""
 LOG_MOST = 50_000
-"""So many patches of a namespace are read; beyond it roll-ups do not change any more."""
+"""The most patches of a namespace that are read; beyond it roll-ups do not change any more."""
 _PATCH = 15
-"""So many columns of a row of the log are the patch and its place."""
+"""The number of columns of a row of the log that hold the patch and its place."""
 
 Quoted = Mapping[Span, tuple[str, Uttered]]
-"""What summaries quote: the sentence by its place, with the summary."""
+"""The sentences that summaries quote, by position, each with its summary."""
 
 
 def readable(episodes: Iterable[Sequence[Any]], quotes: Quoted, failures: Failures | None = None) -> list[Uttered]:
     """The sentences of episodes, and those that only summaries say. `episodes`: rows of `rollup_said`. `failures`:
-    takes the episodes that cannot be cut into sentences, of which there are none then."""
+    takes the episodes that cannot be cut into sentences; these yield no sentences."""
     failures, found = failures or Failures(), list[Uttered]()
     for memory_id, text, at, agent, subject in episodes:
         found += failures.answer(
@@ -41,8 +41,8 @@ def readable(episodes: Iterable[Sequence[Any]], quotes: Quoted, failures: Failur
 
 
 def quoted(rows: Iterable[Sequence[Any]], failures: Failures | None = None) -> Quoted:
-    """What verbatim summaries quote. `rows`: of `rollup_quotes`. `failures`: takes the summaries that cannot be read
-    back, which quote nothing then."""
+    """Returns the sentences that verbatim summaries quote. `rows`: of `rollup_quotes`. `failures`: takes the summaries
+    that cannot be read back, which quote nothing then."""
     failures = failures or Failures()
     found: dict[Span, tuple[str, Uttered]] = {}
     for summary, each in groupby(rows, itemgetter(0)):

@@ -80,7 +80,7 @@ class PostgresSchedule:
         *,
         room: bool = False,
     ) -> list[DueMemory]:
-        """What of these grades nobody used for so long, and rests no longer; see the port."""
+        """Returns memories of these grades that were unused for long enough and no longer rest; see the port."""
         told = [
             {**asdict(one.grade), "unused_since": one.unused_since, "head": one.head, "rate": one.rate} for one in asked
         ]
@@ -101,13 +101,13 @@ class PostgresSchedule:
             return [Candidate(*row) for row in connection.execute(QUERIES["schedule_promotable"], parameters)]
 
     def doubted(self, shard: int, limit: int) -> list[Candidate]:
-        """What the last rehearsal found not to hold; see the port."""
+        """Returns memories that failed their last rehearsal; see the port."""
         parameters = {"shard": shard, "limit": limit, "kinds": Json(LETS_GO)}
         with self._link.use() as connection:
             return [Candidate(*row) for row in connection.execute(QUERIES["schedule_doubted"], parameters)]
 
     def contested(self, shard: int, limit: int, *, inferred: bool = False) -> list[tuple[Candidate, Candidate]]:
-        """What takes the place of what is alive on purpose, with that; see the port."""
+        """Returns pairs of living memories in a stated conflict, or with `inferred` in any; see the port."""
         parameters = {"shard": shard, "limit": limit, "kinds": Json(CONTESTS), "inferred": inferred}
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["schedule_contested"], parameters).fetchall()
@@ -126,7 +126,7 @@ class PostgresSchedule:
         return [_pair(row) for row in rows]
 
     def tried(self, shard: int, limit: int) -> list[tuple[Candidate, tuple[bytes, ...]]]:
-        """What verifiers agree in, with what they signed; see the port."""
+        """Returns the candidates that enough verifiers agree in, with the trials they signed; see the port."""
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["schedule_tried"], {"shard": shard, "limit": limit}).fetchall()
         return [(Candidate(*row), tuple(made)) for *row, made in rows]
@@ -176,17 +176,17 @@ class PostgresSchedule:
             return [ErasedSummary(*row) for row in connection.execute(QUERIES["schedule_erased_summaries"], wanted)]
 
     def held(self, shard: int, patterns: Collection[str]) -> dict[str, int]:
-        """How many tokens namespaces hold; see the port."""
+        """Returns the number of tokens that namespaces hold; see the port."""
         with self._link.use() as connection:
             return found_held(connection, shard, patterns)
 
     def weighted(self, shard: int, namespace: str) -> list[Weighted]:
-        """What is alive in a namespace, as a budget weighs it; see the port."""
+        """Returns the living memories of a namespace with the values that a budget weighs; see the port."""
         with self._link.use() as connection:
             return found_weighted(connection, shard, namespace)
 
     def aged(self, shard: int, before: Mapping[str, int], limit: int) -> list[Candidate]:
-        """What is older than its type may become; see the port."""
+        """Returns the memories that are older than their type may become; see the port."""
         parameters = {"shard": shard, "before": Json(dict(before)), "limit": limit, "kinds": Json(GOES)}
         with self._link.use() as connection:
             return [Candidate(*row) for row in connection.execute(QUERIES["schedule_aged"], parameters)]
@@ -200,20 +200,20 @@ class PostgresSchedule:
             return [Candidate(*row) for row in connection.execute(QUERIES["schedule_candidates"], parameters)]
 
     def quotas(self, namespaces: Iterable[str], since: int) -> dict[str, Quota]:
-        """Where the namespaces stand; see the port."""
+        """Returns the quotas of the namespaces; see the port."""
         asked = [(namespace, since) for namespace in sorted(set(namespaces))]
         with self._link.use() as connection:
             return found_quotas(connection, asked) if asked else {}
 
     def status(self, shard: int) -> ShardStatus:
-        """Where the shard stands; nothing has happened to one that the store does not know."""
+        """Returns the status of the shard; zeros for one that the store does not know."""
         with self._link.use() as connection:
             row = connection.execute(QUERIES["schedule_status"], {"shard": shard}).fetchone()
         return ShardStatus(*row) if row else ShardStatus(shard, 0, 0, 0, 0, 0, 0)
 
 
 def found_held(connection: psycopg.Connection, shard: int, patterns: Collection[str]) -> dict[str, int]:
-    """How many tokens namespaces hold that one of the patterns fits."""
+    """Returns the number of tokens, for each namespace that matches one of the patterns."""
     parameters = {
         "shard": shard,
         "names": [one for one in patterns if not one.endswith("*")],
@@ -223,7 +223,7 @@ def found_held(connection: psycopg.Connection, shard: int, patterns: Collection[
 
 
 def found_weighted(connection: psycopg.Connection, shard: int, namespace: str) -> list[Weighted]:
-    """What is alive in a namespace, as a budget weighs it."""
+    """Returns the living memories of a namespace with the values that a budget weighs."""
     parameters = {"shard": shard, "namespace": namespace, "goals": GOALS_NEAREST, "kinds": Json(MAKES_ROOM)}
     width, codec = len(Candidate.__struct_fields__), shared_codec()
     found = list[Weighted]()
@@ -242,7 +242,7 @@ def _pair(row: Sequence[Any]) -> tuple[Candidate, Candidate]:
 
 
 def _peer(row: Sequence[Any]) -> Peer:
-    """What may become one with others, of its row."""
+    """Builds a `Peer` from a row."""
     width = len(Candidate.__struct_fields__)
     weight_ppm, agent, text, sent, *marks = row[width:]
     return Peer(Candidate(*row[:width]), text, vector(sent), Marks(*marks), weight_ppm, agent)

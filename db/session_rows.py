@@ -1,11 +1,11 @@
-"""Loads what `core.retrieval.sessions` tells of a session: what was said in it, and where its shard stands."""
+"""Loads the episodes of a session and the position of its shard, for `core.retrieval.sessions`."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from db.sessions import session_memory
+from db.session_reads import session_memory
 from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
 from memquorum.core.retrieval.sessions import Made, Member, SessionShard
@@ -18,7 +18,7 @@ Found = tuple[list[Member], list[Made], list[SessionMemory], SessionShard]
 """Its memories, the summaries that were made of them, those of them of which one may be made, and the shard."""
 
 _MOST = 10_000
-"""So many memories of a session are looked at."""
+"""The most memories of a session that are read."""
 
 
 async def load(ask: Ask, sight: Sight, codec: Codec, place: Place) -> Found:

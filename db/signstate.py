@@ -1,4 +1,4 @@
-"""What a replica has signed: one SQLite file per identity, written before anything is sent (DESIGN 12).
+"""The messages that a replica has signed: one SQLite file per identity, written before anything is sent (DESIGN 12).
 
 SQLite in WAL mode with `synchronous=FULL`: a claim is on the disk when it returns. The file is locked exclusively as
 long as it is open, and the lock goes with the process: the lease that keeps a second process of the same identity out.
@@ -6,15 +6,15 @@ It cannot keep out a copy of the file, so the file must never be copied, nor res
 forgotten what it signed can be made to contradict itself.
 
 The file stays small: what is decided or left behind is deleted, and a low-water mark of each series of slots stays in
-its place (`slots.series`). Nothing at or below a mark is ever signed again.
+its place (`slots.series`). The replica never signs again at or below a mark.
 
 Any error of a write is raised and ends the replica: going on unwritten would be worse than standing still.
 
-SQLite ends its recovery at the first frame of the WAL whose checksum is wrong, and says nothing: one flipped bit takes
+SQLite ends its recovery at the first frame of the WAL with a wrong checksum, without an error: one flipped bit takes
 the file back to an earlier state. Pages of the database have no checksum at all. So each claim counts up and is chained
 to the one before (`Head`); the head also holds a digest over all rows, and a second file, `*.head`, repeats it after
-each commit. A start compares the three. Where they differ, the files are set aside and the state begins empty: the
-member is then silent until it knows again what it may say (rule 8 of `core.consensus.transitions`).
+each commit. A start compares the three. If they differ, the files are set aside and the state begins empty: the member
+is then silent until it knows again what it may say (rule 8 of `core.consensus.transitions`).
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class _HeadFile:
         self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
 
     def read(self) -> tuple[int, bytes] | None:
-        """Count and hash of the last head written; None where there is none, or the file is damaged."""
+        """Count and hash of the last head written; None if the file is empty or damaged."""
         found = os.pread(self._file, 256, 0)
         body = found[: 8 + _HASH_BYTES]
         if found[len(body) :] != hashlib.blake2b(body, digest_size=_CHECK_BYTES).digest():
@@ -110,7 +110,7 @@ class _HeadFile:
 class SqliteSignState:
     """The SignState port on a file. Close it, or use it as a context manager, to give the lease back.
 
-    `set_aside`: where a damaged file was put that stood here; None where there was none.
+    `set_aside`: where a damaged file was put that stood here; None if the file was sound.
     """
 
     def __init__(self, path: Path, cluster: bytes, member: int) -> None:
@@ -139,7 +139,7 @@ class SqliteSignState:
             self._open(cluster, member)
 
     def _open(self, cluster: bytes, member: int) -> None:
-        # No waiting for locks: whoever holds the lease holds it for as long as it lives.
+        # No waiting for locks: the process that holds the lease keeps it until it ends.
         self._db = sqlite3.connect(self._path, timeout=0, isolation_level=None, cached_statements=16)
         try:
             # Before the first access of the file, so that the lock is kept from then on and no memory is shared.
@@ -212,7 +212,8 @@ class SqliteSignState:
             )
 
     def claim(self, slots: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
-        """What to send for each (slot, digest, message); see the port. One durable transaction."""
+        """Records each (slot, digest, message) unless the slot is signed, and returns the messages to send; see the
+        port. One durable transaction."""
         marks, before, self._change = _marks(self._settled, self._through), self._head, 0
         self._db.execute("BEGIN IMMEDIATE")
         try:
@@ -264,7 +265,7 @@ class SqliteSignState:
         )
 
     def load(self, prefix: str) -> Mapping[str, SignedSlot]:
-        """What was signed for slots of the prefix and is not let go."""
+        """Returns the signed slots of the prefix that are still kept."""
         rows = self._db.execute(_LOAD, (prefix, prefix + _LAST))
         return {slot: SignedSlot(digest, message) for slot, digest, message in rows}
 
@@ -298,7 +299,7 @@ class SqliteSignState:
 
 
 class MemorySignState:
-    """The SignState port in memory: for simulations. What a crash leaves is this object."""
+    """The SignState port in memory: for simulations. A simulated crash keeps this object."""
 
     def __init__(self) -> None:
         self._signed: dict[str, SignedSlot] = {}
@@ -307,7 +308,8 @@ class MemorySignState:
         self._through: dict[str, int] = {}
 
     def claim(self, slots: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
-        """What to send for each (slot, digest, message); see the port."""
+        """Records each (slot, digest, message) unless the slot is signed, and returns the messages to send; see the
+        port."""
         signed, answers = dict(self._signed), []
         for slot, digest, message in slots:
             _refuse_below(slot, self._low)
@@ -319,7 +321,7 @@ class MemorySignState:
         return answers
 
     def load(self, prefix: str) -> Mapping[str, SignedSlot]:
-        """What was signed for slots of the prefix and is not let go."""
+        """Returns the signed slots of the prefix that are still kept."""
         return {slot: held for slot, held in sorted(self._signed.items()) if slot.startswith(prefix)}
 
     def fresh(self, scope: str) -> bool:

@@ -1,4 +1,4 @@
-"""What any store gives its writer: where a shard stands, contents in the clear, entries to be published."""
+"""The types that any store gives its writer: a shard's start, contents in the clear, entries to be published."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from memquorum.core.records import JournalAppended
 class Fenced(RuntimeError):
     """Somebody else writes to this database. The message says what was found.
 
-    Whoever is started again reads where the shard stands now and goes on from there, so this is no reason to stay down:
-    a worker that was killed may have had its last transaction applied after its successor looked.
+    A restarted writer reads the shard's present state and goes on from there, so this is no reason to stay down: a
+    worker that was killed may have had its last transaction applied after its successor looked.
     """
 
 
@@ -27,9 +27,9 @@ class ForeignStore(Fenced):
 
 
 class Start(Struct, frozen=True):
-    """Where a writer takes a shard up: its state, the next offset of each source, the journal known to be published,
-    the digests of its latest decisions by their sequence, the decisions that changed its configuration, in their order,
-    each as (pre-prepare, commits), and the orders to erase that were carried out."""
+    """The start of a writer on a shard: its state, the next offset of each source, and the published part of the
+    journal. It also holds the digests of the latest decisions by sequence, the decisions that changed the shard's
+    configuration, in order, each as (pre-prepare, commits), and the orders to erase that were carried out."""
 
     state: ShardState
     cursors: Mapping[str, int]
@@ -65,7 +65,7 @@ class Published(Struct, frozen=True):
 
 
 def check_standing(expected: ShardState, found: ShardState | None) -> None:
-    """Raises Fenced unless the shard stands where its writer left it."""
+    """Raises Fenced unless the shard is where its writer left it."""
     if found != expected:
         where = f"sequence {found.seq}" if found else "nowhere"
         raise Fenced(

@@ -1,7 +1,7 @@
 """The writer's side of the store: one transaction per batch, from the locked shard row to the moved cursors (DESIGN 3).
 
-A transaction locks the shards that it applies to and compares where they stand with where the writer left them. A
-second writer on the same database is found by that: whoever comes to a shard that another has moved stops.
+A transaction locks the shards that it applies to and compares where they stand with where the writer left them. This
+reveals a second writer on the same database: a writer stops at a shard that another has moved.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ from memquorum.core.records import ErasedEpisode, ErasureOrdered, JournalAppende
 from memquorum.core.tiers import GONE
 from memquorum.ports import StoreUnavailable
 
-# How many decisions of a shard are remembered to tell a contradicting certificate by.
+# The number of a shard's last decisions that are remembered to recognise a contradicting certificate.
 DECIDED_DEPTH = 64
 
 _NONE: Mapping[str, NDArray[np.float32]] = MappingProxyType({})
@@ -114,12 +114,12 @@ class PostgresStore:
             }  # fmt: skip
 
     def named(self, namespace: str, selector: str, value: str) -> list[ErasedEpisode]:
-        """What an order names of what is there: the episodes whose keys are not destroyed yet, by id."""
+        """Returns the present episodes that an order names, whose keys are not destroyed yet, by id."""
         with self._link.use() as connection, connection.transaction():
             return erasure_rows.named(connection, namespace, selector, value)
 
     def experience(self) -> dict[str, int]:
-        """How many memories that were tried stand how."""
+        """Returns the number of tried memories by status."""
         with self._link.use() as connection:
             return dict(connection.execute(QUERIES["experience_standing"]).fetchall())
 
@@ -134,7 +134,7 @@ class PostgresStore:
             return _answered(connection, {shard: orders})[shard]
 
     def goals_due(self, after_ms: Mapping[int, int], most: int) -> dict[int, GoalDue]:
-        """Finds for each shard a goal that was last spoken of as long ago as is asked, with at most so many of its
+        """Finds for each shard a goal that was last spoken of at least that long ago, with at most `most` of its
         memories."""
         wanted = {"shards": list(after_ms), "after": list(after_ms.values()), "most": most}
         with self._link.use() as connection:
@@ -171,7 +171,7 @@ class PostgresStore:
         return [(seq, destroyed(codec, entry), erased_by(codec, entry)) for seq, entry in entries]
 
     def about(self, codec: Codec, memory_ids: Sequence[str]) -> dict[str, list[JournalEntry]]:
-        """What the journal says of each memory's birth, uses and encodings, in order."""
+        """Returns the journal's entries on each memory's birth, uses and encodings, in order."""
         found: dict[str, list[JournalEntry]] = {}
         with self._link.use() as connection:
             for memory_id, entry in connection.execute(QUERIES["journal_about"], {"ids": list(memory_ids)}):
@@ -217,7 +217,7 @@ class Transaction:
         of every memory that a batch re-encodes and that can be opened.
         """
         connection = self._connection
-        # What goes makes room for what comes in its place.
+        # Deletions come first: they make room for rows with the same keys.
         self._delete(nets)
         self._insert(nets, contents)
         self._embed(nets, contents, vectors)
@@ -242,6 +242,7 @@ class Transaction:
             linked = [i for net in nets for i in net.revealed if i in contents and contents[i].named]
             if spaces or linked:
                 connection.execute(QUERIES["names_erased"], {"ids": uuids(linked), "namespaces": spaces})
+            self._replace(nets)
             for net in nets:
                 connection.execute(QUERIES["journal_notify"], {"payload": f"{net.after.shard}:{net.after.seq}"})
 
@@ -254,10 +255,29 @@ class Transaction:
                 self._connection.execute(QUERIES[f"{table.name}_delete"], {"rows": Json(rows)})
         if erased := [one.id for net in nets for one in net.changed[Memory] if one.tier == GONE]:
             self._connection.execute(QUERIES["experience_delete"], {"ids": uuids(erased)})
-        if removed := [memory_id for net in nets for memory_id in net.gone[Strength]]:
-            self._connection.execute(QUERIES["content_delete"], {"ids": uuids(removed)})
-            self._connection.execute(QUERIES["embedding_delete"], {"ids": uuids(removed)})
-            self._connection.execute(QUERIES["sentence_delete"], {"ids": uuids(removed)})
+        replaced = {memory_id for net in nets for memory_id, _ in net.replaced}
+        self._unreveal([i for net in nets for i in net.gone[Strength] if i not in replaced])
+
+    def _unreveal(self, memory_ids: Sequence[str]) -> None:
+        if memory_ids:
+            for name in ("content_delete", "embedding_delete", "sentence_delete"):
+                self._connection.execute(QUERIES[name], {"ids": uuids(memory_ids)})
+
+    def _replace(self, nets: Sequence[Net]) -> None:
+        """Moves what was replaced to where reads of the past alone find it. The content is still in its table, or came
+        there in this batch."""
+        connection = self._connection
+        replaced = {memory_id: newer for net in nets for memory_id, newer in net.replaced}
+        if gone := [*replaced, *(i for net in nets for i in net.back)]:
+            connection.execute(QUERIES["replaced_delete"], {"ids": uuids(gone)})
+        if replaced:
+            moved = {"ids": uuids(replaced), "newer": uuids(replaced.values())}
+            connection.execute(QUERIES["replaced_insert"], moved)
+            self._unreveal(list(replaced))
+        if emptied := [one for net in nets for one in net.emptied]:
+            columns = zip(*((one.namespace, one.slot, one.agent, one.seq) for one in emptied), strict=True)
+            told = dict(zip(("namespaces", "slots", "agents", "seqs"), map(list, columns), strict=True))
+            connection.execute(QUERIES["replaced_emptied"], told)
 
     def _insert(self, nets: Sequence[Net], contents: Mapping[str, Clear]) -> None:
         for table in TABLES.values():
@@ -303,7 +323,7 @@ class Transaction:
 
 def _finished(memory: Memory, task: TaskRow, clear: Clear) -> tuple[Any, ...]:
     """A finished task in the clear, as COPY takes it."""
-    # Of a task nothing but the whole has a vector.
+    # A task has one vector, that of the whole text.
     vector = np.atleast_2d(clear.vector)[0]
     told = context(memory, task, clear.text, vector.astype("<f2").tobytes())
     kept = copying.raw_vector(vector)
@@ -311,7 +331,7 @@ def _finished(memory: Memory, task: TaskRow, clear: Clear) -> tuple[Any, ...]:
 
 
 def _filed(labels: Labels) -> tuple[Any, ...]:
-    """What a memory is filed under, as COPY takes it."""
+    """Returns the labels of a memory as COPY takes them."""
     return labels.key, labels.path, labelling.read(labels.attributes) or None
 
 
@@ -380,7 +400,7 @@ def _weights(connection: psycopg.Connection, memory_ids: Sequence[str]) -> dict[
 def found_tried(
     connection: psycopg.Connection, wanted: Sequence[Keys]
 ) -> tuple[dict[str, AdmissionRow], dict[tuple[str, int], tuple[TrialRow, ...]]]:
-    """Where memories stand on their way into experience, and what verifiers found of them. Hardly ever asked."""
+    """Returns the admissions of memories, and the trials of verifiers; rarely asked. Hardly ever asked."""
     named = [memory_id for keys in wanted for memory_id in keys.admissions]
     rows = connection.execute(QUERIES["admissions"], {"ids": uuids(named)}) if named else ()
     admissions = {row[0]: TABLES[AdmissionRow].row(row) for row in rows}
@@ -398,8 +418,8 @@ Used = tuple[dict[str, TaskRow], dict[str, tuple[FeedbackRow, ...]]]
 
 
 def _used(connection: psycopg.Connection, state: ShardState, before: int) -> Used:
-    """What no decision has counted of what stands before an accepted offset. Asked before the shards are locked, as
-    `_filling`."""
+    """Returns the uses before an accepted offset that no decision has counted yet. Asked before the shards are locked,
+    as `_filling`."""
     tasks: dict[str, TaskRow] = {}
     feedback: dict[str, tuple[FeedbackRow, ...]] = {}
     asked = {"shard": state.shard, "counted": state.weighed_to, "before": before}
@@ -413,7 +433,7 @@ def _used(connection: psycopg.Connection, state: ShardState, before: int) -> Use
 
 
 def _given(tasks: Mapping[str, TaskRow]) -> Keys:
-    """Where the memories stand that tasks were given."""
+    """Returns the keys of the admissions of the memories that tasks were given."""
     return Keys(admissions=frozenset(i for task in tasks.values() for i in task.retrieved if ids.is_uuid(i)))
 
 
@@ -424,7 +444,7 @@ def _nominated(connection: psycopg.Connection, shard: int, epochs: Collection[in
 
 
 def _grounds(connection: psycopg.Connection, shard: int, memory_ids: frozenset[str]) -> dict[str, Grounds]:
-    """What stands behind a shard's memories, and against them."""
+    """Returns the grounds for and against a shard's memories."""
     found: dict[str, Grounds] = {}
     asked = {"shard": shard, "ids": uuids(memory_ids)}
     for memory_id, what, others in connection.execute(QUERIES["grounds"], asked) if memory_ids else ():
@@ -441,14 +461,14 @@ def _filling(connection: psycopg.Connection, slots: Iterable[tuple[str, str]]) -
 
 
 def found_quotas(connection: psycopg.Connection, asked: Iterable[tuple[str, int]]) -> dict[str, Quota]:
-    """Where namespaces stand, of (namespace, time after which what was forgotten counts)."""
+    """Returns the quotas of namespaces, for pairs (namespace, time after which forgotten memories count)."""
     namespaces, times = zip(*asked, strict=True)
     rows = connection.execute(QUERIES["quotas"], {"namespaces": list(namespaces), "since": list(times)})
     return {name: Quota(living, tuple(zip(at, counts, strict=True))) for name, living, at, counts in rows}
 
 
 def found_guarded(connection: psycopg.Connection, namespaces: Sequence[str]) -> dict[str, Guarded]:
-    """How much is protected in namespaces."""
+    """Returns the counts of protected memories by namespace."""
     rows = connection.execute(QUERIES["guarded"], {"namespaces": list(namespaces)})
     return {namespace: Guarded(pins, needs) for namespace, pins, needs in rows}
 

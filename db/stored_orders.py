@@ -21,7 +21,7 @@ class PostgresStoredOrders:
         self._link.close()
 
     def decided(self, shard: int) -> list[OrderVote]:
-        """What was decided of orders of another configuration; see the port."""
+        """Returns the votes on orders of another configuration; see the port."""
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["order_votes"], {"shard": shard}).fetchall()
         return [OrderVote(name, epoch, done, data, tuple(commits)) for _, name, epoch, done, data, commits in rows]

@@ -1,4 +1,4 @@
-"""Sweeping: what was deleted from tables is written over, and old write-ahead log is let go (docs/erasing.md).
+"""Sweeping: overwrites deleted rows of tables and drops old write-ahead log (docs/use/erasing.md).
 
 Postgres marks what is deleted and leaves its bytes in the page, and in the log of changes, until it happens to use the
 place again. Here both are made to go: every table that ever held content or a key is written anew into another file,
@@ -17,7 +17,7 @@ from db import crowds
 from db.connection import patient
 from db.queries import QUERIES
 
-MEMORY = ("content", "embedding", "sentence", "experience")
+MEMORY = ("content", "embedding", "sentence", "replaced", "experience")
 VAULT = ("memory_key", "subject_key")
 
 
@@ -34,10 +34,10 @@ class MayNotSweep(RuntimeError):
 
 
 def sweep(dsn: str, tables: Sequence[str]) -> Iterator[Swept]:
-    """Writes each table of a database anew, then gives up the log; tells of each step when it is done.
+    """Rewrites each table of a database, then drops the log; tells of each step when it is done.
 
-    Needs a login that may step down to `memquorum_keeper`, or a superuser's.
-    Raises MayNotSweep, psycopg.OperationalError.
+    Needs a login that may step down to `memquorum_keeper`, or a superuser's. Raises MayNotSweep,
+    psycopg.OperationalError.
     """
     with psycopg.connect(patient(dsn), autocommit=True, connect_timeout=5, application_name="memquorum-sweep") as link:
         try:

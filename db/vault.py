@@ -1,7 +1,7 @@
 """The vault on Postgres: a key per memory, wrapped by its subject's key, wrapped by the master key (DESIGN 15).
 
 Keys leave the database only wrapped, and no key is kept in this process beyond a call: a destroyed key is unreadable
-from the next call on. With the keys comes how far the vault has followed the journals. Where that is less than this
+from the next call on. With the keys comes how far the vault has followed the journals. If that is less than this
 process has seen before, or than the journals say on a new connection, a backup was put back, and no key is given
 (infra/decisions/0048). Safe to share between threads; they take turns.
 """
@@ -25,11 +25,11 @@ from memquorum.ports import Owner, VaultBehind, VaultUnavailable
 
 Subject = tuple[str, str]
 Journals = Callable[[Mapping[int, int]], Mapping[int, int]]
-"""Given by shard a journal sequence: the last after it that destroys keys, where there is one. Raises VaultUnavailable
-where that cannot be said now."""
+"""A function from a journal sequence per shard to the last later one that destroys keys, where there is one. Raises
+VaultUnavailable where that cannot be said now."""
 
-# Who has not asked for so long asks the journals again too: the server may have been given back a backup meanwhile,
-# without this connection's end.
+# A process that has not asked for this long compares with the journals again: the server may have been restored from a
+# backup without an end of this connection.
 _SURE_S = 60.0
 _NONE: Mapping[str, tuple[bytes, str]] = MappingProxyType({})
 
@@ -93,7 +93,7 @@ class PostgresVault:
             return self._keys(self._asking(connection), ids)
 
     def owners(self, memory_ids: Iterable[str]) -> dict[str, Owner]:
-        """Whose the ids are; see the port."""
+        """Returns the owners of the ids; see the port."""
         ids = list(memory_ids)
         if not ids:
             return {}
@@ -102,7 +102,7 @@ class PostgresVault:
         return {memory_id: Owner(subject, claim) for memory_id, subject, claim in rows}
 
     def destroy(self, memory_ids: Iterable[str]) -> int:
-        """Destroys keys for good; the count of those that existed."""
+        """Destroys keys permanently; returns the number of those that existed."""
         ids = list(memory_ids)
         if not ids:
             return 0
@@ -116,7 +116,7 @@ class PostgresVault:
             return connection.execute(QUERIES["vault_keys_destroy_older"], wanted).rowcount
 
     def destroy_of(self, namespace: str, subject: str, *, begins: bool = False) -> int:
-        """Destroys keys by whose they are; see the port."""
+        """Destroys the keys of a subject; see the port."""
         with self._link.use() as connection:
             wanted = {"namespace": namespace, "subject": subject, "begins": begins}
             return connection.execute(QUERIES["vault_keys_destroy_of"], wanted).rowcount

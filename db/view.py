@@ -19,11 +19,9 @@ from msgspec.structs import astuple
 
 from db import view_statements as sql
 from db.view_experience import ViewExperience
-from db.view_rehearsals import ViewRehearsals
-from db.view_rows import Fading, Known, Recent
+from db.view_rows import Fading, Known, Recent, ViewRehearsals, ViewWorths
 from db.view_tables import TABLES, VERSION
 from db.view_weights import ViewWeights
-from db.view_worths import ViewWorths
 from memquorum.core.consensus.events import Progress, Reached
 from memquorum.core.identity.membership import OPERATOR
 from memquorum.core.journal.rows import Guarded
@@ -46,7 +44,7 @@ class View:
         self._db = sqlite3.connect(path, isolation_level=None, cached_statements=64)
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=NORMAL")
-        # Whose it is comes first: an older file of somebody else is not emptied.
+        # The identity is checked first: another member's older file is not emptied.
         self._db.execute("CREATE TABLE IF NOT EXISTS identity (cluster BLOB NOT NULL, member INTEGER NOT NULL)")
         row = self._db.execute("SELECT cluster, member FROM identity").fetchone()
         if row is not None and row != (cluster, member):
@@ -84,7 +82,7 @@ class View:
             self._in_batch = False
 
     def _load_forgotten(self) -> dict[int, frozenset[str]]:
-        """What the last decisions of each shard forgot; held in memory, as it is asked for so often."""
+        """Loads the ids that the last decisions of each shard forgot, to be held in memory: they are read often."""
         shards = [shard for (shard,) in self._db.execute("SELECT DISTINCT shard FROM forgotten")]
         return {shard: self._load_forgotten_of(shard) for shard in shards}
 
@@ -150,7 +148,7 @@ class View:
         self._write_many("INSERT OR REPLACE INTO configuration VALUES (?, ?, ?, ?)", rows)
 
     def show(self, shard: int, seq: int, members: Iterable[int], *, keep: int) -> None:
-        """Whose ballots the decision of a sequence shows; of the sequences before, the last `keep` stay."""
+        """Records whose ballots the decision of a sequence shows; drops those at `seq - keep` and before."""
         self._write("INSERT OR REPLACE INTO shown VALUES (?, ?, ?)", (shard, seq, json.dumps(sorted(members))))
         self._write("DELETE FROM shown WHERE shard = ? AND seq <= ?", (shard, seq - keep))
 
@@ -222,8 +220,8 @@ class View:
         return self._db.execute(asked, (shard, offset)).fetchone()
 
     def ordered(self, shard: int, offset: int, digest: bytes, accepted_at: int) -> bool:
-        """An order, or a request, of this digest (`core.orders.order_digest`) stands here. Whether it is the first
-        time: only then does it count."""
+        """An order, or a request, of this digest (`core.orders.order_digest`) stands here. True only the first time:
+        only then does it count."""
         row = (shard, digest, offset, accepted_at)
         return self._write("INSERT OR IGNORE INTO ordered VALUES (?, ?, ?, ?)", row).rowcount == 1
 
@@ -237,8 +235,8 @@ class View:
         self._write("INSERT OR IGNORE INTO answered VALUES (?, ?, ?, ?)", (shard, digest, offset, accepted_at))
 
     def guarded(self, namespace: str) -> Guarded:
-        """How much is protected in a namespace, as far as it was read. What was erased since counts: the view does
-        not know which memories an order to erase takes."""
+        """Returns the counts of protected memories of a namespace, as far as it was read. Erased memories count too:
+        the view does not know which memories an order to erase takes."""
         pins, needs = (
             self._db.execute(sql.GUARDED, (namespace, *kinds)).fetchone()[0]
             for kinds in ((PIN, f"{PIN}\0"), (GOAL, GOAL.replace(":", ";")))
@@ -281,18 +279,18 @@ class View:
     def touch(
         self, memory_id: str, namespace: str, *, at: int, offset: int, read: bool = False, again_ppm: int | None = None
     ) -> bool:
-        """A use. `again_ppm`: the salience of an episode that said it again. Whether it is known, not forgotten."""
+        """Records a use; true if the memory is known, not forgotten. `again_ppm`: salience of a repetition."""
         changed = self._write(sql.TOUCH, (at, offset, again_ppm, memory_id, namespace, int(read))).rowcount
         return changed == 1 and not self.is_forgotten(memory_id)
 
-    def used_late(self, use: AccessAccepted, offset: int) -> None:
-        """An access to what rests sealed: it changes nothing before the members have voted on it."""
-        self._write(sql.LATE, (use.memory_id, use.namespace, offset, use.accessed_at))
+    def used_late(self, memory_id: str, use: AccessAccepted, offset: int) -> None:
+        """A use of what rests sealed: it changes nothing before the members have voted on it."""
+        self._write(sql.LATE, (memory_id, use.namespace, offset, use.accessed_at))
 
-    def used_since(self, shard: int, use: AccessAccepted, *, offset: int, digest: bytes) -> bool:
-        """Whether a use as late as this one was read at `offset` or behind it, after what a vote to forget spoke of,
-        and none of this digest was decided on."""
-        row = (use.memory_id, use.namespace, offset, use.accessed_at, shard, digest)
+    def used_since(self, shard: int, memory_id: str, use: AccessAccepted, *, offset: int, digest: bytes) -> bool:
+        """Whether a use of the memory as late as this one was read at `offset` or behind it, after what a vote to
+        forget spoke of, and none of this digest was decided on."""
+        row = (memory_id, use.namespace, offset, use.accessed_at, shard, digest)
         return self._db.execute(sql.USED_SINCE, row).fetchone() is not None
 
     def is_forgotten(self, memory_id: str) -> bool:
@@ -309,20 +307,20 @@ class View:
     ) -> None:
         """An embedding takes the place of the previous encoder's, if that is what there is by then.
 
-        It may be read long before the memory itself: the two lie in different streams. `memory_seq`, the memory's place
-        in a journal that the view does not follow, only grows: a record that comes again changes nothing.
+        It may be read long before the memory itself: the two come from different streams. `memory_seq`, the memory's
+        place in a journal that the view does not follow, only grows: a record that comes again changes nothing.
         """
         self._write(sql.ANEW, (memory_id, previous, encoder, memory_seq, sealed_embedding))
 
-    # What a ballot needs ---------------------------------------------------------------------------------------------
+    # Reads for a ballot -----------------------------------------------------------------------------------------------
 
     def known(self, memory_ids: Iterable[str], *, sealed: bool = False) -> dict[str, Known]:
-        """What is known about those of the memories that are. `sealed`: also of those that rest sealed."""
+        """Returns what the view holds of the memories that it knows. `sealed`: also of those that rest sealed."""
         rows = self._db.execute(sql.KNOWN_SEALED if sealed else sql.KNOWN, (json.dumps(list(memory_ids)),))
         return {row[0]: Known._make((*row[:-_MARKS], Marks(*row[-_MARKS:]))) for row in rows}
 
     def marks(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, Marks]:
-        """What memories of the namespace are marked with, of those that are known; sealed ones too."""
+        """Returns the marks of those of the namespace's memories that are known; sealed ones too."""
         rows = self._db.execute(sql.MARKS, (json.dumps(list(memory_ids)), namespace))
         return {memory_id: Marks(*said) for memory_id, *said in rows}
 
@@ -333,7 +331,7 @@ class View:
     def resting(self, memory_ids: Sequence[str]) -> list[Fading]:
         """The same, also of those that were forgotten, until their grace time is over.
 
-        Of those that somebody used just when they were forgotten, a view cannot know whether they were."""
+        For memories that were used at the time when they were forgotten, a view cannot know whether they still are."""
         return [Fading._make(row) for row in self._db.execute(sql.RESTING, (json.dumps(memory_ids),))]
 
     def protected(self, memory_ids: Sequence[str]) -> set[str]:
@@ -344,7 +342,7 @@ class View:
     def recent(self, namespace: str, *, through: int, most: int) -> list[Recent]:
         """The late episodes of the member's own agents in a namespace, oldest first.
 
-        Of each agent the last `most` up to the accepted offset `through`: a vote speaks of a moment.
+        At most `most` of each agent, up to the accepted offset `through`: a vote speaks of a moment.
         """
         rows = self._db.execute(sql.RECENT, (namespace, through, most)).fetchall()
         found = {row[0] for row in rows}
@@ -393,12 +391,12 @@ class View:
         self._forgotten[shard] = self._load_forgotten_of(shard)
 
     def _seal(self, shard: int, through: int) -> None:
-        """What an epoch up to this one forgot, and nobody touched since, rests until its grace time is over."""
+        """Seals memories that epochs up to this one forgot, and nobody used since, for their grace time."""
         over = self._db.execute(sql.OVER, (shard, through)).fetchall()
         self._write("DELETE FROM forgotten WHERE shard = ? AND epoch <= ?", (shard, through))
         if not over:
             return
-        # Of some nothing was ever read.
+        # Some memories are known to the view by their id alone.
         self._write_many(sql.KEEP_ID, [(memory_id, None) for memory_id, at, *_ in over if at is None])
         places: dict[tuple[int, int], list[int]] = {}
         for _, at, until, epoch in over:
@@ -412,7 +410,7 @@ class View:
             self._write(sql.PURGE.format(table="recent", column="memory_id"), (ids,))
 
     def _restore(self, shard: int, restored: Sequence[str], at: int, offset: int) -> None:
-        """What was sealed, or was forgotten so lately that it is not yet, is known again, and was used just now."""
+        """Brings back memories that were sealed, or forgotten too lately to be sealed, as used just now."""
         rows = self._db.execute("SELECT epoch, memory_ids FROM forgotten WHERE shard = ?", (shard,)).fetchall()
         left = {epoch: [i for i in json.loads(ids) if i not in set(restored)] for epoch, ids in rows}
         self._write_many(
@@ -425,7 +423,7 @@ class View:
         self._write(sql.PURGE.format(table="late", column="memory_id"), (json.dumps(restored),))
 
     def _end_sealed(self, shard: int, as_of: int) -> None:
-        """What rests sealed until then, and was not restored, is let go of; its key goes, too."""
+        """Deletes the sealed memories whose time is over and that were not restored, with their keys."""
         if not self._db.execute("SELECT 1 FROM sealed WHERE shard = ? AND until <= ?", (shard, as_of)).fetchone():
             return
         ended = self._db.execute(sql.ENDED, (shard, as_of)).fetchall()

@@ -1,4 +1,4 @@
-"""What a replica's view holds of experience: finished tasks, where decisions stood, what was admitted (db/view.py)."""
+"""The part of a replica's view for experience: finished tasks, positions of decisions, admissions (db/view.py)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from db import view_statements as sql
 from db.view_rows import Admitted, Finished
 from memquorum.core import ids
 from memquorum.core.experience.rounds import Round, made_of
-from memquorum.core.experience.uses import Said
+from memquorum.core.experience.uses import UseFeedback
 from memquorum.core.records import FeedbackAccepted
 
 EPOCHS_KEPT: Final = 4_096
-"""Of so many epochs of a shard it is known what they decided on, and where: a trial refers to no older one. One an hour
-is 170 days, and some 300 KB."""
+"""The number of a shard's last epochs whose decisions and positions are kept: a trial refers to no older one. One an
+hour is 170 days, and some 300 KB."""
 
 
 class ViewExperience:
@@ -30,7 +30,7 @@ class ViewExperience:
     # Finished tasks --------------------------------------------------------------------------------------------------
 
     def finish(self, task: Finished) -> bool:
-        """Whether a finished task is the first of its id: as in the journal, what is said first of it stands."""
+        """True if a finished task is the first of its id: as in the journal, the first record stands."""
         row = (*task[:-1], ",".join(task.retrieved))
         if self._connected().execute(sql.FINISH, row).rowcount != 1:
             return False
@@ -43,27 +43,27 @@ class ViewExperience:
         return {row[0]: _task(row) for row in found}
 
     def finished(self, namespace: str, *, before: int) -> int:
-        """How many tasks of a namespace were accepted before an offset of its shard."""
+        """Returns the number of a namespace's tasks that were accepted before an offset of its shard."""
         (count,) = self._connected().execute(sql.TASKS_BEFORE, (namespace, before)).fetchone()
         return int(count)
 
     def assess(self, given: FeedbackAccepted, offset: int) -> None:
-        """Takes what an agent says of the memories that a task was given, where the journal would count it: the task is
-        there, it was given all of them, and neither a record of this kind nor a memory of before has the event's id."""
+        """Takes an agent's feedback on the memories of a task, where the journal would count it. It would if the task
+        was given all of them and no earlier record of this kind or memory has the event's id."""
         if self._connected().execute(sql.SAY, (ids.memory_id(given.namespace, given.event_id),)).rowcount != 1:
             return
         row = self._connected().execute(sql.GIVEN_TO, (given.memory_id, given.namespace)).fetchone()
         said = dict.fromkeys(given.helped, True) | dict.fromkeys(given.did_not_help, False)
-        # Nobody was given the task itself, whatever its record names.
+        # A task is never given itself, whatever its record names.
         if row is not None and said.keys() <= set(row[0].split(",")) - {given.memory_id}:
             rows = [(given.memory_id, offset, one, given.agent, helped) for one, helped in said.items()]
             self._connected().executemany(sql.ASSESS, rows)
 
-    def assessed(self, task: str) -> dict[str, list[Said]]:
-        """What agents say of the memories that a task was given, by memory, in the order of the accepted stream."""
-        found: dict[str, list[Said]] = {}
+    def assessed(self, task: str) -> dict[str, list[UseFeedback]]:
+        """Returns the agents' feedback on the memories of a task, by memory, in the order of the accepted stream."""
+        found: dict[str, list[UseFeedback]] = {}
         for one, offset, agent, helped in self._connected().execute(sql.ASSESSED, (task,)):
-            found.setdefault(one, []).append(Said(offset, agent, bool(helped)))
+            found.setdefault(one, []).append(UseFeedback(offset, agent, bool(helped)))
         return found
 
     def erased(self, memory_ids: Sequence[str]) -> None:
@@ -85,7 +85,7 @@ class ViewExperience:
         row = self._connected().execute(sql.STANDING, (shard, epoch)).fetchone()
         return None if row is None else Round(epoch, *row)
 
-    # What was admitted -----------------------------------------------------------------------------------------------
+    # Admissions
 
     def weigh(self, rows: Iterable[Admitted]) -> None:
         """Versions of the weights of what was admitted. One that is known stays as it is."""
@@ -107,8 +107,8 @@ class ViewExperience:
         return {name for name, _ in rows} == set(memory_ids)
 
     def gone(self, memory_ids: Sequence[str]) -> bool:
-        """Whether one of the memories is known to rest sealed, or to be gone for good. Of what was not read yet, or was
-        forgotten so lately that a use may have voided it, that is not known."""
+        """True if one of the memories is known to rest sealed, or to be deleted. A memory that was not read yet, or was
+        forgotten so lately that a use may have voided it, counts as unknown."""
         return self._connected().execute(sql.ONE_GONE, (json.dumps(memory_ids),)).fetchone() is not None
 
     def held(self, namespace: str, memory_ids: Iterable[str]) -> set[str]:
@@ -120,7 +120,7 @@ class ViewExperience:
         return {one for one, kept in stands.items() if one in alive and kept not in alive}
 
     def refuse(self, memory_id: str, epoch: int) -> None:
-        """Members did not admit a memory in an epoch: it is to be tried anew, as of a later decision."""
+        """Records that members did not admit a memory in an epoch: it may be tried again, as of a later decision."""
         self._connected().execute(sql.REFUSE, (memory_id, epoch))
 
     def refused(self, memory_id: str) -> int:
@@ -129,8 +129,8 @@ class ViewExperience:
         return 0 if row is None else int(row[0])
 
     def weights(self, namespace: str, *, epoch: int) -> list[Admitted]:
-        """What was admitted in a namespace, by id, each at its last version of this epoch or of one before, and with
-        what stands for it by then."""
+        """Returns the memories admitted in a namespace, by id, each at its last version up to this epoch, with the
+        memory that stands for it by then."""
         return [Admitted._make(row) for row in self._connected().execute(sql.ADMITTED, (namespace, epoch))]
 
     def holds(self, namespace: str, memory_id: str) -> bool:

@@ -1,14 +1,18 @@
-"""What a replica's own view holds of memories (db/view.py)."""
+"""The rows of a replica's own view of memories (db/view.py)."""
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Callable
 from typing import NamedTuple
 
+from db import view_statements as sql
 from memquorum.core.merging import Marks
+from memquorum.core.worth import Ranks, step
 
 
 class Known(NamedTuple):
-    """What the replica has read about a memory; content and embedding sealed. Times in milliseconds."""
+    """A memory as the replica has read it; content and embedding sealed. Times in milliseconds."""
 
     memory_id: str
     namespace: str
@@ -26,24 +30,25 @@ class Known(NamedTuple):
     sealed_embedding: bytes | None
     encoder: str
     sealed_signed: bytes | None = None
-    """What the agent signed, where the namespace takes nothing unsigned; elsewhere nobody asks."""
+    """The bytes that the agent signed, where the namespace takes nothing unsigned; not read elsewhere."""
     witnessed: int = 0
-    """How often another agent said the same, before it or after, in an episode that may be a memory of its own."""
+    """The number of times that another agent said the same, before or after, in an episode that may be a memory of its
+    own."""
     reads: int = 0
     sealed_counts: bytes | None = None
-    """How often its words had been said before (`core.worth`)."""
+    """The number of earlier texts for each of its words (`core.worth`)."""
     like: str | None = None
-    """What its worth is ranked among."""
+    """The group of texts that its worth is ranked in."""
     accepted: int = 0
-    """Where its episode stands in the accepted stream."""
+    """The position of its episode in the accepted stream."""
     role: str | None = None
     """As whom its agent said it, in a conversation."""
     said: int = 0
     """When it was said last (`core.journal.repetitions.again`)."""
     said_offset: int = 0
-    """Where that saying stands in the accepted stream."""
+    """The position of that saying in the accepted stream."""
     marks: Marks = Marks("")
-    """What a repetition of it has to agree on."""
+    """The marks that a repetition of it has to agree on."""
 
 
 class Recent(NamedTuple):
@@ -61,7 +66,7 @@ class Recent(NamedTuple):
 
 
 class Fading(NamedTuple):
-    """What a vote needs of a memory that looks at no more than its age, its words and its embedding."""
+    """The columns of a memory for a vote that looks only at its age, words and embedding."""
 
     at: int
     """Its place among those asked for."""
@@ -81,7 +86,7 @@ class Finished(NamedTuple):
     memory_id: str
     namespace: str
     accepted: int
-    """Where it stands in the accepted stream."""
+    """Its position in the accepted stream."""
     agent: str
     occurred_at: int
     outcome: str
@@ -92,7 +97,7 @@ class Finished(NamedTuple):
     sealed_content: bytes
     sealed_embedding: bytes
     sealed_signed: bytes | None
-    """What the agent signed, where the namespace takes nothing unsigned."""
+    """The bytes that the agent signed, where the namespace takes nothing unsigned."""
     commitment: bytes
     retrieved: tuple[str, ...]
 
@@ -106,4 +111,38 @@ class Admitted(NamedTuple):
     epoch: int
     weight_ppm: int
     kept: str | None = None
-    """What stands for it while that is alive, since they say the same."""
+    """The memory that stands for it while that one is alive, since they say the same."""
+
+
+class ViewRehearsals:
+    """The column `rehearsed` of the table `memory`, and what follows for the salience."""
+
+    def __init__(self, connected: Callable[[], sqlite3.Connection]) -> None:
+        """`connected`: the view's connection, in the batch of now."""
+        self._connected = connected
+
+    def take(
+        self, memory_id: str, namespace: str, *, factor_ppm: int, previous: int, as_of: int, every_ms: int
+    ) -> None:
+        """Applies a rehearsal of a memory: scales its salience by a factor in millionths. `previous`: the rehearsal
+        before it, by whose time it was read; `every_ms`: how long after that it counts."""
+        self._connected().execute(sql.REHEARSE, (memory_id, namespace, factor_ppm, as_of, every_ms, previous))
+
+
+class ViewWorths:
+    """The table `worth`. Ranks are taken among all of like type and author kind (`core.worth`), stored or not."""
+
+    def __init__(self, connected: Callable[[], sqlite3.Connection]) -> None:
+        """`connected`: the view's connection, in the batch of now."""
+        self._connected = connected
+
+    def add(self, namespace: str, like: str, worth_ppm: int) -> None:
+        """An episode of this worth was accepted."""
+        self._connected().execute(sql.WEIGHED, (namespace, like, step(worth_ppm)))
+
+    def ranks(self, namespace: str) -> dict[str, Ranks]:
+        """The worths of a namespace, by what they are ranked among."""
+        steps: dict[str, dict[int, int]] = {}
+        for like, at, texts in self._connected().execute(sql.WORTHS, (namespace,)):
+            steps.setdefault(like, {})[at] = texts
+        return {like: Ranks(of_like) for like, of_like in steps.items()}

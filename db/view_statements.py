@@ -16,7 +16,7 @@ SELECT m.memory_id, namespace, agent, created, last_access, touched, salience_pp
        sensitivity_ppm, purposes, jurisdictions, m.slot, m.label, m.supersedes, m.summary, m.linked
 {FACTS}"""
 KNOWN_SEALED = KNOWN.replace("m.at = p.at", "m.at = abs(p.at)")
-# Of those that are sealed too: what was made of them is no freer than they are.
+# Includes sealed memories: what was made of them is no less restricted than they are.
 MARKS = """
 SELECT m.memory_id, subject, source, sensitivity_ppm, purposes, jurisdictions, m.slot, m.label
 FROM json_each(?1) w
@@ -57,7 +57,7 @@ UPDATE memory SET last_access = max(last_access, ?1), touched = ?2, reinforced =
        reads = reads + ?6, salience_ppm = max(salience_ppm, coalesce(?3, 0))
 WHERE at = (SELECT at FROM place WHERE memory_id = ?4) AND memory_id = ?4 AND namespace = ?5
 """
-# As whoever applies it does (core/journal/repetitions): its own speaker says it again, later than before.
+# The same rule as the journal's (core/journal/repetitions): its own speaker says it again, later than before.
 SAID_AGAIN = """
 UPDATE memory SET said = ?3, said_offset = ?4
 WHERE at = (SELECT at FROM place WHERE memory_id = ?1) AND memory_id = ?1 AND namespace = ?2
@@ -70,23 +70,24 @@ WITH both AS (
 UPDATE memory SET witnessed = witnessed + 1
 WHERE at IN (SELECT at FROM both) AND (SELECT count(DISTINCT agent) FROM both) = 2
 """
-# As whoever applies it does: once in its time, not where it was rehearsed since it was read, and raised only where it
-# was used since.
+# The same rule as the journal's: once in its time, not if it was rehearsed since it was read, and raised only if it was
+# used since.
 REHEARSE = """
 UPDATE memory SET salience_ppm = min(1000000, salience_ppm * ?3 / 1000000), rehearsed = ?4
 WHERE at = (SELECT at FROM place WHERE memory_id = ?1) AND memory_id = ?1 AND namespace = ?2
 AND rehearsed <= ?6 AND (rehearsed = 0 OR ?4 - rehearsed >= ?5)
 AND (?3 <= 1000000 OR (reads + reinforced > 0 AND last_access > rehearsed))
 """
-# Of what rests sealed, the latest use that was read since.
+# The latest use of a sealed memory that was read since.
 LATE = """
 INSERT INTO late
 SELECT m.memory_id, ?3, ?4 FROM place p JOIN memory m ON m.at = -p.at AND m.memory_id = p.memory_id
 WHERE p.memory_id = ?1 AND p.at < 0 AND m.namespace = ?2
 ON CONFLICT DO UPDATE SET accepted_offset = max(accepted_offset, ?3), accessed_at = max(accessed_at, ?4)
 """
-# The latest use after the vote to forget. What a view knows to rest has none but late ones; of what was used just when
-# it was forgotten the view does not know whether it rests. What it forgot lately must have been used since.
+# The latest use after the vote to forget. A memory that the view knows to rest has only late uses; for one that was
+# used at the time when it was forgotten, the view does not know whether it rests. One that was forgotten lately must
+# have been used since.
 USED_SINCE = """
 SELECT 1 FROM place p JOIN memory m ON m.at = abs(p.at) AND m.memory_id = p.memory_id
 LEFT JOIN late l ON l.memory_id = p.memory_id AND p.at < 0
@@ -110,19 +111,20 @@ DELETE FROM protected WHERE shard = ?1 AND used_at <= ?2 AND NOT EXISTS (
     SELECT 1 FROM protected p
     WHERE p.namespace = protected.namespace AND p.kind = protected.kind AND p.used_at > ?2)
 """
-# What counts against a namespace's limit on pins, or on what goals need.
+# The protected memories that count against a namespace's limit on pins, or on memories that goals need.
 GUARDED = """
 SELECT count(*) FROM (SELECT DISTINCT memory_id, kind FROM protected WHERE namespace = ?1 AND kind >= ?2 AND kind < ?3)
 """
-# Of two orders of one kind the journal knows which one stands; a view may not, for it sees later what was decided in
-# between. So it keeps both, and what ends one of them ends both: as there, but for the operator's, which others do not.
+# The journal knows which of two orders of one kind stands; a view may not, for it sees decisions made in between only
+# later. So it keeps both, and an order that ends one ends both; as in the journal, an operator's protection is ended by
+# an operator only.
 UNPROTECT = """
 DELETE FROM protected WHERE memory_id = ?1 AND kind = ?2 AND namespace = ?4 AND of_operator <= ?6
 AND EXISTS (
     SELECT 1 FROM protected p
     WHERE p.memory_id = ?1 AND p.kind = ?2 AND p.namespace = ?4 AND p.of_operator <= ?6 AND p.order_id = ?5)
 """
-# Decided two epochs ago and untouched since: whoever applies decisions has done so, nothing voids it any more.
+# Decided two epochs ago and untouched since: the journal has applied the decision, and nothing voids it any more.
 OVER = """
 SELECT w.value, m.at, f.until, f.epoch
 FROM forgotten f CROSS JOIN json_each(f.memory_ids) w
@@ -142,7 +144,7 @@ UPDATE place SET at = (SELECT max(at) FROM memory)
 WHERE memory_id = ?1 AND EXISTS (
     SELECT 1 FROM memory m WHERE m.at = (SELECT max(at) FROM memory) AND m.memory_id = ?1)
 """
-# What came back does not have to go for want of room before an epoch.
+# A memory that was brought back need not make room before this epoch.
 RESTS = "INSERT OR REPLACE INTO back VALUES (?, ?, ?)"
 RESTED = "DELETE FROM back WHERE shard = ? AND until <= ?"
 STILL_RESTS = "SELECT memory_id FROM back b JOIN shard s ON s.shard = b.shard AND b.until > s.epoch"
@@ -155,7 +157,7 @@ CROSS JOIN place p ON p.memory_id = w.value
 CROSS JOIN memory m ON m.at = abs(p.at) AND m.memory_id = p.memory_id
 LEFT JOIN anew a ON a.memory_id = m.memory_id AND a.first = m.encoder
 """
-# Of those whose grace time is over, what was not restored meanwhile.
+# The memories whose grace time is over and that were not restored meanwhile.
 ENDED = """
 SELECT p.memory_id, m.at
 FROM sealed s CROSS JOIN json_each(s.places) w
@@ -175,7 +177,7 @@ WORTHS = "SELECT alike, step, texts FROM worth WHERE namespace = ?"
 WEIGH = "INSERT OR IGNORE INTO weight VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 MOVED = "UPDATE weight SET tier = ? WHERE namespace = ? AND memory_id = ?"
 TIER = "SELECT tier FROM weight WHERE namespace = ? AND memory_id = ?"
-# What fills a slot anew takes the place of what filled it, as whoever applies it does without a vote.
+# A new value of a slot takes the place of the old one without a vote, as in the journal.
 GIVES_WAY = """
 UPDATE weight SET tier = 'superseded'
 WHERE namespace = ?1 AND slot = ?2 AND (tier = 'short-term' OR (?7 AND tier = 'long-term')) AND memory_id <> ?3
@@ -184,7 +186,7 @@ AND EXISTS (
     WHERE p.memory_id = weight.memory_id AND (m.agent = ?4 OR ?5) AND m.said <= ?6)
 AND NOT EXISTS (SELECT 1 FROM protected p WHERE p.memory_id = weight.memory_id AND p.kind <> 'hold')
 """
-# What an agent alone has said it may take back, as whoever applies it does without a vote.
+# An agent may take back a memory that it alone has said, without a vote, as in the journal.
 WITHDRAWN = """
 UPDATE weight SET tier = 'superseded'
 WHERE namespace = ?1 AND memory_id IN (SELECT value FROM json_each(?2)) AND tier = 'short-term'
@@ -214,7 +216,7 @@ WHERE w.namespace = ? AND m.accepted_offset <= ?
 PROTECTIONS = "SELECT DISTINCT memory_id, kind FROM protected ORDER BY memory_id, kind"
 WEIGHED_NAMESPACES = "SELECT DISTINCT namespace FROM weight"
 FORGOTTEN = "SELECT accepted_offset, memory_ids FROM forgotten"
-# What is let go of for good is at no place of its namespace any more.
+# A memory that is deleted permanently leaves its namespace's list too.
 UNWEIGH = """
 DELETE FROM weight WHERE (namespace, memory_id) IN (
     SELECT m.namespace, m.memory_id FROM memory m WHERE m.at IN (SELECT value FROM json_each(?)))
@@ -222,7 +224,7 @@ DELETE FROM weight WHERE (namespace, memory_id) IN (
 # Only the id stays, some 40 bytes: a record of it that comes again must not bring the memory back.
 KEEP_ID = "INSERT OR IGNORE INTO place VALUES (?, ?)"
 
-# What is said first of a task stands, and what has its id and is something else keeps it out.
+# The first record of a task stands; another record with its id keeps it out.
 FINISH = f"""
 INSERT INTO task SELECT {", ".join(f"?{n}" for n in range(1, 16))}
 WHERE NOT EXISTS (SELECT 1 FROM place p WHERE p.memory_id = ?1)
@@ -243,7 +245,8 @@ STANDING = "SELECT nomination, accepted_offset FROM stood WHERE shard = ? AND ep
 WEIGHS = "INSERT OR IGNORE INTO admitted VALUES (?, ?, ?, ?, ?)"
 REFUSE = "INSERT OR REPLACE INTO refused VALUES (?, ?)"
 REFUSED = "SELECT epoch FROM refused WHERE memory_id = ?"
-# What is alive as far as was read: what was used after the vote to forget began is, since that vote did not count.
+# The memories alive as far as was read: one that was used after the vote to forget began is alive, since that vote did
+# not count.
 STANDS = """
 WITH gone AS MATERIALIZED (
     SELECT x.value AS memory_id, max(f.accepted_offset) AS at FROM forgotten f, json_each(f.memory_ids) x GROUP BY 1)
@@ -279,7 +282,7 @@ SELECT w.value, u.kept FROM json_each(?2) w
 LEFT JOIN united u ON u.memory_id = w.value
 WHERE EXISTS (SELECT 1 FROM admitted a WHERE a.namespace = ?1 AND a.memory_id = w.value)
 """
-# What rests sealed has its place turned below zero; of what is gone for good the id alone stays.
+# A sealed memory has a negative place; of a deleted one the id alone stays.
 ONE_GONE = """
 SELECT 1 FROM json_each(?) w CROSS JOIN place p ON p.memory_id = w.value WHERE p.at IS NULL OR p.at < 0
 """

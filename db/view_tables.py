@@ -4,9 +4,9 @@ from __future__ import annotations
 
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
 VERSION = 34
-# Memories lie in the order in which they were read, so those that are forgotten together lie together, and leave whole
-# pages. `place` says where, for good, and below zero what rests sealed: an id whose memory is not there any more was
-# forgotten, and must not come back.
+# Memories are stored in the order in which they were read, so those that are forgotten together are neighbours, and
+# free whole pages. `place` holds the position, which never changes, negative for a sealed memory: an id without a
+# memory was forgotten, and must not come back.
 TABLES = """
 CREATE TABLE IF NOT EXISTS shard (
     shard INTEGER PRIMARY KEY, seq INTEGER NOT NULL DEFAULT 1, epoch INTEGER NOT NULL DEFAULT 1,

@@ -1,4 +1,4 @@
-"""What a replica's view holds of what memories weigh, for the member's own order of what goes (db/view.py)."""
+"""The part of a replica's view for the weights of memories, by which the member orders those to forget (db/view.py)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from memquorum.ports import Candidate, Weighted
 
 class ViewWeights:
     """The table `weight`: a short row for each memory, so that a namespace is looked through without its contents; and
-    `gone`, what was let go of lately.
+    `gone`, the memories forgotten lately.
 
-    What only repeats a memory that is there has none: it is no memory of its own.
+    A repetition of a memory that exists has no row: it is no memory of its own.
     """
 
     def __init__(self, connected: Callable[[], sqlite3.Connection]) -> None:
@@ -86,8 +86,7 @@ class ViewWeights:
             self._connected().executemany(sql.MOVED, rows)
 
     def rest(self, shard: int, epoch: int, back: Iterable[str], until: int) -> None:
-        """An epoch is decided. What it brought `back` may have to go for want of room in the epoch `until`, and not
-        before."""
+        """An epoch is decided. Memories brought `back` may have to make room in the epoch `until`, and not before."""
         self._connected().execute(sql.RESTED, (shard, epoch + 1))
         rows = [(memory_id, shard, until) for memory_id in back]
         if rows:
@@ -103,7 +102,8 @@ class ViewWeights:
         return [name for (name,) in self._connected().execute(sql.WEIGHED_NAMESPACES)]
 
     def went(self, epoch: int, as_of: int, memories: Mapping[str, int]) -> None:
-        """It was decided to let so many memories of namespaces go. What no cap counts any more is let go of."""
+        """Records the number of memories of namespaces that a decision forgets. Deletes records too old for any cap to
+        count."""
         connection = self._connected()
         rows = [(namespace, epoch, as_of, count) for namespace, count in memories.items()]
         connection.executemany(sql.WENT, rows)
@@ -115,16 +115,16 @@ class ViewWeights:
         return tuple((as_of, count) for as_of, count in found)
 
     def before(self, namespace: str, through: int) -> Set[str]:
-        """What of a namespace was let in up to an accepted offset."""
+        """Returns the memories of a namespace that were stored up to an accepted offset."""
         return {memory_id for (memory_id,) in self._connected().execute(sql.WEIGHED_BEFORE, (namespace, through))}
 
     def alive(self, namespace: str) -> list[Weighted]:
-        """What is alive in a namespace, as far as it was read, by id. A view knows of the rests of what came back, and
-        of no others, and of no goals."""
+        """Returns the living memories of a namespace, as far as was read, by id. A view knows of the rests of what came
+        back, and of no others, and of no goals."""
         gone = dict[str, int]()
         for offset, memory_ids in self._connected().execute(sql.FORGOTTEN):
             gone |= {one: max(offset, gone.get(one, offset)) for one in json.loads(memory_ids)}
-        # What was used after the vote to forget began is alive: that vote did not count.
+        # A memory that was used after the vote to forget began is alive: that vote did not count.
         found = self._connected().execute(sql.WEIGHTS, (namespace,))
         rows = [row[:-1] for row in found if row[-1] > gone.get(row[0], -1)]
         protected = dict[str, list[str]]()

@@ -7,10 +7,10 @@ import os
 # is a tenth of its start.
 gc.set_threshold(50_000, 20, 100)
 
-# Before numpy comes in: its BLAS would start a thread for every core in each of the line's processes, and they spin
-# while they wait. Four replicas on two cores lost more by that than the products of their small matrices take.
+# Before numpy is imported: its BLAS would start a thread for every core in each process, and they spin while they wait.
+# Four replicas on two cores spent more on that than on the products of their small matrices.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from infra.commands import main  # noqa: E402 - what is imported is what this is for
+from infra.admin_commands import main  # noqa: E402 - the settings above must precede these imports
 
 main()

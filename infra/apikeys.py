@@ -1,7 +1,7 @@
 """Makes, lists and revokes the API keys of the retrieval service, in a file beside the other keys.
 
-The service looks at the file before every request, so nothing needs to be started anew. No part of the line needs the
-file and nothing rebuilds it: keep a copy of it with those of the other keys.
+The service checks the file before every request, so no process has to be restarted. No other process needs the file and
+nothing rebuilds it: keep a copy of it with those of the other keys.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from infra.command import command
+from infra.operator_command import command
 from infra.settings import Settings, SettingsError
 from infra.wholefiles import write_secret
 from memquorum import terminal
@@ -31,36 +31,38 @@ _FAILED = "the file of API keys cannot be read or written"
 
 
 def file_of(settings: Settings) -> Path:
-    """Where an installation's API keys stand."""
+    """The file of an installation's API keys."""
     return settings.keys_dir / FILE
 
 
 @command(
     "keys add",
-    option("name", help="whose it is, for `list`"),
+    option("name", help="its owner, shown by `list`"),
     option(
         "-n", "--namespace", action="append", required=True, metavar="NAME",
-        help="that it is bound to; team-* is all that begin so, '*' is all; several times for several",
+        help="it is valid for; team-* is a prefix, '*' is all; repeatable",
     ),
     option(
         "-r", "--right", action="append", choices=RIGHTS, metavar="RIGHT",
-        help=f"one of {', '.join(RIGHTS)} (default: read); several times for several",
+        help=f"one of {', '.join(RIGHTS)} (default: read); repeatable",
     ),
     option(
         "--slot", action="append", metavar="KEY",
         help="with the right publish: a slot that it takes from other agents without a vote; user/* is a beginning",
     ),
-    option("--days", type=int, help="how long it opens (default: until it is revoked)"),
+    option("--days", type=int, help="its validity (default: until it is revoked)"),
     failed=_FAILED,
     failing=(OSError,),
     example="keys add planner --namespace greenhouse --right read --days 90",
 )  # fmt: skip
 def _add(settings: Settings, parsed: Namespace) -> int:
-    """Makes a key and prints it: it is shown this once."""
+    """Makes a key and prints it, this once."""
     file = file_of(settings)
     now = _now_ms()
     if parsed.days is not None and not 1 <= parsed.days <= _DAYS_MAX:
-        raise SettingsError(f"--days {parsed.days}: 1 to {_DAYS_MAX}, or none for a key without an end")
+        raise SettingsError(
+            f"--days {parsed.days}: give 1 to {_DAYS_MAX}, or leave --days out for a key that does not expire"
+        )
     told, key = access.make(
         os.urandom(access.ID_BYTES),
         os.urandom(access.SECRET_BYTES),
@@ -118,7 +120,7 @@ def _list(settings: Settings, parsed: Namespace) -> int:
     example="keys revoke 1f2e3d4c5b6a",
 )
 def _revoke(settings: Settings, parsed: Namespace) -> int:
-    """Lets a key open nothing any more; it stays listed."""
+    """Revokes a key; it stays listed."""
     key_id = parsed.id.removeprefix("mq_").partition("_")[0]
     now = _now_ms()
     _change(file_of(settings), lambda keys: keys.without(key_id, now))
@@ -131,7 +133,7 @@ def _read(file: Path) -> Keys:
 
 
 def _change(file: Path, change: Callable[[Keys], Keys]) -> None:
-    """One at a time, and whole or not at all."""
+    """Changes the file under a lock, whole or not at all."""
     file.parent.mkdir(parents=True, exist_ok=True)
     lock = os.open(file.with_name(f".{file.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:

@@ -15,12 +15,12 @@ from confluent_kafka import KafkaException
 from psycopg import conninfo
 from rich.console import Console
 
-from db import copies
+from db import kept_rebuilds
 from db.audit_rows import Snapshot, TableDifference, differing, snapshot
 from db.migrate import migrate
-from infra import evidence, genesis, roles
-from infra.command import command
+from infra import evidence_command, genesis, roles
 from infra.copies import in_use
+from infra.operator_command import command
 from infra.settings import Settings, SettingsError
 from memquorum import terminal
 from memquorum.commands import JSON, flag, option, when
@@ -28,7 +28,7 @@ from memquorum.core.audit import rendering
 from memquorum.core.journal import digest
 from memquorum.core.journal.digest import StateDigest
 from memquorum.core.journal.replay import CannotReplay
-from memquorum.core.text.plurals import many
+from memquorum.core.showing.plurals import many
 from memquorum.ports import StoreUnavailable, Vault, VaultUnavailable
 from memquorum.schema_files import load_codec
 from workers.audit import auditor as audit
@@ -50,18 +50,18 @@ _PAUSE_S = 0.5
 
 
 @command(
-    "verify",
+    "audit verify",
     flag("--topics-only", "without looking at Postgres"),
     JSON,
     kafka="operator",
     failed="nothing was proven",
     failing=UNPROVEN,
-    example="verify --topics-only",
+    example="audit verify --topics-only",
 )
 def verify(settings: Settings, parsed: Namespace) -> int:
     """Audits journal, certificates, signatures and the database beside them.
 
-    Prints what was checked and every finding. Returns 0 if nothing is wrong, else 1.
+    Prints the checks and every finding. Returns 0 if nothing is wrong, else 1.
     """
     topics_only = parsed.topics_only
     settings.require("bootstrap", *([] if topics_only else ["memory_dsn"]))
@@ -80,13 +80,13 @@ def verify(settings: Settings, parsed: Namespace) -> int:
         print(json.dumps(rendering.plain(report)))
     else:
         console.print("\n".join(rendering.lines(report)))
-        if faults := evidence.reported(settings):
-            console.print(f"members report {faults} faults of others: see `python -m infra evidence --verify`")
+        if faults := evidence_command.reported(settings):
+            console.print(f"members report {faults} faults of others: see `memquorum admin audit evidence --verify`")
     return 0 if report.ok else 1
 
 
 def _vault_at_hand(settings: Settings) -> Vault | None:
-    """The vault, on a machine that holds the master key."""
+    """Returns the vault if this machine holds the master key, else None."""
     if not (settings.vault_dsn and settings.master_key_file.exists()):
         return None
     told = roles.journals(settings, genesis.read(settings), genesis.stamps_at_hand(settings))
@@ -94,21 +94,21 @@ def _vault_at_hand(settings: Settings) -> Vault | None:
 
 
 @command(
-    "rebuild",
-    option("--into", default="rebuilt", metavar="NAME", help="database that is dropped and made anew"),
-    option("--namespace", help="this one's memories alone"),
-    option("--until", type=when, metavar="WHEN", help="as it was then, ISO 8601 or ms; compares nothing"),
-    flag("--whole", "all that the topics hold, for a store that lost it; is kept"),
+    "audit rebuild",
+    option("--into", default="rebuilt", metavar="NAME", help="database that is dropped and created"),
+    option("-n", "--namespace", help="this one's memories alone"),
+    option("--until", type=when, metavar="WHEN", help="the state as of then, ISO 8601 or ms; compares nothing"),
+    flag("--whole", "everything in the topics, for a store that lost data; the database is kept"),
     flag("--keep", "do not drop the database again; no erasure reaches it"),
     JSON,
     login="administrator",
     kafka="operator",
     failed="nothing was rebuilt to the end",
     failing=UNPROVEN,
-    example="rebuild --namespace greenhouse --until 2026-03-04T10:11:30Z",
+    example="audit rebuild --namespace greenhouse --until 2026-03-04T10:11:30Z",
 )
 def rebuild(settings: Settings, parsed: Namespace) -> int:
-    """Makes the store again from topics and vault, and compares the two; 0 if both are equal, else 1."""
+    """Rebuilds the store from topics and vault and compares the two; 0 if both are equal, else 1."""
     told = rebuilt(settings, parsed.into, parsed.namespace, parsed.until, parsed.whole, keep=parsed.keep)
     if parsed.json:
         print(json.dumps(told))
@@ -126,12 +126,12 @@ def rebuilt(
     *,
     keep: bool = False,
 ) -> dict[str, Any]:
-    """Rebuilds the store into the database `name`, which is made anew, compares the two states, and drops it again.
+    """Rebuilds the store into the database `name`, after emptying it, compares the two states, and drops it again.
 
-    A store that goes on meanwhile is compared as it was when the rebuild began. With a time nothing is compared: the
-    store shows no past. Nor with `whole`, which follows the journal to its end, however far the store goes: for one
-    that has lost what it held. With `keep` or `whole` the database stays: it holds content in the clear. Returns what
-    came of it as plain values, `equal` among them if compared.
+    A live store is compared as of the beginning of the rebuild. With `until_as_of` nothing is compared: the store shows
+    no past. `whole` compares nothing either, and follows the journal to its end, however far the store is: for one that
+    lost data. With `keep` or `whole` the database stays: it holds content in the clear. Returns the report as plain
+    values, with `equal` if compared.
     """
     settings.require("bootstrap", "memory_dsn", "vault_dsn")
     _refuse_into(settings, name)
@@ -140,21 +140,21 @@ def rebuilt(
         told = _attempts(settings, name, namespace, until_as_of, whole)
         stays = keep or whole
     finally:
-        # What is half made, too, holds content that no erasure would reach.
+        # A half-made database holds content, too, that no erasure would reach.
         if not stays:
-            copies.drop(settings.memory_dsn, name)
+            kept_rebuilds.drop(settings.memory_dsn, name)
     return {**told, "kept": stays}
 
 
 def _refuse_into(settings: Settings, name: str) -> None:
-    """Raises SettingsError for a database that is not to be dropped: whatever no rebuild of this cluster made."""
+    """Raises SettingsError for a database that must not be dropped: any that no rebuild of this cluster made."""
     if not 0 < len(name.encode()) <= _NAME_BYTES:
         raise SettingsError(f"--into {name!r}: the name of a database has 1 to {_NAME_BYTES} bytes")
     if name in in_use(settings):
-        raise SettingsError(f"--into {name}: that database is in use; name another, which is dropped and made anew")
-    if copies.foreign(settings.memory_dsn, name, genesis.read(settings).cluster):
+        raise SettingsError(f"--into {name}: that database is in use; name another one, which is dropped and created")
+    if kept_rebuilds.foreign(settings.memory_dsn, name, genesis.read(settings).cluster):
         raise SettingsError(
-            f"--into {name}: there is such a database, and no rebuild of this cluster made it; name another, "
+            f"--into {name}: that database exists, and no rebuild of this cluster made it; name another, "
             "which is dropped and made anew, or drop this one yourself"
         )
 
@@ -172,14 +172,14 @@ def _attempts(
             if until_as_of is None and not whole:
                 with snapshot(target) as made:
                     behind = made.standing() != live.standing()
-                    tables = differing(live.tables(namespace), made.tables(namespace))
+                    tables = differing(live, made, namespace)
                     told |= _compare(live.digest(namespace), made.digest(namespace), behind, tables)
         if "equal" not in told or told["equal"] or attempt == _ATTEMPTS:
             break
         if not (told["behind"] or told["unreadable"]):
             break
         # The last entries were written but not yet published, or keys were destroyed whose memories the snapshot still
-        # held (the vault comes first): a moment later the journal tells of both.
+        # held (the vault comes first): a moment later the journal has both.
         time.sleep(_PAUSE_S)
     return told
 
@@ -204,16 +204,16 @@ def _rebuild(
 
 
 def _make_empty(settings: Settings, name: str) -> str:
-    """The connection string of a new, migrated database beside the store; an old one of that name is dropped."""
-    copies.drop(settings.memory_dsn, name)
+    """Returns the connection string of a new, migrated database beside the store; drops an old one of that name."""
+    kept_rebuilds.drop(settings.memory_dsn, name)
     target = conninfo.make_conninfo(settings.memory_dsn, dbname=name)
     migrate(target, "memory")
-    copies.mark(settings.memory_dsn, name, genesis.read(settings).cluster)
+    kept_rebuilds.mark(settings.memory_dsn, name, genesis.read(settings).cluster)
     return target
 
 
 def _refuse_unknown(live: Snapshot, target: str, namespace: str | None) -> None:
-    """Raises SettingsError for a namespace that neither the store nor what the topics made of it has heard of."""
+    """Raises SettingsError for a namespace that occurs neither in the store nor in the rebuilt one."""
     if namespace is None or live.knows(namespace):
         return
     with snapshot(target) as made:
@@ -244,7 +244,9 @@ def _tell(console: Console, told: Mapping[str, Any]) -> None:
         f"in {told['seconds']:.1f} s into the database {told['database']!r}"
     )
     if told["kept"]:
-        console.print("  kept: it holds content in the clear that no erasure reaches; `python -m infra sweep` drops it")
+        console.print(
+            "  kept: it holds content in the clear that no erasure reaches; `memquorum admin database sweep` drops it"
+        )
     if "equal" not in told:
         return
     console.print(f"  digest of the store    {told['store']}")

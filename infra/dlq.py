@@ -1,4 +1,4 @@
-"""Lists what intake refused, or publishes it again where it came from, once its cause is mended."""
+"""Lists the records that intake refused, or publishes them again to their topics once the cause is corrected."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from db import outcome_rows
-from infra import genesis, registry, roles, telemetry
-from infra.command import command
+from db import event_reads
+from infra import genesis, process_telemetry, roles, schema_registry
+from infra.operator_command import command
 from infra.settings import Settings, SettingsError
 from memquorum import terminal, topics
 from memquorum.commands import JSON, flag, option, when
@@ -24,11 +24,11 @@ from memquorum.core.intake import EpisodeIntent, Intent, Refusal
 from memquorum.core.reasons import Reason
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.salience import FAILED
-from memquorum.core.text.escaping import escaped
-from memquorum.core.text.plurals import many
+from memquorum.core.showing.escaping import escaped
+from memquorum.core.showing.plurals import many
 from memquorum.ports import StoreUnavailable, VaultUnavailable
 from memquorum.schema_files import load_codec
-from workers.intake import claims
+from workers.intake import event_owners
 from workers.kafka.ticks import last_tick
 from workers.upkeep import dead_letters
 from workers.upkeep.dead_letters import Letter, Wanted
@@ -40,7 +40,7 @@ _FAILED = "the dead letters cannot be read"
 _WHICH = (
     option("--letter", nargs="+", action="extend", default=[], help="as `list` names them: 3/17"),
     option("--reason", action="append", default=[], help="refused for this; may be repeated"),
-    option("--field", action="append", default=[], help="for what stood in this field; may be repeated"),
+    option("--field", action="append", default=[], help="refused for this field; may be repeated"),
     option("--topic", action="append", default=[], choices=sorted(_SHORT), help="published there"),
     option("--since", type=when, default=0, metavar="WHEN", help="refused then or later; ISO 8601, or ms"),
 )
@@ -57,7 +57,7 @@ def _wanted(parsed: Namespace) -> Wanted:
 
 
 def _found(settings: Settings, wanted: Wanted) -> tuple[list[Letter], bool]:
-    """The letters that are wanted, and whether all that were named are there; of the others it is said."""
+    """Returns the letters that match, and whether all named ones exist; prints the missing ones."""
     letters = dead_letters.read(
         settings.bootstrap, genesis.read(settings).shards, load_codec(), genesis.service_stamps(settings), wanted
     )
@@ -88,7 +88,7 @@ def _known(reasons: Sequence[str]) -> frozenset[str]:
     example="dlq list --reason failed --show",
 )
 def _list(settings: Settings, parsed: Namespace) -> int:
-    """Lists what intake refused. 1 where a letter that was named does not stand there."""
+    """Lists the records that intake refused. Exits with 1 if a named letter does not exist."""
     wanted = _wanted(parsed)
     settings.require("bootstrap", *(["vault_dsn"] if parsed.show else []))
     letters, whole = _found(settings, wanted)
@@ -105,7 +105,7 @@ def _tell(settings: Settings, parsed: Namespace, letters: list[Letter], console:
             print(json.dumps(told | _content(opened, letter) if parsed.show else told))
         return
     table = Table("letter", "reason", "field", "published in", "refused", "bytes", "since", box=None, pad_edge=False)
-    # A name, a reason and a time are typed again: where the terminal is narrow the rest of a row is folded.
+    # Names, reasons and times are needed for commands: on a narrow terminal cells are folded and not cut.
     for column in table.columns:
         column.overflow = "fold"
     for column in (table.columns[0], table.columns[1]):
@@ -138,8 +138,8 @@ def _tell(settings: Settings, parsed: Namespace, letters: list[Letter], console:
 def _opened(
     settings: Settings, parsed: Namespace, letters: Sequence[Letter]
 ) -> tuple[dict[str, bytes], dict[str, str]]:
-    """The letters' bytes, and what became of their episodes since, by letter's name. Where the settings name no vault
-    and no store, or these do not answer, a list does without."""
+    """Returns the letters' bytes, and the later outcomes of their episodes, by letter's name. Without --show, a list
+    does without if the settings name no vault and no store, or these do not answer."""
     if not (settings.vault_dsn and settings.master_key_file.exists()) and not parsed.show:
         return {}, {}
     try:
@@ -167,7 +167,7 @@ def _plain(letter: Letter) -> dict[str, Any]:
 
 
 def _content(opened: dict[str, bytes], letter: Letter) -> dict[str, str | None]:
-    """The payload as text that any terminal bears, wherever it goes: it may be no UTF-8, and was refused."""
+    """The payload as text that is safe on any terminal: it may be no UTF-8."""
     payload = opened.get(letter.name)
     if payload is None:
         return {"content": None}
@@ -182,15 +182,15 @@ def _content(opened: dict[str, bytes], letter: Letter) -> dict[str, str | None]:
     "dlq replay",
     *_WHICH,
     JSON,
-    flag("--all", "every letter that intake would not refuse now for what it is"),
-    flag("--go", "do it; without, only say what would be done"),
+    flag("--all", "every letter that intake would accept now"),
+    flag("--go", "publish; without it, only show what would be published"),
     kafka="operator",
     failed=_FAILED,
     example="dlq replay --reason failed --go",
 )
 def _replay(settings: Settings, parsed: Namespace) -> int:
-    """Publishes again what intake refused, where it came from. 1 where it found letters that are not in and published
-    none of them, or one that was named does not stand there."""
+    """Publishes refused records again to their topics. Exits with 1 if it found letters to publish and published none,
+    or if a named letter does not exist."""
     wanted = _wanted(parsed)
     if wanted == Wanted() and not parsed.all:
         raise SettingsError("replay what? Name a --letter, a --reason, a --field, a --topic, or say --all")
@@ -204,8 +204,8 @@ def _publish_again(settings: Settings, parsed: Namespace, letters: list[Letter],
     opened = dead_letters.payloads(roles.vault(settings), letters)
     judged = _judged(settings, letters, opened)
     became = _became(settings, judged)
-    judged |= {name: claims.TAKEN for name, outcome in became.items() if outcome == Reason.TAKEN}
-    # What failed may come in again, once the cause is mended. Of all else nothing new would be said.
+    judged |= {name: event_owners.TAKEN for name, outcome in became.items() if outcome == Reason.TAKEN}
+    # A record that failed may be let in once the cause is corrected. All others would have the same outcome again.
     inside = {name: outcome for name, outcome in became.items() if outcome not in (FAILED, Reason.TAKEN)}
     sound, left, needless = dead_letters.sort(letters, judged, inside, _full(settings))
     done = 0
@@ -229,9 +229,8 @@ def _publish_again(settings: Settings, parsed: Namespace, letters: list[Letter],
 
 
 def _full(settings: Settings) -> frozenset[str]:
-    """The namespaces of which intake says that they have no room for a memory; where no intake of this installation
-    answers it is not known."""
-    place = telemetry.announced(settings.run_dir).get("intake", {})
+    """Returns the namespaces that intake reports as full; empty if no intake of this installation answers."""
+    place = process_telemetry.announced(settings.run_dir).get("intake", {})
     try:
         ready = httpx.get(f"{place['url']}/readyz", timeout=_PATIENCE_S).json()
     except (httpx.HTTPError, ValueError, KeyError):
@@ -240,9 +239,9 @@ def _full(settings: Settings) -> frozenset[str]:
 
 
 def _judged(settings: Settings, letters: Sequence[Letter], opened: Mapping[str, bytes]) -> dict[str, Intent | Refusal]:
-    """What intake would say now to each letter that was opened, by letter's name."""
+    """Judges each opened letter as intake would now, by letter's name."""
     made, codec, driven = genesis.read(settings), load_codec(), settings.clock == "driven"
-    stamps, asked = genesis.service_stamps(settings), registry.named(settings)
+    stamps, asked = genesis.service_stamps(settings), schema_registry.named(settings)
     now_ms = last_tick(settings.bootstrap, codec, stamps) if driven else time.time_ns() // 1_000_000
     return {
         letter.name: dead_letters.judge(
@@ -254,13 +253,13 @@ def _judged(settings: Settings, letters: Sequence[Letter], opened: Mapping[str, 
 
 
 def _became(settings: Settings, judged: Mapping[str, Intent | Refusal]) -> dict[str, str]:
-    """What the store says that the letters' episodes became, by letter's name. What is on its way it does not know.
-    Raises StoreUnavailable."""
+    """Returns the outcomes of the letters' episodes in the store, by letter's name. Leaves out records that are not
+    applied yet. Raises StoreUnavailable."""
     episodes = {name: answer for name, answer in judged.items() if isinstance(answer, EpisodeIntent)}
     events = {name: (episode.namespace, episode.event_id) for name, episode in episodes.items()}
-    told = outcome_rows.load(settings.memory_dsn, list(dict.fromkeys(events.values())))
+    told = event_reads.load(settings.memory_dsn, list(dict.fromkeys(events.values())))
     return {
-        name: str(Reason.TAKEN if outcome_rows.taken(told[event], episodes[name].agent) else told[event]["outcome"])
+        name: str(Reason.TAKEN if event_reads.taken(told[event], episodes[name].agent) else told[event]["outcome"])
         for name, event in events.items()
         if event in told
     }

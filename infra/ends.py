@@ -1,8 +1,7 @@
-"""What ended a process, and an alarm where the same error ends it again and again.
+"""Finds the reason why a process ended, and raises an alarm if the same error ends it repeatedly.
 
-A process that an error ends logs it last, with where it was raised and what was worked on (`infra.logs`). The
-supervisor reads that from the part of the log that this life wrote; of one that a signal ended it knows the signal
-alone.
+A process that an error ends logs it last, with the place where it was raised and the work in progress (`infra.logs`).
+The supervisor reads that from the part of the log that this run wrote; if a signal ended it, it knows only the signal.
 """
 
 from __future__ import annotations
@@ -15,21 +14,21 @@ from pathlib import Path
 from infra import logs
 
 SAME_MOST = 3
-"""So many ends by the same error within an hour are an alarm."""
+"""The number of ends by the same error within an hour that raises an alarm."""
 WITHIN_S = 3_600.0
 _TAIL_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """Why a process ended: the error and where it was raised, and what was worked on."""
+    """The reason why a process ended: the error with the place where it was raised, and the work in progress."""
 
     error: str
     about: str = ""
 
 
 def read(file: Path, since: int, status: int) -> End:
-    """Why a process ended that wrote to a log from a byte on, and left with a status."""
+    """Reads the reason of an end from the log, from a byte on, and the exit status."""
     if status < 0:
         return End(f"signal {-status}")
     try:
@@ -58,12 +57,12 @@ class Ends:
         self._count = 0
 
     def add(self, end: End, now: float) -> None:
-        """Takes one in. `now`: seconds, by a clock that only runs forward."""
+        """Adds an end. `now`: seconds, by a clock that only runs forward."""
         self._count = self._count + 1 if self._last and self._last[-1][1].error == end.error else 1
         self._last.append((now, end))
 
     def alarm(self, now: float) -> str | None:
-        """What an operator should know; None while no error ended the process three times in a row within an hour."""
+        """Returns the alarm; None unless an error ended the process three times in a row within an hour."""
         if self._count < SAME_MOST or now - self._last[0][0] > WITHIN_S:
             return None
         _, end = self._last[-1]

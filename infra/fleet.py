@@ -1,4 +1,4 @@
-"""Starts processes, watches them, starts again what dies, and stops all in reverse order."""
+"""Starts processes, watches them, restarts those that die, and stops all in reverse order."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from memquorum.commands import HALTED
 
 log = logging.getLogger(__name__)
 
-# It ends at what an outage of a server may cost beyond itself.
+# The limit of the back-off: an outage of a server may cost no more beyond itself.
 _BACKOFF_S = (0.2, 0.5, 1.0, 2.0, 3.0)
-_SETTLED_S = 30.0  # a process that ran so long begins the back-off anew
+_SETTLED_S = 30.0  # a process that ran this long starts with the first back-off again
 _STOP_S = 4.0
 
 _INFRA = (sys.executable, "-m", "infra")
+_RUN = ("admin", "fleet", "run")
 
 State = Literal["running", "waiting", "halted", "stopped"]
 
@@ -45,12 +46,12 @@ class Role:
 
 
 def roles(members: int) -> list[Role]:
-    """The line's processes in the order of their start."""
+    """The fleet's processes in the order of their start."""
     singles = {
-        name: ("run", name)
+        name: (*_RUN, name)
         for name in ("intake", "streams", "commit", "consolidator", "rehearsal", "verifier", "retrieval")
     }
-    replicas = {f"replica-{i}": ("run", "replica", "--member", str(i)) for i in range(members)}
+    replicas = {f"replica-{i}": (*_RUN, "replica", "--member", str(i)) for i in range(members)}
     order = ["intake", "streams", *replicas, "commit", "consolidator", "rehearsal", "verifier", "retrieval"]
     return [Role(name, (*_INFRA, *(singles | replicas)[name])) for name in order]
 
@@ -80,7 +81,7 @@ def start_anew(role: Role, log: Path, environment: Mapping[str, str]) -> Process
 
 
 def start_forked(server: ForkServer) -> Start:
-    """Starts roles of the line by a fork server, which has imported what they need."""
+    """Starts roles by a fork server, which has imported their modules."""
 
     def start(role: Role, log: Path, environment: Mapping[str, str]) -> Process:
         return server.start(role.name, role.command[len(_INFRA) :], log, environment)
@@ -118,12 +119,13 @@ class Fleet:
             child.start()
 
     def check(self) -> bool:
-        """Starts again what has died and waited long enough; whether anything changed. Call it a few times a second."""
+        """Restarts processes that died and whose back-off is over; true if anything changed. Call it a few times a
+        second."""
         now = time.monotonic()
         return any([child.check(now) for child in self._children])
 
     def waiting_for(self) -> list[str]:
-        """The names of those that do not work yet."""
+        """The names of processes that are not ready yet."""
         return [child.role.name for child in self._children if not child.ready(self._ready)]
 
     def describe(self) -> dict[str, dict[str, object]]:
@@ -131,7 +133,7 @@ class Fleet:
         return {child.role.name: child.describe() for child in self._children}
 
     def stop(self) -> None:
-        """Ends every process, the last started first; kills what has not ended after 4 s."""
+        """Stops every process, the last started first; kills those that have not ended after 4 s."""
         running = [child for child in reversed(self._children) if child.ask_to_stop()]
         deadline = time.monotonic() + _STOP_S
         for child in running:
@@ -180,7 +182,9 @@ class _Child:
         before, self._alarm = self._alarm, self._ends.alarm(now) or ""
         if self._alarm and self._alarm != before:
             log.error(
-                "ALARM: %s %s: see docs/operating.md, a process that ends again and again", self.role.name, self._alarm
+                "ALARM: %s %s: see docs/operate/operating.md, a process that ends again and again",
+                self.role.name,
+                self._alarm,
             )
         return self._alarm != before
 

@@ -1,4 +1,5 @@
-"""`python -m infra.forked FD`: imports what the line's processes need, and forks a process for each order on a socket.
+"""`python -m infra.forked FD`: imports the modules of the fleet's processes, and forks a process for each order on a
+socket.
 
 The other end is `infra.forkserver`. Each message is one JSON object and has one answer:
 
@@ -25,26 +26,27 @@ from infra.embedded.processes import die_with_parent
 from infra.forkserver import MESSAGE_MOST
 
 IMPORTED = (
-    "db.comparisons", "db.generals", "db.living", "db.neighbourhoods", "db.rehearsals", "db.rewarded", "db.rollups",
-    "db.schedule", "db.sessions", "db.stored_orders", "db.trials", "db.vault",
-    "infra.commands", "infra.registry", "infra.roles", "infra.summariser",
-    "memquorum.core.consensus.inforce", "memquorum.encoders.hashing", "memquorum.encoders.onnx",
-    "streams.app",
-    "workers.commit.worker", "workers.consolidator.compareloop", "workers.consolidator.comparing",
-    "workers.consolidator.generalising", "workers.consolidator.opening", "workers.consolidator.rollups",
+    "db.comparisons", "db.generals", "db.living", "db.neighbourhoods", "db.rehearsal_reads", "db.rewarded",
+    "db.rollup_reads", "db.schedule", "db.session_reads", "db.stored_orders", "db.trial_reads", "db.vault",
+    "infra.admin_commands", "infra.schema_registry", "infra.roles", "infra.summariser", "infra.watching",
+    "memquorum.core.consensus.inforce",
+    "memquorum.encoders.hashing", "memquorum.encoders.minilm", "memquorum.encoders.onnx",
+    "streams.faust_app",
+    "workers.commit.worker", "workers.consolidator.compareloop", "workers.consolidator.comparison_turn",
+    "workers.consolidator.generalising", "workers.consolidator.opening", "workers.consolidator.rollup_upkeep",
     "workers.consolidator.together", "workers.consolidator.worker",
     "workers.intake.worker", "workers.kafka.accepted_past", "workers.rehearsal.idle", "workers.rehearsal.worker",
-    "workers.replica.worker", "workers.retrieval.serving", "workers.upkeep.orders", "workers.verifier.trying",
-    "workers.verifier.worker",
+    "workers.replica.worker", "workers.retrieval.serving", "workers.upkeep.operator_topic",
+    "workers.verifier.verifier_turn", "workers.verifier.worker",
 )  # fmt: skip
-"""What `infra.roles` imports as a role starts."""
+"""The modules that `infra.roles` imports when a role starts."""
 _NAME_MOST = 15  # of a process in /proc; longer ones are cut by the kernel
 _PR_SET_NAME = 15
 
 
 def serve(orders: socket.socket) -> list[str]:
-    """Answers orders until the other end is closed, which ends the process. Returns in a forked process alone, with
-    what that is to run."""
+    """Answers orders until the other end is closed, which ends the process. Returns only in a forked process, with the
+    command that it is to run."""
     dying = die_with_parent(signal.SIGKILL)
     while asked := orders.recv(MESSAGE_MOST):
         order: dict[str, Any] = json.loads(asked)
@@ -94,10 +96,10 @@ if __name__ == "__main__":
         importlib.import_module(module)
     for reader in ("talk", "unkept", "assertion"):
         importlib.import_module(f"memquorum.core.reading.{reader}").load()
-    # Forked processes share the imported modules until somebody writes to them. A garbage collection would.
+    # Forked processes share the imported modules until one writes to them. A garbage collection would write to them.
     gc.collect()
     gc.freeze()
     sys.argv[1:] = serve(socket.socket(fileno=int(sys.argv[1])))
-    from infra.commands import main
+    from infra.admin_commands import main
 
     main()

@@ -1,7 +1,7 @@
-"""Starts the line's processes by a fork of one that has imported what they need (`infra.forked`).
+"""Starts the fleet's processes by forking one that has imported their modules (`infra.forked`).
 
-Each process imports some 1,200 modules, a second or two of a processor; an installation starts eleven at once, and what
-kills all of them pays that again before anybody works.
+Each process imports some 1,200 modules, one or two seconds of a processor; an installation starts eleven at once, and a
+restart of all would take that again before any works.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 from infra.embedded.processes import EmbeddedError, spawn, stop, tail
 
-# Importing takes a few seconds, more where a machine is busy or nothing is compiled yet.
+# Importing takes a few seconds, more if the machine is busy or nothing is compiled yet.
 _PATIENCE_S = 60.0
 _LOOK_S = 0.02
 _SERVER = (sys.executable, "-u", "-m", "infra.forked")
@@ -59,13 +59,13 @@ class Forked:
 
 
 class ForkServer:
-    """A fork server as a child of this process, which outlives it by nothing. Not thread-safe.
+    """A fork server as a child of this process, with which it ends. Not thread-safe.
 
-    The kernel kills the forked processes where the server ends; the next `start` begins another server.
+    The kernel kills the forked processes when the server ends; the next `start` begins another server.
     """
 
     def __init__(self, log: Path, command: Sequence[str] = _SERVER) -> None:
-        """`log`: what the server itself says. `command`: of the server, without the number of its socket."""
+        """`log`: of the server's own output. `command`: of the server, without the number of its socket."""
         self._log, self._command = log, command
         self._process: subprocess.Popen[bytes] | None = None
         self._orders: socket.socket | None = None
@@ -86,7 +86,7 @@ class ForkServer:
     def start(self, name: str, command: Sequence[str], log: Path, environment: Mapping[str, str]) -> Forked:
         """Starts `python -m infra COMMAND` in a session of its own; appends its output to `log`.
 
-        Raises EmbeddedError where no process came of it.
+        Raises EmbeddedError if the process could not be started.
         """
         order = {"name": name, "command": list(command), "log": str(log), "environment": dict(environment)}
         for _ in range(2):  # the server may have been killed since it was last asked
@@ -98,7 +98,7 @@ class ForkServer:
         raise EmbeddedError(f"no process was forked for {name}; {tail(self._log)}")
 
     def look(self) -> None:
-        """Notes which processes have ended; asks once for all of them that a fleet looks at in a row."""
+        """Notes which processes have ended; one request serves all that a fleet polls in a row."""
         now = time.monotonic()
         if self._orders is None or now - self._looked < _LOOK_S:
             return
@@ -110,12 +110,12 @@ class ForkServer:
                     found.returncode = int(status)
 
     def close(self) -> None:
-        """Ends the server, and with it what is left of its processes."""
+        """Ends the server, and with it the rest of its processes."""
         if self._process is not None:
             self._lost()
 
     def _ask(self, order: Mapping[str, Any]) -> Any:
-        """The answer; None where the server has ended, or says nothing for a minute."""
+        """Sends an order and returns the answer; None if the server has ended, or is silent for a minute."""
         assert self._orders is not None
         try:
             self._orders.send(json.dumps(order).encode())

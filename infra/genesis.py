@@ -1,7 +1,7 @@
 """Makes a cluster: its genesis file, the key pair of every member and service, and the vault's master key.
 
-Keys are files of 64 hexadecimal digits, readable by their owner alone. A replica needs its own key file and no other's;
-whoever keeps all of them on one machine, as the embedded stack does, has a cluster that cannot bear a liar.
+Keys are files of 64 hexadecimal digits, readable by their owner alone. A replica needs only its own key file; keeping
+all keys on one machine, as the embedded stack does, gives up the tolerance of a lying member.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class KeyFileError(Mendable, RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A member to be: who it is and how much its vote weighs, in thousandths."""
+    """A future member: name, role, and the weight of its vote in thousandths."""
 
     name: str
     role: str
@@ -63,7 +63,7 @@ SEATS = (
 
 
 def seats_for(members: int) -> tuple[Seat, ...]:
-    """The seats of a cluster of so many. Beyond four the four roles come round again, and all weigh the same.
+    """The seats of a cluster of `members` members. Beyond four the four roles repeat, and all have the same weight.
 
     With two of weight 1.5 the f heaviest would hold a third of the weight at N = 7, 8, and from 10 on.
     """
@@ -76,19 +76,19 @@ def seats_for(members: int) -> tuple[Seat, ...]:
 
 
 class _Drafts:
-    """The keys of a cluster that is being made: those that are there, and in memory those that are to be written.
+    """The keys of a cluster in the making: existing ones, and in memory those to be written.
 
-    Nothing is written before the cluster is known to be one; then all of it is, or nothing.
+    Writes nothing before the cluster is known to be valid; then everything, or nothing.
     """
 
     def __init__(self, settings: Settings) -> None:
-        """Nothing is read or written yet."""
+        """Reads and writes nothing yet."""
         self._settings = settings
         self._new: dict[Path, tuple[bytes, int]] = {}
         self._keys: dict[Path, bytes] = {}
 
     def key(self, file: Path, key: bytes | None = None) -> bytes:
-        """The key of the file; where there is none, `key` or a random one. Raises KeyFileError."""
+        """Returns the key of the file; if it does not exist, `key` or a random one. Raises KeyFileError."""
         if file not in self._keys:
             there = file.exists()
             self._keys[file] = secret(file) if there else key or os.urandom(_KEY_BYTES)
@@ -101,7 +101,7 @@ class _Drafts:
         return bytes(SigningKey(self.key(_key_file(self._settings, name))).verify_key)
 
     def write(self, file: Path, content: bytes) -> None:
-        """Writes the new keys, and after them the file that names them. Raises OSError, and nothing new is left."""
+        """Writes the new keys, and after them the file that names them. On OSError removes the new files and raises."""
         written = []
         try:
             for new, (text, mode) in {**self._new, file: (content, 0o644)}.items():
@@ -123,26 +123,24 @@ def create(
     agent_keys: Mapping[str, bytes] | None = None,
     signed: Iterable[str] = (),
 ) -> Genesis:
-    """Makes what is missing of genesis file, keys and master key, and returns the genesis.
+    """Makes the missing ones of genesis file, keys and master key, and returns the genesis.
 
-    An existing genesis file stays as it is, whatever the other arguments and the setting `members` say: a changed one
-    would be another cluster. `seats`: None: as many as the setting `members` says.
-    `agents`: agent → member id, where the hash is not to decide. `policy`: the parts that differ from `Policy()`.
-    `agent_keys`: agent → Ed25519 public key, of those that sign what they publish. `signed`: the namespaces that take
-    nothing unsigned.
-    Raises GenesisError or PolicyError for a cluster that cannot be, KeyFileError if a key of the cluster is missing;
-    then nothing was written.
+    Keeps an existing genesis file, whatever the other arguments and the setting `members` say: a changed one would be
+    another cluster. `seats`: None: as many as the setting `members`. `agents`: agent → member id, overriding the hash.
+    `policy`: the settings that differ from `Policy()`. `agent_keys`: agent → Ed25519 public key, of agents that sign
+    their records. `signed`: the namespaces that accept only signed records. Raises GenesisError or PolicyError for an
+    invalid cluster, KeyFileError if a key of the cluster is missing; nothing is written then.
     """
     if settings.genesis_file.exists():
         made = read(settings)
         if seats is None and made.n != settings.members:
             log.warning(
-                "%s names %d members, and keeps them: members = %d is for a new one alone",
+                "%s names %d members and is not changed: the setting members = %d holds only for a new genesis file",
                 settings.genesis_file,
                 made.n,
                 settings.members,
             )
-        # Never made anew: what an earlier key sealed or stamped would be lost, and nobody told.
+        # Never replaced: data sealed or stamped with the earlier key would be lost silently.
         for file in (settings.master_key_file, _key_file(settings, _STAMPS)):
             secret(file)
         return made
@@ -168,43 +166,44 @@ def create(
 
 
 def read(settings: Settings) -> Genesis:
-    """The genesis of an installation. Raises SettingsError where there is no such file, GenesisError for a bad one."""
+    """The genesis of an installation. Raises SettingsError if there is no such file, GenesisError for a bad one."""
     try:
         return load(settings.genesis_file.read_bytes())
     except OSError as error:
-        raise SettingsError(f"no genesis file ({error}): `python -m infra genesis` makes one") from None
+        raise SettingsError(f"no genesis file ({error}): `memquorum admin genesis make` makes one") from None
 
 
 def stamps(settings: Settings, members: int) -> Writer:
-    """What a service stamps with for so many members, and checks by. Raises KeyFileError."""
+    """The writer of stamps for a service in a cluster of `members` members. Raises KeyFileError."""
     return Writer(secret(_key_file(settings, _STAMPS)), members)
 
 
 def service_stamps(settings: Settings) -> Reader:
-    """What a service checks by. Raises KeyFileError."""
+    """The reader that checks stamps for a service. Raises KeyFileError."""
     return for_services(secret(_key_file(settings, _STAMPS)))
 
 
 def stamps_at_hand(settings: Settings) -> Reader | None:
-    """What a service checks by, for who may be on a machine without keys. Raises KeyFileError for a bad key."""
+    """The reader that checks stamps for a service, or None on a machine without keys. Raises KeyFileError for a bad
+    key."""
     return service_stamps(settings) if _key_file(settings, _STAMPS).exists() else None
 
 
 def member_stamps(settings: Settings, made: Genesis, member: int) -> Reader:
-    """What a member checks by: its own key, which makes nobody else's tag. Raises KeyFileError."""
+    """The reader that checks stamps for a member: its own key makes only its own tags. Raises KeyFileError."""
     return for_member(secret(_key_file(settings, _member_stamps(member))), member, added=made.member(member) is None)
 
 
 def identities(settings: Settings, made: Genesis) -> int:
-    """How many ids have been given here: members of the genesis file, and those that were prepared to be added."""
+    """Returns the number of ids given here: to members of the genesis file, and to those prepared to be added."""
     added = (int(file.stem.rpartition("-")[2]) for file in settings.keys_dir.glob(f"{_STAMPS}-member-*.key"))
     return 1 + max([made.n - 1, *added])
 
 
 def add_member(settings: Settings, member: int, *, key: bool) -> bytes:
-    """Makes what a member that is to be added needs: the key that tells the line's records, and with `key` its own.
+    """Makes the keys of a member to be added: the key that checks stamps, and with `key` its own.
 
-    Answers the public half of that, or nothing. Raises KeyFileError.
+    Returns the public half of its own, or nothing. Raises KeyFileError.
     """
     _ensure_key(_key_file(settings, _member_stamps(member)), member_key(secret(_key_file(settings, _STAMPS)), member))
     return _public(settings, f"member-{member}") if key else b""
@@ -220,22 +219,24 @@ def signing_seed(settings: Settings, name: str, public_key: bytes) -> bytes:
 
 
 def erasure_seed(settings: Settings, made: Genesis) -> bytes | None:
-    """The seed of service:erasure; None where the genesis file names none, or its key is not on this machine: then only
-    the operator orders erasures. Raises KeyFileError for a key that is another."""
+    """The seed of service:erasure; None if the genesis file names none, or its key is not on this machine: then only
+    the operator orders erasures. Raises KeyFileError for a wrong key."""
     if "erasure" not in made.services or not _key_file(settings, "service-erasure").exists():
         return None
     return signing_seed(settings, "service-erasure", made.services["erasure"])
 
 
 def consolidator_seed(settings: Settings, made: Genesis) -> bytes:
-    """The seed of the agent that publishes summaries. Raises KeyFileError, also where the genesis file names none."""
+    """The seed of the agent that publishes summaries. Raises KeyFileError, also if the genesis file names none."""
     if CONSOLIDATOR not in made.agent_keys:
-        raise KeyFileError(f"{settings.genesis_file} names no key of the agent {CONSOLIDATOR}: nobody can consolidate")
+        raise KeyFileError(
+            f"{settings.genesis_file} names no key of the agent {CONSOLIDATOR}: no summaries can be published"
+        )
     return signing_seed(settings, f"agent-{CONSOLIDATOR}", made.agent_keys[CONSOLIDATOR])
 
 
 def service_seed(settings: Settings, made: Genesis, service: str) -> bytes:
-    """The secret seed of a service's first key, or, where that was replaced and is not kept, of the last one.
+    """The secret seed of a service's first key, or, if that was replaced and is not kept, of the last one.
 
     Raises KeyFileError."""
     name = f"service-{service}"
@@ -245,8 +246,8 @@ def service_seed(settings: Settings, made: Genesis, service: str) -> bytes:
 
 
 def verifier_seeds(settings: Settings, made: Genesis) -> dict[str, bytes]:
-    """The seeds of those verifiers whose keys are on this machine, by their names. Raises KeyFileError for a key that
-    is another."""
+    """The seeds of the verifiers whose keys are on this machine, by their names. Raises KeyFileError for a wrong
+    key."""
     here = (
         name
         for name in made.verifiers
@@ -256,25 +257,25 @@ def verifier_seeds(settings: Settings, made: Genesis) -> dict[str, bytes]:
 
 
 def further_seeds(settings: Settings, name: str) -> list[bytes]:
-    """The seeds of the keys that replace the first one of 'member-N' or 'service-NAME', or are to. Raises
+    """The seeds of the keys that replace the first one of 'member-N' or 'service-NAME', or will. Raises
     KeyFileError."""
     return [secret(file) for _, file in _further(settings, name)]
 
 
 def secret_of(settings: Settings, name: str) -> bytes:
-    """The seed of 'member-N', 'operator' or 'service-NAME', whatever names its public half. Raises KeyFileError."""
+    """The seed of 'member-N', 'operator' or 'service-NAME', wherever its public half is named. Raises KeyFileError."""
     return secret(_key_file(settings, name))
 
 
 def new_key(settings: Settings, name: str) -> bytes:
-    """Makes another key for 'member-N' or 'service-NAME', beside those that it has; answers its public half. Raises
+    """Makes another key for 'member-N' or 'service-NAME', beside its present ones; returns its public half. Raises
     KeyFileError."""
     last = max((number for number, _ in _further(settings, name)), default=0)
     return _public(settings, f"{name}.{last + 1}")
 
 
 def _further(settings: Settings, name: str) -> list[tuple[int, Path]]:
-    """The files of further keys by their number, ascending. Those of before may be gone."""
+    """The files of further keys by their number, ascending. Earlier ones may be missing."""
     files = ((file.name.removeprefix(f"{name}.").removesuffix(".key"), file)
              for file in settings.keys_dir.glob(f"{name}.*.key"))  # fmt: skip
     return sorted((int(number), file) for number, file in files if number.isdecimal())
@@ -311,7 +312,7 @@ def _member_stamps(member: int) -> str:
 
 
 def _ensure_key(file: Path, key: bytes | None = None) -> bytes:
-    """The key of the file; where there is none yet, `key` or a random one is written."""
+    """Returns the key of the file; if it does not exist, writes `key` or a random one."""
     if not file.exists():
         wholefiles.write_secret(file, _key_text(key or os.urandom(_KEY_BYTES)))
     return secret(file)

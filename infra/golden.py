@@ -1,9 +1,9 @@
 """Freezes the formats of a release: `python -m infra.golden VERSION` writes `schemas/golden/VERSION`.
 
-That holds what later releases have to read: every schema beside a sample of its bytes, histories of a shard with the
-rows that a rebuild makes of them (`journals`), and the names of the policy's settings. `--release` adds `SHA256SUMS`,
-of all that and of the migrations that there are: from then on none of it is ever written again, since journals, topics
-and databases of that release are there. A later change of a format is a new version beside it, and a new migration.
+It holds the formats that later releases have to read: every schema beside a sample of its bytes, histories of a shard
+with the rows that a rebuild makes of them (`journals`), and the names of the policy's settings. `--release` adds
+`SHA256SUMS`, of these and of the present migrations: from then on none of it may change, since journals, topics and
+databases of that release exist. A later change of a format is a new version beside it, and a new migration.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ SUMS = "SHA256SUMS"
 
 
 def freeze(version: str, *, again: bool = False, release: bool = False) -> Path:
-    """Writes a version of the formats as they are. `again`: also where it is there, and no release has it; `release`:
-    for good. Raises FileExistsError for what is there otherwise."""
+    """Writes the present formats as a version. `again`: replaces a version that no release has; `release`: makes it
+    final. Raises FileExistsError for an existing version otherwise."""
     from tests.builders.recorded import HISTORIES, recorded, written
     from tests.schema.samples import RECORDS
 

@@ -1,6 +1,6 @@
-"""Hands each process the keys and passwords that it needs, and no others, in a folder of its own.
+"""Copies to each process the keys and passwords that it needs, and no others, in a folder of its own.
 
-For installations whose processes do not share a file system, or must not: a container mounts its folder alone, a
+For installations whose processes do not, or must not, share a file system: a container mounts only its folder, a
 machine gets its copy. The installation's own folders, which hold everything, stay with the operator.
 """
 
@@ -21,7 +21,7 @@ MASTER = "master.key"
 ADMINISTRATOR = "admin.pgpass"
 _SERVICE = ("stamps.key", "stamps-member-*.key")
 
-# Of the folder of keys, by patterns: a key that replaces another has its name and a number.
+# Patterns of files in the folder of keys: a key that replaces another has its name and a number.
 KEYS: Mapping[str, tuple[str, ...]] = {
     "intake": _SERVICE,
     "streams": (*_SERVICE, "service-nomination.key", "service-nomination.*.key"),
@@ -34,18 +34,18 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "topics": (),
     "migrate": (),
 }
-# Who opens or makes what is sealed, through the vault.
+# The processes that open or make sealed content, through the vault.
 OPENS = frozenset({"intake", "streams", "replica", "commit", "consolidator"})
 
 
 def processes(made: Genesis) -> list[str]:
-    """Every process that is handed a folder, by its name; a replica for each member."""
+    """The names of all processes that get a folder; a replica for each member."""
     others = [name for name in KEYS if name != "replica"]
     return sorted([*others, *(f"replica-{member.id}" for member in made.members)])
 
 
 def hand_out(settings: Settings, made: Genesis, to: Path) -> None:
-    """Writes `to`/<process>/ for every process, laid out as a run folder; what is there stays, or is made current.
+    """Writes `to`/<process>/ for every process, laid out as a run folder; existing files are kept, or updated.
 
     Beside them `to`/postgres/password, the superuser's, for the server's first start. Raises SettingsError, OSError.
     """
@@ -57,7 +57,7 @@ def hand_out(settings: Settings, made: Genesis, to: Path) -> None:
             _copy(file, folder / below)
         _copy(settings.genesis_file, folder / "genesis.json")
     write_secret(to / "migrate" / ADMINISTRATOR, f"*:*:*:postgres:{password}\n")
-    # Another user reads it there: who may is for the mount to say.
+    # The server reads it as another user: the mount restricts who else can.
     wholefiles.write(to / "postgres" / "password", password, 0o644)
 
 

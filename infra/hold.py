@@ -1,4 +1,5 @@
-"""The operator's `hold`: memories that a law asks to keep are neither forgotten nor erased until they are released."""
+"""The operator's `hold`: protects memories from being forgotten and erased, as a law may require, until they are
+released."""
 
 from __future__ import annotations
 
@@ -8,8 +9,8 @@ from dataclasses import dataclass, field
 from db import erasure_rows
 from db.connection import Link
 from db.store import memories, protections
-from infra.command import NAMESPACE, ORDERED_BY, WAIT, command
-from infra.ordering import desk
+from infra.operator_command import NAMESPACE, ORDERED_BY, WAIT, command
+from infra.operator_orders import desk
 from infra.settings import Settings
 from memquorum.commands import REFERENCE, Option, one_of, option
 from memquorum.core import names
@@ -26,26 +27,26 @@ def _action(name: str, action: str, told: str) -> Option:
 
 
 @command(
-    "hold",
+    "memories hold",
     option("memory_ids", nargs="+", metavar="ID"),
     NAMESPACE,
     one_of(
         _action("--release", RELEASE, "hold them no longer"),
-        _action("--pin", PIN, "pin them: an erasure goes over it"),
+        _action("--pin", PIN, "pin them, which an erasure overrides"),
         _action("--unpin", UNPIN, "pin them no longer"),
     ),
     ORDERED_BY,
-    REFERENCE.but(help="the case's name, which refused erasures are told"),
+    REFERENCE.but(help="the case's name, which refusals of erasures show"),
     WAIT,
     kafka="operator",
     failed="the store cannot be asked, or no order be given",
-    example="hold -n greenhouse 11936ca0-73b1-5c8b-a836-cd85fc13cdfc --reference case-9",
+    example="memories hold -n greenhouse 11936ca0-73b1-5c8b-a836-cd85fc13cdfc --reference case-9",
 )
 def run(settings: Settings, parsed: Namespace) -> int:
     """Keeps memories from being forgotten and erased, or releases them.
 
-    It orders and waits until that holds. Raises SettingsError for what cannot be ordered, KeyFileError, and what says
-    that a server does not answer.
+    Gives the order and waits until it is in force. Raises SettingsError for an invalid order, KeyFileError, and an
+    error of OUT_OF_REACH if a server does not answer.
     """
     named = list(dict.fromkeys(memory_id.lower() for memory_id in parsed.memory_ids))
     with desk(settings, parsed) as at:
@@ -66,8 +67,8 @@ def run(settings: Settings, parsed: Namespace) -> int:
 
 @dataclass(slots=True)
 class _Said:
-    """What the store says before anything is ordered. `to_order`: the memories that an order changes, each with the
-    order that it ends, if it ends one; `lines`: why the others need none, and how many were `refused`."""
+    """The state in the store before an order. `to_order`: the memories that an order changes, each with the order that
+    it ends, if it ends one; `lines`: why the others need none, and how many were `refused`."""
 
     to_order: dict[str, str | None] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
@@ -97,7 +98,7 @@ def _said(link: Link, memory_ids: list[str], namespace: str, action: str) -> _Sa
 
 
 def wrong(memory_id: str, memory: Memory | None, namespace: str, action: str) -> str | None:
-    """Why an order would change nothing; the commit worker passes over one without a word."""
+    """The reason why an order would change nothing, or None; the commit worker skips such an order silently."""
     if memory is None:
         return f"not {action}: the store has no memory {memory_id}"
     if memory.namespace != namespace:
@@ -113,10 +114,10 @@ def wrong(memory_id: str, memory: Memory | None, namespace: str, action: str) ->
 
 
 def tell_withheld(link: Link, codec: Codec) -> None:
-    """Lists the orders to erase that were withheld and that nobody has given again. Raises StoreUnavailable."""
+    """Lists the withheld orders to erase that were not given again. Raises StoreUnavailable."""
     with link.use() as connection:
         left = erasure_rows.to_order_again(connection, codec)
     if left:
-        print("withheld, and to be ordered again (`memquorum erase`, `python -m infra erase`):")
+        print("withheld, and to be ordered again (`memquorum erase`, `memquorum admin memories erase`):")
     for one in left:
         print(f"  {one}")

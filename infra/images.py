@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 
 from infra import wholefiles
-from infra.command import command
+from infra.operator_command import command
 from infra.settings import Settings, SettingsError
 from memquorum.commands import FAILED, OK, UNREACHABLE, flag, option
 
@@ -41,7 +41,7 @@ _MANIFESTS = ", ".join(
     )
 )
 _MOST = 4 << 20
-"""Bytes that a manifest may have: what registries allow."""
+"""The largest manifest, in bytes: the limit of registries."""
 _PATIENCE_S = 10.0
 
 
@@ -86,18 +86,18 @@ def _image(variable: str, reference: str) -> Image:
 
 
 @command(
-    "images",
+    "images list",
     flag("--digests", "ask the registries for the digests and write them into the file: all of them, or none"),
     option("--registry", metavar="HOST", help="which registry to ask for names without a host; a mirror, for example"),
     option("--file", type=Path, default=FILE, metavar="FILE", help="which file names the images (default: .env)"),
     apart=True,
-    example="images --digests --registry HOST",
+    example="images list --digests --registry HOST",
 )
 def _images(settings: Settings, parsed: Namespace) -> int:
     """Lists the container images, and pins them to digests.
 
-    Returns 1 where a tag names no exact version or a registry has no such image, 3 where a registry does not answer.
-    Raises SettingsError.
+    Returns 1 if a tag names no exact version or a registry has no such image, 3 if a registry does not answer. Raises
+    SettingsError.
     """
     file: Path = parsed.file
     if parsed.registry is not None and not re.fullmatch(_HOST, parsed.registry):
@@ -146,7 +146,7 @@ def digest(client: httpx.Client, image: Image, registry: str | None) -> str:
     """
     host = image.host or registry
     if host is None:
-        raise Unanswered("the name has no registry in it: say which with --registry HOST")
+        raise Unanswered("the name has no registry: give one with --registry HOST")
     # Names of one word belong to the default registry's own collection.
     name = image.name if image.host or "/" in image.name else f"library/{image.name}"
     scheme = "http" if _OWN_MACHINE.fullmatch(host) else "https"
@@ -174,14 +174,14 @@ def _get(client: httpx.Client, url: httpx.URL | str, headers: dict[str, str]) ->
 
 
 def _token(client: httpx.Client, scheme: str, challenge: str) -> str:
-    """The token that a registry gives to anybody who may read. Raises httpx.TransportError and Unanswered."""
+    """The token that a registry gives to anonymous readers. Raises httpx.TransportError and Unanswered."""
     asked = dict(_CHALLENGE.findall(challenge))
     try:
         realm = httpx.URL(asked.pop("realm", ""))
     except httpx.InvalidURL:
         realm = httpx.URL()
     if not challenge.startswith("Bearer ") or realm.scheme not in {"https", scheme}:
-        raise Unanswered("the registry wants a login that is not known here")
+        raise Unanswered("the registry requires a login, which is not supported")
     answer, body = _get(client, realm.copy_merge_params(asked), {})
     try:
         given: Any = json.loads(body)

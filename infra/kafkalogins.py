@@ -1,6 +1,6 @@
-"""Logins of Kafka as an installation keeps them, and the ACLs that say who may write and read which topic.
+"""Keeps an installation's Kafka logins, and the ACLs that say which identity may write and read which topic.
 
-Who needs what stands in `schemas/topics/*.yaml` (`producers`, `consumers`); here the names there become identities, of
+`schemas/topics/*.yaml` lists who needs which topic (`producers`, `consumers`); here these names map to identities, of
 which a process has one. Files are those of `memquorum.kafka.login`, in the folder that the setting `kafka_dir` names.
 """
 
@@ -31,14 +31,14 @@ from confluent_kafka.admin import (
 
 from infra.embedded.certificates import Authority
 from infra.settings import Settings, SettingsError
-from infra.topics import Topic, TopicsError, declared
+from infra.topic_files import Topic, TopicsError, declared
 from infra.wholefiles import write_secret
 from memquorum import kafka
 from memquorum.kafka import CA, LoginError, librdkafka
 from memquorum.topics import OUTSIDE
 
 ADMIN = "admin"
-"""Makes topics and ACLs, and deletes records: brokers let it do everything (`super.users`)."""
+"""Makes topics and ACLs, and deletes records: brokers allow it everything (`super.users`)."""
 
 OPERATOR = "operator"
 AGENT = "agent"
@@ -56,13 +56,13 @@ IDENTITIES = (
     ADMIN,
 )
 
-# The names in schemas/topics that are not an identity's own.
+# Names in schemas/topics that are not those of identities.
 _ACTS_AS = {
     **dict.fromkeys(("salience", "decay", "rewards", "nomination", "sessions"), "streams"),
     **dict.fromkeys(("verify", "rebuild", "whatif", "reencode", "operators", "tests", "demo"), OPERATOR),
     "agents": AGENT,
 }
-# A consumer that only takes `assign` names a group all the same, and librdkafka looks for its coordinator.
+# A consumer that only uses `assign` names a group nevertheless, and librdkafka looks for its coordinator.
 _UNASSIGNED = "memquorum-unassigned"
 _GROUPS = (
     ("intake", "intake"), ("streams", "memquorum-streams"), ("consolidator", "memquorum-consolidator"),
@@ -72,7 +72,7 @@ _TIMEOUT_S = 30
 
 
 def identity(name: str) -> str:
-    """Who a producer or consumer of schemas/topics logs in as. Raises TopicsError for a name that is nobody's."""
+    """The identity that a producer or consumer of schemas/topics logs in as. Raises TopicsError for an unknown name."""
     found = _ACTS_AS.get(name, name)
     if found not in IDENTITIES:
         raise TopicsError(f"schemas/topics: {name!r} is none of {', '.join(sorted({*IDENTITIES, *_ACTS_AS}))}")
@@ -80,7 +80,7 @@ def identity(name: str) -> str:
 
 
 def of(settings: Settings, name: str) -> Settings:
-    """The settings whose brokers' address has the login of an identity. Raises SettingsError."""
+    """The settings with an identity's login in the brokers' address. Raises SettingsError."""
     if not settings.bootstrap:
         return settings
     try:
@@ -91,7 +91,7 @@ def of(settings: Settings, name: str) -> Settings:
 
 
 def make(settings: Settings) -> Path:
-    """Makes what is missing of passwords and certificates of an embedded installation; the folder of the authority."""
+    """Makes the missing passwords and certificates of an embedded installation; returns the authority's folder."""
     folder, authority_dir = settings.kafka_dir, settings.run_dir / "kafka-authority"
     authority = Authority.of(authority_dir)
     folder.mkdir(parents=True, exist_ok=True)
@@ -113,7 +113,7 @@ def make(settings: Settings) -> Path:
 
 
 def tell_passwords(address: str, folder: Path) -> None:
-    """Tells the brokers everybody's password, salted, as the files of a folder say. Raises TopicsError."""
+    """Sends every identity's password, salted, from the files of a folder to the brokers. Raises TopicsError."""
     admin = AdminClient({**librdkafka(address), "log_level": 3})
     told: list[UserScramCredentialAlteration] = []
     for name in IDENTITIES:
@@ -124,19 +124,20 @@ def tell_passwords(address: str, folder: Path) -> None:
 
 
 def wanted(topics: Iterable[Topic] | None = None) -> set[tuple[str, ResourceType, str, AclOperation]]:
-    """Every right: identity, kind of resource, its name, operation. Nobody has one on a transactional id."""
+    """All rights: identity, kind of resource, its name, operation. No identity has one on a transactional id."""
     rights: set[tuple[str, ResourceType, str, AclOperation]] = set()
     for topic in declared() if topics is None else topics:
         for names, operation in ((topic.producers, AclOperation.WRITE), (topic.consumers, AclOperation.READ)):
             rights |= {(identity(name), ResourceType.TOPIC, topic.name, operation) for name in names}
-    # Intake deletes what it has let in, where its installation provisioned the topic (`workers.intake.clearing`).
+    # Intake deletes the records that it has let in, if its installation provisioned the topic
+    # (`workers.intake.clearing`).
     clears = (AclOperation.DELETE, AclOperation.WRITE, AclOperation.DESCRIBE_CONFIGS)
     rights |= {("intake", ResourceType.TOPIC, name, operation) for name in OUTSIDE for operation in clears}
-    # Who may write or read may also ask what there is; these ask before they do, and say how far others are.
+    # Rights to write or read include describing; these describe topics without them, and read the offsets of others.
     rights |= {(OPERATOR, ResourceType.TOPIC, topic.name, AclOperation.DESCRIBE) for topic in declared()}
     rights |= {(name, ResourceType.GROUP, group, AclOperation.READ) for name, group in _GROUPS}
     rights |= {(OPERATOR, ResourceType.GROUP, group, AclOperation.DESCRIBE) for _, group in _GROUPS}
-    # It lets in as much as is scored in a moment (`workers.intake.scored`).
+    # It lets in as much as can be scored within a moment (`workers.intake.scored_offsets`).
     rights.add(("intake", ResourceType.GROUP, "memquorum-streams", AclOperation.DESCRIBE))
     asking = set(IDENTITIES) - {ADMIN, AGENT}
     rights |= {(name, ResourceType.GROUP, _UNASSIGNED, AclOperation.DESCRIBE) for name in asking}
@@ -144,7 +145,7 @@ def wanted(topics: Iterable[Topic] | None = None) -> set[tuple[str, ResourceType
 
 
 def ensure_acls(address: str) -> tuple[int, int]:
-    """Grants what is wanted and takes back what our identities have beyond it; how many were granted, and taken back.
+    """Grants the missing rights and revokes our identities' excess ones; returns the counts of both.
 
     Raises TopicsError.
     """
@@ -187,4 +188,4 @@ def _all_done(answers: Mapping[Any, Future[Any]], what: str) -> None:
         try:
             answer.result()
         except KafkaException as error:
-            raise TopicsError(f"{what} was not taken ({asked}): {error.args[0].str()}") from error
+            raise TopicsError(f"{what} was rejected ({asked}): {error.args[0].str()}") from error

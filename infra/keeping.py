@@ -1,7 +1,7 @@
-"""What the installation does by itself, beside the commit worker: sweeps, and indexes of namespaces that grow large.
+"""Runs the periodic work of the commit worker's process: sweeps, and indexes of namespaces that grow large.
 
-A thread of the commit worker's process, of which there is one for each database. It never ends the worker: what it
-cannot do it says in the log, and tries again at the next look.
+It is a thread of that process, of which each database has one. It never ends the worker: it logs a failure, and tries
+again at the next look.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _HOUR_MS = 3_600_000
 
 
 @contextmanager
-def kept(settings: Settings) -> Iterator[None]:
-    """Looks every minute, for the length of the block."""
+def run_keeper(settings: Settings) -> Iterator[None]:
+    """Looks every minute while the block runs."""
     ended = threading.Event()
     keeper = Keeper(settings)
 
@@ -35,7 +35,7 @@ def kept(settings: Settings) -> Iterator[None]:
         while not ended.wait(_LOOK_S):
             keeper.look()
 
-    # Not waited for: an index that is not finished is dropped at the next start, and made anew.
+    # Not awaited: an unfinished index is dropped at the next start, and made again.
     threading.Thread(target=turn, name="keeping", daemon=True).start()
     try:
         yield
@@ -44,14 +44,14 @@ def kept(settings: Settings) -> Iterator[None]:
 
 
 class Keeper:
-    """One look at a time."""
+    """Does one look at a time."""
 
     def __init__(self, settings: Settings, now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000) -> None:
         self._settings, self._now_ms = settings, now_ms
         self._said = ""
 
     def look(self) -> None:
-        """Sweeps where it is time, and makes or drops indexes."""
+        """Sweeps if it is due, and makes or drops indexes."""
         try:
             self._sweep()
             if self._settings.crowd_least:
@@ -59,10 +59,10 @@ class Keeper:
                     log.info("index %s of %s: %s", made.index, made.namespace, "dropped" if made.dropped else "made")
             self._said = ""
         except (psycopg.Error, MayNotSweep, OSError) as error:
-            # The kind alone beside what was being done: texts of errors may hold parts of rows.
+            # Only the type of the error: its text may hold parts of rows.
             said = str(error).strip() if isinstance(error, MayNotSweep) else type(error).__name__
             if said != self._said:
-                log.warning("what is swept and indexed by itself waits: %s", said)
+                log.warning("periodic sweeps and indexes are delayed: %s", said)
             self._said = said
 
     def _sweep(self) -> None:
@@ -77,5 +77,5 @@ class Keeper:
                 log.info("swept %s, %s: %d bytes, %d left", database, step.what, step.before, step.after)
             sweeps.note(self._settings, now, sweeps.TIMER)
             # This login may not drop them.
-            for one in copies.told(self._settings):
+            for one in copies.rebuild_lines(self._settings):
                 log.warning("not swept: %s", one)

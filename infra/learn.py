@@ -1,4 +1,4 @@
-"""Learns from an installation's own journal which signals said that a memory would be used."""
+"""Learns from an installation's journal which signals predict the use of a memory."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from msgspec.structs import asdict
 from rich.table import Table
 
 from infra import genesis, wholefiles
-from infra.command import command
+from infra.operator_command import command
 from infra.settings import Mendable, Settings, require_place
 from memquorum import terminal
 from memquorum.commands import JSON, option
 from memquorum.core import learning
-from memquorum.core.learning import Report
+from memquorum.core.learning import LearningReport
 from memquorum.core.policy import share
 from memquorum.schema_files import load_codec
-from workers.upkeep.learning import examples
+from workers.upkeep.learning_examples import examples
 
 _DAY_MS = 24 * 3600 * 1000
 
@@ -28,7 +28,7 @@ class TooLittle(Mendable):
 
 
 @command(
-    "learn",
+    "policy learn",
     option("-n", "--namespace", help="from this one alone (default: from all)"),
     option("--within", type=float, default=7.0, metavar="DAYS", help="used so soon after it was stored (default: 7)"),
     option("--out", type=Path, metavar="FILE", help="write the coefficients there, as a part of a policy"),
@@ -36,13 +36,13 @@ class TooLittle(Mendable):
     kafka="operator",
     failed="nothing was learned",
     failing=(TooLittle,),
-    example="learn --within 7 --out use.json",
+    example="policy learn --within 7 --out use.json",
 )
 def learn(settings: Settings, parsed: argparse.Namespace) -> int:
-    """Fits which signals said that a memory would be used, and tests it on the later part of the journal.
+    """Fits which signals predict the use of a memory, and tests it on the later part of the journal.
 
-    It changes nothing: `policy set FILE` puts the coefficients to the members' vote. 1 where they do no better on the
-    later part than the rank of a memory's worth or its length alone."""
+    It changes nothing: `policy set FILE` puts the coefficients to the members' vote. Exits with 1 if they do no better
+    on the later part than the rank of a memory's worth or its length alone."""
     settings.require("bootstrap")
     if parsed.out is not None:
         require_place("--out", parsed.out)
@@ -65,7 +65,7 @@ def learn(settings: Settings, parsed: argparse.Namespace) -> int:
     return 0 if report.better else 1
 
 
-def _plain(report: Report) -> dict[str, object]:
+def _plain(report: LearningReport) -> dict[str, object]:
     return {
         "coefficients": asdict(report.learned),
         "sha256": learning.digest(report.learned),
@@ -76,7 +76,7 @@ def _plain(report: Report) -> dict[str, object]:
     }
 
 
-def _tell(report: Report, file: Path | None) -> None:
+def _tell(report: LearningReport, file: Path | None) -> None:
     console = terminal.console(soft_wrap=True)
     for name, (count, used) in (("learned from", report.earlier), ("tested on", report.later)):
         console.print(f"{name} {count:,} memories, of which {used:,} were used")
@@ -91,7 +91,7 @@ def _tell(report: Report, file: Path | None) -> None:
     if not report.better:
         console.print("no better than worth or length alone: leave them out of force")
     elif file is not None:
-        console.print(f"`python -m infra policy set {file}` orders them, and the members vote on it", markup=False)
+        console.print(f"`memquorum admin policy set {file}` orders them, and the members vote on it", markup=False)
 
 
 def _interval(numbers: tuple[float, float, float]) -> str:

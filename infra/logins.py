@@ -1,7 +1,7 @@
-"""Logins of Postgres as an installation keeps them: passwords in files, a connection string for each process.
+"""Keeps an installation's Postgres logins: passwords in files, a connection string for each process.
 
-A file `<process>.pgpass` in the folder `logins` holds one password, as libpq reads it; whoever runs a process needs its
-file alone. Who has which rights stands in `db/logins.py` and `db/rights`.
+A file `<process>.pgpass` in the folder `logins` holds one password, as libpq reads it; a process needs only its own
+file. The rights are in `db/database_logins.py` and `db/rights`.
 """
 
 from __future__ import annotations
@@ -13,49 +13,50 @@ from pathlib import Path
 
 from psycopg import conninfo
 
-from db import logins
+from db import database_logins
 from infra.settings import Settings, SettingsError
 from infra.wholefiles import write_secret
 
-PROCESSES = tuple(logins.LOGINS)
+PROCESSES = tuple(database_logins.LOGINS)
 
 
 def file_of(settings: Settings, process: str) -> Path:
-    """Where a process's password stands."""
+    """The file of a process's password."""
     return settings.logins_dir / f"{process}.pgpass"
 
 
 def make(settings: Settings) -> None:
-    """Makes the passwords that are missing; the logins are named after the database of the setting `memory_dsn`.
+    """Makes the missing passwords; the logins are named after the database of the setting `memory_dsn`.
 
     Raises SettingsError.
     """
     settings.require("memory_dsn")
     for process in PROCESSES:
         if not file_of(settings, process).exists():
-            login = logins.name(settings.memory_dsn, process)
+            login = database_logins.name(settings.memory_dsn, process)
             write_secret(file_of(settings, process), f"*:*:*:{login}:{secrets.token_urlsafe(32)}\n")
 
 
 def provision(settings: Settings) -> None:
-    """Makes the passwords that are missing, and the logins in Postgres; the settings' own are a superuser's.
+    """Makes the missing passwords, and the logins in Postgres, with the settings' own login, which is a superuser's.
 
     Raises SettingsError for a file that is no password or that others may read, psycopg.Error.
     """
     settings.require("memory_dsn", "vault_dsn")
     make(settings)
     passwords = {process: _password(file_of(settings, process)) for process in PROCESSES}
-    logins.ensure(settings.memory_dsn, settings.vault_dsn, passwords)
+    database_logins.ensure(settings.memory_dsn, settings.vault_dsn, passwords)
 
 
 def of(settings: Settings, process: str) -> Settings:
-    """The settings with which a process logs in as itself; where it has no right in a database, that is empty.
+    """The settings with a process's own logins; the connection string is empty for a database in which it has no
+    rights.
 
-    A process whose password is not here keeps the connection strings that it was given.
+    A process whose password is missing keeps its connection strings.
     """
     if not settings.memory_dsn or not file_of(settings, process).exists():
         return settings
-    login = logins.LOGINS[process]
+    login = database_logins.LOGINS[process]
     return replace(
         settings,
         memory_dsn=_dsn(settings, settings.memory_dsn, process) if login.memory else "",
@@ -64,8 +65,8 @@ def of(settings: Settings, process: str) -> Settings:
 
 
 def _dsn(settings: Settings, dsn: str, process: str) -> str:
-    # A password of the superuser's own would be taken before that of the file.
-    login, file = logins.name(settings.memory_dsn, process), file_of(settings, process)
+    # A password in the superuser's string would take precedence over the file's.
+    login, file = database_logins.name(settings.memory_dsn, process), file_of(settings, process)
     return conninfo.make_conninfo(dsn, user=login, passfile=str(file), password=None)
 
 

@@ -1,9 +1,9 @@
-"""Logs: lines of JSON where a machine reads them, plain lines on a terminal. Neither ever holds content.
+"""Configures logs: JSON lines for machines, plain lines on a terminal. Neither ever holds content.
 
-What our code logs is written so: ids, counts, offsets and types of errors. What a terminal would obey, in a name or in
-the words of an error, is written out (`memquorum.core.text.escaping`), for a log is read on one. A line holds when it
-was, how grave, who (`process`, `logger`), the words, and as `event` the words before their numbers were filled in, to
-group lines by.
+Our code logs only ids, counts, offsets and types of errors. Control characters, in a name or in the words of an error,
+are escaped (`memquorum.core.showing.escaping`), for logs are read on terminals. A line holds the time, the level, the
+source (`process`, `logger`), the message, and as `event` the message before its numbers were filled in, to group lines
+by.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from memquorum.core.text.escaping import escaped
+from memquorum.core.showing.escaping import escaped
 from memquorum.telemetry import leftout
 
 ENDED = "ended by %s"
-"""What a process logs last where an error ends it."""
+"""The last message of a process that an error ends."""
 
 Format = Literal["auto", "json", "text"]
 
@@ -35,7 +35,7 @@ class JsonFormatter(logging.Formatter):
     """One object a line."""
 
     def __init__(self, process: str) -> None:
-        """`process`: what the line says that it comes from."""
+        """`process`: the source that each line names."""
         super().__init__()
         self._process = process
 
@@ -56,7 +56,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def _ending(error: BaseException | None) -> dict[str, object]:
-    """Where an error was raised, and what was worked on then (`workers.kafka.loop.about`)."""
+    """The place where an error was raised, and the work in progress then (`workers.kafka.loop.about`)."""
     if error is None:
         return {}
     frames = traceback.extract_tb(error.__traceback__)
@@ -65,7 +65,7 @@ def _ending(error: BaseException | None) -> dict[str, object]:
 
 
 class PlainFormatter(logging.Formatter):
-    """A line for people; only a traceback goes on below it."""
+    """Formats a record as a line for people; only a traceback has more lines."""
 
     def __init__(self) -> None:
         super().__init__(_PLAIN)
@@ -80,14 +80,14 @@ class PlainFormatter(logging.Formatter):
 
 
 class PassedOver(logging.Filter):
-    """Tells a person once that records of strangers are passed over, in place of a line for each record."""
+    """Reports once that records of strangers are ignored, in place of a line for each record."""
 
     def __init__(self) -> None:
         super().__init__()
         self._said = False
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the line is to be written."""
+        """True if the line is to be written."""
         if not getattr(record, leftout.MARK, False):
             return True
         if not self._said:
@@ -97,7 +97,7 @@ class PassedOver(logging.Filter):
 
 
 def configure(process: str | None, level: str, format: Format) -> None:
-    """Sets the log up, on standard error; what nobody catches is logged as well.
+    """Configures logging to standard error; uncaught exceptions are logged as well.
 
     `process`: the name in every line; None for a command of a person's, whose log is plain unless JSON is asked for.
     """
@@ -107,7 +107,7 @@ def configure(process: str | None, level: str, format: Format) -> None:
     if process is None and not as_json:
         handler.addFilter(PassedOver())
     logging.basicConfig(level=level.upper(), handlers=[handler])
-    # It tells of every request, which for a scrape each second is nothing to tell.
+    # It logs every request, which is too much for a scrape each second.
     logging.getLogger("httpx").setLevel(logging.WARNING)
     if as_json:
         sys.excepthook = _logged
@@ -118,7 +118,7 @@ def _logged(kind: type[BaseException], error: BaseException, trace: TracebackTyp
 
 
 def readable(line: str) -> str:
-    """A line of a log as a person reads it, whichever of the two it is."""
+    """Formats a log line of either format for people."""
     try:
         told = json.loads(line)
         plain = f"{told['time']} {told['level'].upper()} {told['logger']} {told['message']}"

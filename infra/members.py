@@ -1,8 +1,8 @@
-"""Shows who votes in which shard and by which keys the services sign there, or orders that it changes.
+"""Shows which members vote in which shard and by which keys the services sign there, or orders a change.
 
 An order changes nothing by itself. It is signed with the operator's key and written to its topic; each shard votes on
-it in an epoch of its own, and goes on in the new configuration once that decision is a stable checkpoint. So an order
-that breaks a rule is refused here, and by every member if it comes past here.
+it in an epoch of its own, and continues in the new configuration once that decision is a stable checkpoint. An order
+that breaks a rule is refused here, and by every member if it did not come this way.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any
 from msgspec.structs import replace
 from rich.table import Table
 
-from infra import configuring, genesis
-from infra.command import command
-from infra.configuring import HOW
+from infra import configuration_change, genesis
+from infra.configuration_change import HOW
+from infra.operator_command import command
 from infra.settings import Settings, SettingsError
 from memquorum import terminal
 from memquorum.commands import JSON, option
@@ -27,7 +27,7 @@ from memquorum.core.identity.membership import SERVICES, Genesis
 from memquorum.core.orders.configuration import RESIZES, ROTATE_SERVICE, apply, next_id
 from memquorum.core.records import ConfigurationOrdered
 from memquorum.schema_files import load_codec
-from workers.audit import configurations
+from workers.audit import audited_configurations
 
 SERVICE = "service:"
 ROTATED = SERVICES
@@ -61,7 +61,7 @@ _PUBLIC_KEY = option("--public-key", type=_key, metavar="HEX", help="default: on
 
 @command("members show", JSON, kafka="operator", failed=_FAILED, example="members show")
 def _shows(settings: Settings, parsed: argparse.Namespace) -> int:
-    """Shows who votes in which shard, with what weight."""
+    """Shows which members vote in which shard, with what weight."""
     return run(settings, parsed)
 
 
@@ -95,7 +95,7 @@ def _rotates(settings: Settings, parsed: argparse.Namespace) -> int:
 
 @command("members remove", _MEMBER, *HOW, kafka="operator", failed=_FAILED, example="members remove 4 --wait 60")
 def _removes(settings: Settings, parsed: argparse.Namespace) -> int:
-    """Orders that a member goes; its id is never used again."""
+    """Orders the removal of a member; its id is never used again."""
     return run(settings, parsed)
 
 
@@ -111,25 +111,25 @@ def _removes(settings: Settings, parsed: argparse.Namespace) -> int:
     example="members add second-review --role review --wait 60",
 )
 def _adds(settings: Settings, parsed: argparse.Namespace) -> int:
-    """Orders that a member is taken in; start it (run replica --member ID) before the next."""
+    """Orders a new member; start it (`fleet run replica --member ID`) before the next."""
     return run(settings, parsed)
 
 
 @command("members reliability", *HOW, kafka="operator", failed=_FAILED, example="members reliability --dry-run")
 def _rates(settings: Settings, parsed: argparse.Namespace) -> int:
-    """Computes the members' reliabilities anew, from who voted of late, and orders those that changed."""
+    """Computes the members' reliabilities from recent votes, and orders the changes."""
     return run(settings, parsed)
 
 
 def run(settings: Settings, parsed: argparse.Namespace) -> int:
-    """Shows, or orders. Raises SettingsError or GenesisError for what cannot be ordered, KeyFileError."""
+    """Shows, or orders. Raises SettingsError or GenesisError for an invalid order, KeyFileError."""
     settings.require("bootstrap")
     made, codec = genesis.read(settings), load_codec()
-    now = configurations.read(settings.bootstrap, made, codec)
+    now = audited_configurations.read(settings.bootstrap, made, codec)
     if parsed.step == "show":
         _show(now, as_json=parsed.json)
         return 0
-    shards = configuring.shards(settings, made, parsed.shard)
+    shards = configuration_change.shards(settings, made, parsed.shard)
     if parsed.step == "reliability":
         wanted = _rated(settings, now, shards, codec)
     else:
@@ -146,32 +146,32 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
         console.print(f"shard {order.shard}: configuration {order.config} → {after.config}: {_told(order)}")
     if parsed.step in ("add", "rotate") and not parsed.dry_run:
         wanted = _with_key(settings, wanted, parsed)
-    return configuring.give(settings, made, codec, wanted, dry_run=parsed.dry_run, wait_s=parsed.wait)
+    return configuration_change.give(settings, made, codec, wanted, dry_run=parsed.dry_run, wait_s=parsed.wait)
 
 
 # Orders --------------------------------------------------------------------------------------------------------------
 
 
 def _weight(now: Genesis, shard: int, parsed: argparse.Namespace) -> ConfigurationOrdered:
-    return configuring.order(now, shard, "weight", member=parsed.member, weight_milli=parsed.weight_milli)
+    return configuration_change.order(now, shard, "weight", member=parsed.member, weight_milli=parsed.weight_milli)
 
 
 def _rotate(now: Genesis, shard: int, parsed: argparse.Namespace) -> ConfigurationOrdered:
-    # Whether it can be done does not depend on the key: one is made only then.
+    # The checks do not depend on the key: one is made only after them.
     key = parsed.public_key if parsed.public_key is not None else bytes(32)
     if isinstance(parsed.member, str):
-        return configuring.order(now, shard, ROTATE_SERVICE, name=parsed.member, public_key=key)
-    return configuring.order(now, shard, "rotate", member=parsed.member, public_key=key)
+        return configuration_change.order(now, shard, ROTATE_SERVICE, name=parsed.member, public_key=key)
+    return configuration_change.order(now, shard, "rotate", member=parsed.member, public_key=key)
 
 
 def _add(now: Genesis, shard: int, parsed: argparse.Namespace) -> ConfigurationOrdered:
     key = parsed.public_key if parsed.public_key is not None else bytes(32)
     told = {"name": parsed.name, "role": parsed.role, "weight_milli": parsed.weight}
-    return configuring.order(now, shard, "add", member=next_id(now), public_key=key, **told)
+    return configuration_change.order(now, shard, "add", member=next_id(now), public_key=key, **told)
 
 
 def _remove(now: Genesis, shard: int, parsed: argparse.Namespace) -> ConfigurationOrdered:
-    return configuring.order(now, shard, "remove", member=parsed.member)
+    return configuration_change.order(now, shard, "remove", member=parsed.member)
 
 
 _STEPS: dict[str, Callable[[Genesis, int, argparse.Namespace], ConfigurationOrdered]] = {
@@ -183,7 +183,7 @@ def _rated(
     settings: Settings, now: Sequence[Genesis], shards: Sequence[int], codec: Codec
 ) -> list[ConfigurationOrdered]:
     """Makes the orders for the shards in which something changes."""
-    shown = configurations.shown(settings.bootstrap, now, codec)
+    shown = audited_configurations.shown(settings.bootstrap, now, codec)
     wanted = []
     for shard in shards:
         ballots, through = shown[shard]
@@ -193,7 +193,9 @@ def _rated(
         elif rates == tuple(member.reliability_milli for member in now[shard].members):
             print(f"shard {shard}: the members have these reliabilities already")
         else:
-            wanted.append(configuring.order(now[shard], shard, "reliability", reliabilities=rates, through=through))
+            wanted.append(
+                configuration_change.order(now[shard], shard, "reliability", reliabilities=rates, through=through)
+            )
     return wanted
 
 
@@ -204,8 +206,9 @@ def _refuse_too_few(
     made_of: Sequence[Genesis],
     codec: Codec,
 ) -> None:
-    """The members ask the same: a shard with more members than can vote would decide nothing any more."""
-    shown = configurations.shown(settings.bootstrap, now, codec)
+    """Raises SettingsError if fewer members than needed can vote, as the members do: the shard would decide nothing any
+    more."""
+    shown = audited_configurations.shown(settings.bootstrap, now, codec)
     short = [
         order.shard for order, after in zip(wanted, made_of, strict=True) if not enough(after, *shown[order.shard])
     ]
@@ -219,7 +222,8 @@ def _refuse_too_few(
 def _with_key(
     settings: Settings, wanted: Sequence[ConfigurationOrdered], parsed: argparse.Namespace
 ) -> list[ConfigurationOrdered]:
-    """The same orders with one key, a new one if none was given: its process finds it in the keys' folder."""
+    """The same orders with one key, a new one if none was given, which the member's process finds in the keys'
+    folder."""
     (member,) = {order.member for order in wanted}
     key, name = parsed.public_key, f"member-{member}"
     if wanted[0].action == ROTATE_SERVICE:

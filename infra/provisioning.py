@@ -1,4 +1,4 @@
-"""What an installation is made of before its fleet runs: Kafka's jars, the genesis file, topics, databases."""
+"""Provisions an installation before its fleet runs: Kafka's jars, the genesis file, topics, databases."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from pathlib import Path
 from typing import Any
 
 from db.migrate import migrate
-from infra import genesis, handout, kafkalogins, logins, topics
-from infra.command import command
+from infra import genesis, handout, kafkalogins, logins, topic_files
 from infra.embedded.jars import jars
-from infra.embedded.kafka import share_classes
+from infra.embedded.kafka_broker import share_classes
 from infra.embedded.postgres import BINARIES
+from infra.operator_command import command
 from infra.settings import Settings, SettingsError
 from memquorum.commands import flag, option
 
 
-@command("fetch", example="fetch")
+@command("kafka fetch", example="kafka fetch")
 def _fetch(given: Settings, parsed: Namespace) -> int:
-    """Fetches Kafka's jars and lets Java load them once, if that was not done."""
+    """Fetches Kafka's jars and prepares their class archive, if that was not done."""
     jars()
     share_classes()
     return 0
 
 
 @command(
-    "genesis",
+    "genesis make",
     option("--shards", type=int, default=4, help="default: 4"),
     option("--policy", type=Path, help="JSON file with the parts of the policy that differ; all else is as without it"),
     option("--agents", type=Path, help="JSON file: agent → member id"),
     option("--agent-keys", type=Path, help="JSON file: agent → public key, of those that sign"),
     option("--hand-out", type=Path, metavar="DIR", help="also give each process its keys, in DIR/PROCESS"),
     option("--signed", action="append", default=[], metavar="NAMESPACE", help="takes nothing unsigned"),
-    example="genesis --shards 8 --policy policy.json",
+    example="genesis make --shards 8 --policy policy.json",
 )
 def _genesis(given: Settings, parsed: Namespace) -> int:
     """Makes the genesis file, keys and master key, where missing."""
@@ -72,16 +72,16 @@ def _public_keys(file: Path | None) -> dict[str, bytes]:
 
 
 @command(
-    "topics",
+    "kafka topics",
     flag("--acl", "also let each process write and read its own alone"),
     kafka="admin",
-    example="topics --acl",
+    example="kafka topics --acl",
 )
 def _topics(given: Settings, parsed: Namespace) -> int:
-    """Creates the topics that are missing; says what differs."""
+    """Creates the missing topics; prints differences of the others."""
     given.require("bootstrap")
     made = genesis.read(given)
-    for line in topics.ensure(given.bootstrap, made.shards, given.replication, given.min_isr, made.cluster):
+    for line in topic_files.ensure(given.bootstrap, made.shards, given.replication, given.min_isr, made.cluster):
         print(line)
     if parsed.acl:
         granted, taken = kafkalogins.ensure_acls(given.bootstrap)
@@ -89,7 +89,7 @@ def _topics(given: Settings, parsed: Namespace) -> int:
     return 0
 
 
-@command("migrate", login="administrator", example="migrate")
+@command("database migrate", login="administrator", example="database migrate")
 def _migrate(given: Settings, parsed: Namespace) -> int:
     """Brings both databases to the newest schema, and makes the logins."""
     given.require("memory_dsn", "vault_dsn")
@@ -101,12 +101,12 @@ def _migrate(given: Settings, parsed: Namespace) -> int:
 
 
 @command(
-    "psql",
+    "database psql",
     option("--role", choices=["reader", "writer", "owner", "superuser"], default="reader", help="default: reader"),
     option("--database", choices=["memory", "vault"], default="memory", help="default: memory"),
     option("rest", nargs=REMAINDER, metavar="...", help="passed on to psql"),
     login="administrator",
-    example='psql -- -c "SELECT count(*) FROM journal"',
+    example='database psql -- -c "SELECT count(*) FROM journal"',
 )
 def _psql(given: Settings, parsed: Namespace) -> int:
     """Opens a SQL prompt."""

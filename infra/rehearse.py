@@ -1,5 +1,5 @@
-"""The operator's `rehearse`: which memories a rehearsal looks at now, and what it concludes. It waits for no idle
-machine. With --dry-run it changes nothing; without, what it found is published like the worker's."""
+"""The operator's `rehearse`: shows which memories a rehearsal examines now, and its conclusions. It does not wait for
+an idle machine. With --dry-run it changes nothing; without it, conclusions are published like the worker's."""
 
 from __future__ import annotations
 
@@ -12,42 +12,44 @@ import msgspec
 from rich.table import Table
 
 from db.connection import READER
-from db.rehearsals import PostgresRehearsals
+from db.rehearsal_reads import PostgresRehearsals
 from infra import genesis
-from infra.command import command
+from infra.operator_command import command
 from infra.settings import Settings, SettingsError
 from memquorum import terminal
 from memquorum.commands import JSON, flag, option
 from memquorum.core.policy import share
 from memquorum.core.rehearsal import WHY, Conclusion
 from memquorum.schema_files import load_codec
-from workers.rehearsal.looking import rehearse
+from workers.rehearsal.rehearsal_turn import rehearse
 from workers.rehearsal.worker import Publisher, report
 
 _PATIENCE_S = 30.0
-# Nobody waits for the machine here, so it may take longer than the worker.
+# It may take longer than the worker, as it runs on demand.
 _BUDGET_MS = 10_000
 
 
 @command(
-    "rehearse",
+    "memories rehearse",
     flag("--dry-run", "only shows it"),
     option("-n", "--namespace", help="of this one alone"),
     option("--seed", type=int, metavar="N", help="draws the same again (default: the time of the stream)"),
     JSON,
     kafka="operator",
     failed="the store or Kafka cannot be asked",
-    example="rehearse --dry-run",
+    example="memories rehearse --dry-run",
 )
 def run(settings: Settings, parsed: Namespace) -> int:
-    """Looks at memories again now, and says what it concludes of each; 1 where Kafka did not take all of that."""
+    """Rehearses memories now, and shows its conclusion about each; 1 if Kafka did not accept all of them."""
     settings.require("memory_dsn")
     made, codec = genesis.read(settings), load_codec()
     publisher = None
     if not parsed.dry_run:
         settings.require("bootstrap")
         if "rehearsal" not in made.services:
-            raise SettingsError("the genesis file names no rehearsal service, so nothing can be recorded: --dry-run")
+            raise SettingsError(
+                "the genesis file names no rehearsal service, so nothing can be recorded: use --dry-run"
+            )
         seed = genesis.service_seed(settings, made, "rehearsal")
         publisher = Publisher(
             settings.bootstrap, codec, seed, lambda: genesis.further_seeds(settings, "service-rehearsal")

@@ -1,5 +1,5 @@
-"""What `status` says of the rule of retention (`policy.erase`): what it is, when it is looked next for what is too old,
-and how much of that is there."""
+"""The part of `status` about the retention rules (`policy.erase`): each rule, its next check, and how many memories are
+too old."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memquorum.core.ids import shard_of
 from memquorum.core.orders import aged
 from memquorum.core.policy import ErasePolicy
 from memquorum.core.retrieval import telling
-from memquorum.core.text.plurals import many
+from memquorum.core.showing.plurals import many
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
 
@@ -24,8 +24,8 @@ _SHOWN = 3
 
 
 def plain(settings: Settings) -> list[dict[str, Any]]:
-    """Tells of each rule that is in force in which shards it is, when it is looked next, what is due since the last
-    look, and what comes of age until the next. None where the store does not answer."""
+    """Reports each rule in force: its shards, its next check, the memories due since the last, and those that come of
+    age until the next. Empty if the store does not answer."""
     if not settings.memory_dsn:
         return []
     try:
@@ -35,8 +35,8 @@ def plain(settings: Settings) -> list[dict[str, Any]]:
         return []
 
 
-def told(settings: Settings) -> list[str]:
-    """The same in a line for each rule."""
+def rule_lines(settings: Settings) -> list[str]:
+    """Reports the same in a line for each rule."""
     return [_line(one) for one in plain(settings)]
 
 
@@ -52,8 +52,10 @@ def _rules(store: Moment, now: dict[int, Genesis]) -> Iterator[dict[str, Any]]:
         for shard in shards:
             as_of, policy = times[shard], now[shard].policy
             mine = [name for name in names if shard_of(name, len(now)) == shard]
-            due += store.old(shard, aged.asked(policy, mine, as_of))
-            coming += sum(one.count for one in store.old(shard, aged.asked(policy, mine, as_of + rule.every_ms)))
+            due += store.old(shard, aged.erasable_selections(policy, mine, as_of))
+            coming += sum(
+                one.count for one in store.old(shard, aged.erasable_selections(policy, mine, as_of + rule.every_ms))
+            )
             begins.append(aged.turn(rule, as_of) + rule.every_ms)
         some = [{"namespace": one.namespace, "type": one.type, "count": one.count, "oldest": one.oldest} for one in due]
         count = sum(one.count for one in due)

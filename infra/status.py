@@ -1,7 +1,7 @@
-"""`python -m infra status`: every process of an installation in one table, with the numbers that it exposes itself.
+"""`memquorum admin fleet status`: every process of an installation in one table, with the numbers that it exposes.
 
-Rates are between two scrapes; latencies are those of the time between them or, where nothing happened, since the start.
-What a process waits for, or is slowed down by, stands at the end of its line in its own words.
+Rates are between two scrapes; latencies are of the same interval or, if nothing happened in it, since the start. Each
+line ends with the reasons, if any, why the process waits or is slowed down.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from rich.text import Text
 from db import erasure_rows
 from db.connection import READER, Link
 from db.queries import QUERIES
-from infra import copies, policy, retained, summariser, supervisor, sweeps, telemetry
-from infra.command import command
-from infra.settings import Settings
+from infra import copies, policy_command, process_telemetry, retained, run_folder, summariser, sweeps
+from infra.operator_command import command
+from infra.settings import Settings, console_url
 from memquorum import terminal
 from memquorum.commands import JSON, flag
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
 from memquorum.telemetry import metrics
 
-# Which stages a process runs; every other runs one of its own name.
+# The stages of processes that do not run just one of their own name.
 _STAGES = {
     "streams": ("salience", "decay", "sessions", "rewards", "nomination"),
     "consolidator": ("consolidator", "rollups"),
@@ -49,8 +49,8 @@ _MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Scrape:
-    """What a process exposed at a moment: values by metric and labels, what it said of its readiness, and what it did
-    last, by what that is about."""
+    """The metrics of a process at a moment: values by metric and labels, its readiness, and its last activity by
+    subject."""
 
     at: float = 0.0
     values: Mapping[str, Mapping[tuple[tuple[str, str], ...], float]] = field(default_factory=dict)
@@ -58,12 +58,12 @@ class Scrape:
     notes: Mapping[str, str] = field(default_factory=dict)
 
     def total(self, name: str, **labels: str) -> float:
-        """The sum over everything that bears these labels."""
+        """The sum over all values with these labels."""
         wanted = set(labels.items())
         return sum(value for found, value in self.values.get(name, {}).items() if wanted <= set(found))
 
     def has(self, name: str, **labels: str) -> bool:
-        """Whether anything bears these labels."""
+        """True if any value has these labels."""
         return any(set(labels.items()) <= set(found) for found in self.values.get(name, {}))
 
     def buckets(self, name: str, **labels: str) -> dict[float, float]:
@@ -78,8 +78,8 @@ class Scrape:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A stage's numbers. Rates a second, latencies in milliseconds, None where it has none."""
+class StageNumbers:
+    """A stage's numbers. Rates a second, latencies in milliseconds, None if it has none."""
 
     stage: str
     taken: float
@@ -91,13 +91,13 @@ class Line:
     refused: int
 
 
-@command("status", JSON, flag("--watch", "live, until Ctrl-C"), kafka="operator", example="status --watch")
+@command("fleet status", JSON, flag("--watch", "live, until Ctrl-C"), kafka="operator", example="fleet status --watch")
 def _status(given: Settings, parsed: Namespace) -> int:
-    """Says what runs, with rates, lags and latencies; 1 where nothing runs."""
+    """Shows what runs, with rates, lags and latencies; 1 if nothing runs."""
     return show(given, parsed.json, parsed.watch)
 
 
-@command("metrics", example="metrics")
+@command("fleet metrics", example="fleet metrics")
 def _metrics(given: Settings, parsed: Namespace) -> int:
     """Lists the metrics that every process exposes, each with its sentence."""
     print("\n".join(definitions()))
@@ -105,24 +105,24 @@ def _metrics(given: Settings, parsed: Namespace) -> int:
 
 
 def show(given: Settings, as_json: bool, watch: bool) -> int:
-    """Prints the table once, or live until Ctrl-C. Returns the exit status: 1 where nothing runs."""
+    """Prints the table once, or live until Ctrl-C. Returns the exit status: 1 if nothing runs."""
     console = terminal.console()
     if not console.is_terminal:
         console.width = 160
     if not watch:
-        found, before = supervisor.read_pids(given.run_dir), scrapes(given)
+        found, before = run_folder.read_pids(given.run_dir), scrapes(given)
         if found:
             time.sleep(_BETWEEN_S)
         return _once(given, found, [before, scrapes(given)], console, as_json)
     seen: deque[dict[str, Scrape]] = deque([scrapes(given)], maxlen=_WINDOW)
-    # What is too old is asked once: in a store that has much of it, that takes longer than a second.
-    old = retained.told(given)
+    # Memories that are too old are counted once: with many of them, that takes longer than a second.
+    old = retained.rule_lines(given)
     try:
         with Live(console=console, auto_refresh=False, screen=console.is_terminal) as live:
             while True:
                 time.sleep(_BETWEEN_S)
                 seen.append(scrapes(given))
-                live.update(_picture(given, supervisor.read_pids(given.run_dir), list(seen), old), refresh=True)
+                live.update(_picture(given, run_folder.read_pids(given.run_dir), list(seen), old), refresh=True)
     except KeyboardInterrupt:
         return 0
 
@@ -133,11 +133,11 @@ def _once(
     if as_json:
         if found:
             found["withheld"], found["summaries_waiting"] = stored(given)
-            found["policies"] = policy.versions(given)
+            found["policies"] = policy_command.versions(given)
             found["erased_by_age"] = retained.plain(given)
-            found["kept_rebuilds"] = copies.told(given)
-            found["swept"] = sweeps.told(given)
-            found["summariser"] = summariser.told(given)
+            found["kept_rebuilds"] = copies.rebuild_lines(given)
+            found["swept"] = sweeps.describe(given)
+            found["summariser"] = summariser.describe(given)
         for name, process in found.get("processes", {}).items():
             process["stages"] = [asdict(line) for line in lines(name, seen)]
             now = seen[-1].get(name, Scrape())
@@ -147,7 +147,7 @@ def _once(
     if not found:
         print(f"nothing runs in {given.run_dir}")
         return 1
-    console.print(_picture(given, found, seen, retained.told(given)))
+    console.print(_picture(given, found, seen, retained.rule_lines(given)))
     return 0
 
 
@@ -159,17 +159,17 @@ def _picture(
     foot = f"{found['state']}: {found['step']} (supervisor {found['supervisor']}, folder {given.run_dir})"
     if found["state"] == "ready":
         withheld, waiting = stored(given)
-        foot += f"\nKafka {given.bootstrap}, retrieval {given.retrieval_url}"
+        foot += f"\nKafka {given.bootstrap}, retrieval {given.retrieval_url}, console {console_url(given)}"
         foot += "".join(f"\nwithheld, and to be ordered again: {one}" for one in withheld)
-        foot += "".join(f"\n{one}" for one in (*policy.versions(given), *old, *copies.told(given)))
-        foot += f"\n{sweeps.told(given)}\n{summariser.told(given)}; {waiting} wait for the members' vote"
+        foot += "".join(f"\n{one}" for one in (*policy_command.versions(given), *old, *copies.rebuild_lines(given)))
+        foot += f"\n{sweeps.describe(given)}\n{summariser.describe(given)}; {waiting} wait for the members' vote"
     foot += "".join(f"\n{about}: {what}" for now in seen[-1].values() for about, what in now.notes.items())
     return Group(_table(found.get("processes", {}), seen), Text(foot))
 
 
 def stored(given: Settings) -> tuple[list[str], int]:
-    """The orders to erase that were withheld and that nobody has given again, each in a line, and how many summaries
-    wait for the members' vote; of a store that does not answer none, which the processes' own lines tell."""
+    """Returns the withheld orders to erase that were not given again, a line each, and the number of summaries that
+    wait for the members' vote; nothing if the store does not answer, which the processes' own lines say."""
     if not given.memory_dsn:
         return [], 0
     link = Link(given.memory_dsn, READER, StoreUnavailable)
@@ -184,7 +184,7 @@ def stored(given: Settings) -> tuple[list[str], int]:
 
 
 def _table(processes: Mapping[str, Mapping[str, Any]], seen: Sequence[dict[str, Scrape]]) -> Table:
-    """Fits into 80 columns while all is well: what is not stands at the end of its line."""
+    """The table; fits into 80 columns while all is well, as only problems are added at the end of a line."""
     table = Table(box=None, pad_edge=False)
     table.add_column("process", no_wrap=True)
     for name in ("pid", "MiB", "in/s", "out/s", "lag", "p50 ms", "p99 ms", "open", "refused"):
@@ -196,7 +196,7 @@ def _table(processes: Mapping[str, Mapping[str, Any]], seen: Sequence[dict[str, 
         shown = lines(name, seen)
         alone = len(shown) == 1
         numbers = _cells(shown[0]) if alone else [""] * 7
-        says = "; ".join(filter(None, [_unusual(process), now.says]))
+        says = "; ".join(filter(None, [unusual(process), now.says]))
         pid = str(process.get("pid") or "")
         table.add_row(name, pid, f"{memory:.0f}" if memory else "", *numbers, Text(says, style="yellow"))
         for line in () if alone else shown:
@@ -204,15 +204,15 @@ def _table(processes: Mapping[str, Mapping[str, Any]], seen: Sequence[dict[str, 
     return table
 
 
-def _unusual(process: Mapping[str, Any]) -> str:
-    """What is not as it should be about a process: it does not run, or had to be started again."""
+def unusual(process: Mapping[str, Any]) -> str:
+    """The problems of a process: it does not run, or was restarted."""
     state = "" if process.get("state") == "running" else str(process.get("state"))
     starts = int(process.get("starts") or 1)
     alarm = f"ALARM: {process['alarm']}" if process.get("alarm") else ""
     return ", ".join(filter(None, [alarm, state, f"started {starts} times" if starts > 1 else ""]))
 
 
-def _cells(line: Line) -> list[str]:
+def _cells(line: StageNumbers) -> list[str]:
     return [
         _rate(line.taken),
         _rate(line.sent),
@@ -224,8 +224,8 @@ def _cells(line: Line) -> list[str]:
     ]
 
 
-def lines(name: str, seen: Sequence[dict[str, Scrape]]) -> list[Line]:
-    """The stages of a process, by its first and its last scrape; none where it was not scraped."""
+def lines(name: str, seen: Sequence[dict[str, Scrape]]) -> list[StageNumbers]:
+    """The stages of a process, by its first and its last scrape; empty without a scrape."""
     now = seen[-1].get(name)
     if now is None or not now.values:
         return []
@@ -240,17 +240,17 @@ def _precedes(before: Scrape, now: Scrape) -> bool:
     return before.at < now.at and before.total(started) == now.total(started)
 
 
-def _line(stage: str, before: Scrape, now: Scrape) -> Line:
+def _line(stage: str, before: Scrape, now: Scrape) -> StageNumbers:
     seconds = max(now.at - before.at, 1e-9)
     labels = {"stage": stage}
     taken, latency = metrics.CONSUMED.name, metrics.LATENCY.name
     if stage == "retrieval":
-        # What it takes are requests, and its latency is that of a search.
+        # It counts requests, and its latency is that of searches.
         taken, latency = f"{metrics.REQUESTS.name}_count", metrics.REQUESTS.name
         labels = {}
     own = {"http_route": "/search"} if stage == "retrieval" else labels
     spread = _spread(before.buckets(latency, **own), now.buckets(latency, **own))
-    return Line(
+    return StageNumbers(
         stage=stage,
         taken=(now.total(taken, **labels) - before.total(taken, **labels)) / seconds,
         sent=(now.total(metrics.SENT.name, stage=stage) - before.total(metrics.SENT.name, stage=stage)) / seconds,
@@ -266,15 +266,15 @@ def _line(stage: str, before: Scrape, now: Scrape) -> Line:
 
 
 def _spread(before: Mapping[float, float], now: Mapping[float, float]) -> dict[float, float]:
-    """What came between two scrapes, or where nothing came, all of it."""
+    """The counts between two scrapes, or the totals if all of these are zero."""
     between = {bound: count - before.get(bound, 0.0) for bound, count in now.items()}
     return between if any(between.values()) else dict(now)
 
 
 def quantile(q: float, buckets: Mapping[float, float]) -> float | None:
-    """A quantile in milliseconds out of cumulated counts by upper bound in seconds; within a bucket in proportion.
+    """A quantile in milliseconds from cumulated counts by upper bound in seconds; interpolated within a bucket.
 
-    None without observations. What lies in the last, open bucket is told as its lower bound.
+    None without observations. A quantile in the last, open bucket is given as its lower bound.
     """
     bounds = sorted(buckets)
     if not bounds or not buckets[bounds[-1]]:
@@ -289,8 +289,8 @@ def quantile(q: float, buckets: Mapping[float, float]) -> float | None:
 
 
 def scrapes(given: Settings) -> dict[str, Scrape]:
-    """What every process that is announced exposes now; an empty scrape for one that does not answer."""
-    places = telemetry.announced(given.run_dir)
+    """Scrapes every announced process; an empty scrape for one that does not answer."""
+    places = process_telemetry.announced(given.run_dir)
     if not places:
         return {}
     with ThreadPoolExecutor(len(places)) as threads, httpx.Client(timeout=_SCRAPE_S) as client:
@@ -332,7 +332,7 @@ def _ms(value: float | None) -> str:
 
 
 def definitions() -> Iterable[str]:
-    """Every metric as a row of a table in Markdown: what `python -m infra metrics` prints."""
+    """Every metric as a row of a table in Markdown: what `memquorum admin fleet metrics` prints."""
     yield "| metric | kind | labels | |"
     yield "|---|---|---|---|"
     for of in metrics.ALL:

@@ -1,4 +1,4 @@
-"""Who sums sessions up in an installation, as its settings say: rules, or a model behind an endpoint."""
+"""Chooses an installation's summarizer by its settings: rules, or a model behind an endpoint."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ KEY = f"{PREFIX}SUMMARISER_KEY"
 BUDGET, COMPARING_BUDGET = "summariser-budget.json", "comparisons-budget.json"
 
 
-def told(settings: Settings) -> str:
-    """Who sums up, in a line."""
+def describe(settings: Settings) -> str:
+    """Describes the summarizer in a line."""
     if not settings.summariser_url:
         return f"summaries: {EXTRACTIVE}, sentences as they were said"
     found, may = endpoint(settings, {}), gate(settings)
@@ -35,7 +35,7 @@ def told(settings: Settings) -> str:
 
 
 def model(settings: Settings, refused: Callable[[str, int], None]) -> Model | None:
-    """The model that the settings name; None where they name none. Raises SettingsError."""
+    """The settings' model; None if they name none. Raises SettingsError."""
     if not settings.summariser_url:
         return None
     budget = Budget(settings.state_dir / BUDGET, settings.summariser_tokens_per_day)
@@ -45,7 +45,7 @@ def model(settings: Settings, refused: Callable[[str, int], None]) -> Model | No
 
 
 def comparing(settings: Settings) -> Chat | None:
-    """The model that compares memories, with a budget of its own; None where the settings ask none. Raises
+    """The model that compares memories, with a budget of its own; None if the settings use none. Raises
     SettingsError."""
     if not settings.summariser_url or not settings.compare_per_minute:
         return None
@@ -55,11 +55,11 @@ def comparing(settings: Settings) -> Chat | None:
 
 
 def endpoint(settings: Settings, environment: Mapping[str, str]) -> Endpoint:
-    """Where the model answers, with its key. Raises SettingsError."""
+    """The model's endpoint, with its key. Raises SettingsError."""
     settings.require("summariser_model")
     where = urlsplit(settings.summariser_url)
     if where.scheme not in ("http", "https") or not where.hostname or where.query or where.fragment:
-        raise SettingsError("settings: summariser_url: wanted is https://HOST/v1, without what stands behind")
+        raise SettingsError("settings: summariser_url: give https://HOST/v1, without a query or fragment")
     if where.username is not None or where.password is not None:
         raise SettingsError("settings: summariser_url: names a user; give a key by summariser_key_file")
     try:
@@ -87,12 +87,12 @@ def _key(settings: Settings, environment: Mapping[str, str]) -> str:
             raise SettingsError(f"settings: summariser_key_file: {type(error).__name__}, it cannot be read") from None
     key = key.strip()
     if not key.isascii() or not key.isprintable() or " " in key:
-        raise SettingsError(f"settings: the key of {KEY} or summariser_key_file is none: it is one word")
+        raise SettingsError(f"settings: the key in {KEY} or summariser_key_file is malformed: it must be one word")
     return key
 
 
 def gate(settings: Settings) -> Gate:
-    """What the model may see. Raises SettingsError."""
+    """The filter of memories that the model may see. Raises SettingsError."""
     laws = frozenset(settings.summariser_jurisdictions.split())
     try:
         facets.check_purpose("purpose", settings.summariser_purpose)
@@ -104,7 +104,7 @@ def gate(settings: Settings) -> Gate:
 
 
 def check(settings: Settings) -> None:
-    """Raises SettingsError for what begins with `summariser_` and is no such thing."""
+    """Raises SettingsError for an invalid setting that begins with `summariser_`."""
     if settings.summariser_url:
         endpoint(settings, {})
     gate(settings)

@@ -1,7 +1,7 @@
 """The embedded installation: servers, topics, databases, cluster and fleet, under one supervising process.
 
-`serve` is that process. `started` runs it as a child for the length of a `with` block; `launch` leaves it behind.
-What runs stands in the run folder's pids.json; a lock beside it tells whether its supervisor is alive.
+`serve` is that process. `started` runs it as a child during a `with` block; `launch` leaves it running. The run
+folder's pids.json lists the processes; a lock beside it tells whether its supervisor is alive.
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ from pathlib import Path
 from typing import IO, Any
 
 from db.migrate import migrate
-from infra import genesis, kafkalogins, logins, settings, summariser, topics, wholefiles
-from infra.command import command
+from infra import genesis, kafkalogins, logins, reencode_command, settings, summariser, topic_files, wholefiles
 from infra.embedded.brokers import Brokers, standing
-from infra.embedded.kafka import Demands
+from infra.embedded.kafka_broker import Demands
 from infra.embedded.postgres import Postgres
 from infra.embedded.processes import EmbeddedError, free_port, spawn, stop, tail
 from infra.fleet import Fleet, roles, start_anew, start_forked
 from infra.forkserver import ForkServer
+from infra.operator_command import command
 from infra.roles import check_encoders
+from infra.run_folder import LOCK, PIDS, alive, read_pids
 from infra.servers import Servers
-from infra.settings import Mendable, Settings, SettingsError
+from infra.settings import Mendable, Settings, SettingsError, console_url
 from memquorum import terminal
 from memquorum.commands import flag, option, seconds
 from workers.kafka.loop import Stop
@@ -40,8 +41,6 @@ from workers.kafka.loop import Stop
 log = logging.getLogger(__name__)
 
 ROOT = Path(__file__).resolve().parents[1]
-_PIDS = "pids.json"
-_LOCK = "supervisor.lock"
 _LOG = "supervisor.log"
 _BEAT_S = 0.1
 _LOCK_S = 2.0
@@ -57,7 +56,7 @@ class SupervisorError(Mendable, RuntimeError):
 
 @dataclass
 class _Books:
-    """pids.json: what the supervisor says about itself and its processes."""
+    """pids.json: the state of the supervisor and its processes."""
 
     file: Path
     state: dict[str, Any] = field(default_factory=lambda: {"supervisor": os.getpid(), "state": "starting", "step": ""})
@@ -71,7 +70,7 @@ _OWN_SERVERS = ("MEMQUORUM_BOOTSTRAP", "MEMQUORUM_MEMORY_DSN", "MEMQUORUM_VAULT_
 
 
 @command(
-    "up",
+    "fleet up",
     flag("--foreground", "stay, log to the terminal, stop on Ctrl-C"),
     option(
         "--wait",
@@ -82,7 +81,7 @@ _OWN_SERVERS = ("MEMQUORUM_BOOTSTRAP", "MEMQUORUM_MEMORY_DSN", "MEMQUORUM_VAULT_
     ),
     login="administrator",
     process=lambda parsed: "supervisor" if parsed.foreground else None,
-    example="up",
+    example="fleet up",
 )
 def _up(given: Settings, parsed: Namespace) -> int:
     """Starts the embedded servers and the fleet."""
@@ -103,47 +102,39 @@ def _up(given: Settings, parsed: Namespace) -> int:
 
 
 def _addresses(running: Settings) -> list[str]:
-    """What is said once all are ready: where everything is."""
+    """The lines printed once all are ready: the addresses, and what is still to do."""
     told = [
         f"memquorum is ready. Its folder is {running.run_dir}",
         f"  Kafka      {running.bootstrap}",
         f"  retrieval  {running.retrieval_url}",
+        f"  console    {console_url(running)}",
     ]
-    if running.summariser_url:  # text leaves the house, and what said so may be a run of weeks ago
-        told += [f"  {summariser.told(running)}", f"             (summariser_url in {running.file})"]
+    if running.summariser_url:  # texts are sent to others, perhaps because of a setting made weeks ago
+        told += [f"  {summariser.describe(running)}", f"             (summariser_url in {running.file})"]
+    if (found := reencode_command.others(running)) and found[1]:
+        told.append(f"  {reencode_command.describe(*found)}: run `memquorum admin memories reencode`")
     return told
 
 
-@command("down", example="down")
+@command("fleet down", example="fleet down")
 def _down(given: Settings, parsed: Namespace) -> int:
     """Stops what `up` started."""
     print("stopped" if down(given.run_dir) else f"nothing runs in {given.run_dir}")
     return 0
 
 
-def read_pids(run_dir: Path) -> dict[str, Any]:
-    """What pids.json says, or {} where nothing runs. Its `state` is starting, ready, failed or stopping."""
-    if not _alive(run_dir):
-        return {}
-    try:
-        found = json.loads((run_dir / _PIDS).read_text())
-        return found if isinstance(found, dict) else {}
-    except FileNotFoundError:
-        return {}
-
-
 def serve(configured: Settings, ready: Callable[[Settings], None] = lambda _: None) -> None:
-    """Starts everything, watches it until SIGTERM or SIGINT, stops everything. Call from the main thread.
+    """Starts all parts, watches them until SIGTERM or SIGINT, stops them. Call from the main thread.
 
-    `ready` is called once with the settings in force, when every process is ready.
-    Raises SupervisorError when another supervisor has the run folder, or what a part that did not start raised.
+    `ready` is called once with the settings in force, when every process is ready. Raises SupervisorError if another
+    supervisor has the run folder, or the error of a part that did not start.
     """
     stopping = Stop().on_signals()
     run_dir = configured.run_dir
     run_dir.mkdir(parents=True, exist_ok=True)
     _close_to_others(run_dir)
     with _locked(run_dir), contextlib.ExitStack() as parts:
-        books = _Books(run_dir / _PIDS)
+        books = _Books(run_dir / PIDS)
         try:
             _run(configured, parts, books, stopping, ready)
         except Exception as error:
@@ -155,7 +146,7 @@ def serve(configured: Settings, ready: Callable[[Settings], None] = lambda _: No
 
 
 def _close_to_others(run_dir: Path) -> None:
-    """Takes the rights of other users from the folders of an installation that an earlier version made."""
+    """Removes the rights of other users from the folders of an installation that an earlier version made."""
     for folder in run_dir.iterdir():
         if folder.is_dir() and not folder.is_symlink():
             folder.chmod(folder.stat().st_mode & 0o700)
@@ -164,7 +155,7 @@ def _close_to_others(run_dir: Path) -> None:
 def _run(
     configured: Settings, parts: contextlib.ExitStack, books: _Books, stopping: Stop, told: Callable[[Settings], None]
 ) -> None:
-    # It imports while the servers start. Elsewhere no kernel kills its processes with it.
+    # It imports while the servers start. Only on Linux does the kernel kill its processes with it.
     forks = ForkServer(configured.logs_dir / "forkserver.log") if sys.platform == "linux" else None
     if forks:
         parts.callback(forks.close)
@@ -198,7 +189,7 @@ def _run(
     now.save()
     books.write(step="processes")
     ready = configured.run_dir / "ready"
-    # In their environment alone: a process that somebody adds with `run` must not drive one of these out.
+    # Only in their environment: a process added with `run` must not replace one of these.
     named = replace(now, instance="supervised")
     members = genesis.identities(now, genesis.read(now))
     start = start_forked(forks) if forks else start_anew
@@ -209,21 +200,21 @@ def _run(
 
 
 def environment(named: Settings, process: str) -> dict[str, str]:
-    """What a process is told: it logs in as itself."""
+    """The environment of a process, with its own login."""
     return {**_inherited(), **logins.of(named, process).environment(), "PYTHONUNBUFFERED": "1"}
 
 
 def _demands(configured: Settings) -> Demands | None:
-    """What clients of the embedded brokers must show; makes what they show it with."""
+    """The logins that clients of the embedded brokers need; makes the files for them."""
     if configured.kafka_protocol == "PLAINTEXT":
         return None
     return Demands(configured.kafka_protocol, kafkalogins.make(configured))
 
 
 def provision(now: Settings) -> None:
-    """Makes what is missing of topics, databases, their tables and rights. A second call changes nothing."""
+    """Makes the missing topics, databases, tables and rights. A second call changes nothing."""
     address, made = kafkalogins.of(now, kafkalogins.ADMIN).bootstrap, genesis.read(now)
-    for line in topics.ensure(address, made.shards, now.replication, now.min_isr, made.cluster):
+    for line in topic_files.ensure(address, made.shards, now.replication, now.min_isr, made.cluster):
         log.warning("topic %s", line)
     if now.kafka_protocol != "PLAINTEXT":
         kafkalogins.ensure_acls(address)
@@ -250,10 +241,10 @@ def _watch(fleet: Fleet, servers: Servers, books: _Books, stopping: Stop, ready:
 
 @contextlib.contextmanager
 def started(configured: Settings, progress: Progress | None = None) -> Iterator[Settings]:
-    """An installation for the length of the block, as a child of this process: it dies with it, even by SIGKILL.
+    """Runs an installation during the block, as a child of this process: it dies with it, even by SIGKILL.
 
-    `configured` is saved to the run folder first; a genesis file that is there already is used. Yields the settings in
-    force. Call from the main thread. Raises SupervisorError.
+    `configured` is saved to the run folder first; an existing genesis file is used. Yields the settings in force. Call
+    from the main thread. Raises SupervisorError.
     """
     _refuse_second(configured.run_dir)
     process = _spawn(configured, attached=True)
@@ -265,8 +256,8 @@ def started(configured: Settings, progress: Progress | None = None) -> Iterator[
 
 
 def launch(configured: Settings, progress: Progress, wait_s: float = _READY_S) -> Settings:
-    """Starts it as `started` does, but the installation stays when this process ends; `down` stops it. What is not
-    ready after `wait_s` seconds is stopped. Raises SupervisorError."""
+    """Starts an installation that stays when this process ends; `down` stops it. If it is not ready after `wait_s`
+    seconds, it is stopped. Raises SupervisorError."""
     _refuse_second(configured.run_dir)
     process = _spawn(configured, attached=False)
     try:
@@ -278,13 +269,13 @@ def launch(configured: Settings, progress: Progress, wait_s: float = _READY_S) -
 
 
 def down(run_dir: Path) -> bool:
-    """Stops the installation of a run folder and waits until it has stopped; whether there was one."""
+    """Stops the installation of a run folder and waits until it has stopped; True if there was one."""
     pid = read_pids(run_dir).get("supervisor")
     if pid is None:
         return False
     os.kill(pid, signal.SIGTERM)
     deadline = time.monotonic() + _DOWN_S
-    while _alive(run_dir):
+    while alive(run_dir):
         if time.monotonic() > deadline:
             os.kill(pid, signal.SIGKILL)  # its processes die with it
         time.sleep(_BEAT_S)
@@ -293,8 +284,9 @@ def down(run_dir: Path) -> bool:
 
 def _spawn(configured: Settings, attached: bool) -> subprocess.Popen[bytes]:
     configured.save()
-    (configured.run_dir / _PIDS).unlink(missing_ok=True)
-    command = [sys.executable, "-m", "infra", "up", "--foreground", "--run-dir", str(configured.run_dir)]
+    (configured.run_dir / PIDS).unlink(missing_ok=True)
+    words = ("admin", "fleet", "up", "--foreground", "--run-dir", str(configured.run_dir))
+    command = [sys.executable, "-m", "infra", *words]
     environment = {**_inherited(), "PYTHONUNBUFFERED": "1"}
     file = configured.logs_dir / _LOG
     if attached:
@@ -334,22 +326,22 @@ def _await_ready(run_dir: Path, process: subprocess.Popen[bytes], progress: Prog
 
 
 def _why(run_dir: Path) -> str:
-    """What a supervisor that is gone has said at last."""
+    """The last error of a supervisor that is gone."""
     with contextlib.suppress(FileNotFoundError, ValueError):
-        found = json.loads((run_dir / _PIDS).read_text())
+        found = json.loads((run_dir / PIDS).read_text())
         if found.get("state") == "failed":
             return str(found["step"])
     return tail(run_dir / "logs" / _LOG)
 
 
 def _refuse_second(run_dir: Path) -> None:
-    if _alive(run_dir):
+    if alive(run_dir):
         raise SupervisorError(f"an installation runs in {run_dir} already: see `make status`, `make down`")
 
 
 @contextlib.contextmanager
 def _locked(run_dir: Path) -> Iterator[None]:
-    with (run_dir / _LOCK).open("w") as lock:
+    with (run_dir / LOCK).open("w") as lock:
         deadline = time.monotonic() + _LOCK_S
         while not _taken(lock):
             if time.monotonic() > deadline:
@@ -362,24 +354,12 @@ def _taken(lock: IO[str]) -> bool:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return True
-    except BlockingIOError:  # another supervisor, or someone who only asks whether there is one
+    except BlockingIOError:  # another supervisor, or a process that only checks for one
         return False
-
-
-def _alive(run_dir: Path) -> bool:
-    """Whether a supervisor holds the run folder. The lock goes with its process, however that ends."""
-    try:
-        with (run_dir / _LOCK).open("r") as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            return False
-    except FileNotFoundError:
-        return False
-    except BlockingIOError:
-        return True
 
 
 def _inherited() -> dict[str, str]:
-    """Our environment without settings: those travel in settings.json, or explicitly."""
+    """Our environment without settings, which are passed in settings.json, or explicitly."""
     return {name: value for name, value in os.environ.items() if not name.startswith(settings.PREFIX)}
 
 

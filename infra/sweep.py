@@ -1,4 +1,4 @@
-"""The operator's `sweep`: what was erased and forgotten is made to go from the files, too (docs/erasing.md)."""
+"""The operator's `sweep`: removes erased and forgotten content from the databases' files, too (docs/use/erasing.md)."""
 
 from __future__ import annotations
 
@@ -13,31 +13,32 @@ from rich.console import Console
 from db import sweeping
 from db.sweeping import MayNotSweep, Swept
 from infra import copies, genesis, sweeps
-from infra.command import command
+from infra.operator_command import command
 from infra.settings import Settings
 from memquorum import terminal
 from memquorum.commands import JSON, flag
 from memquorum.core.retrieval.telling import moment
 from workers.intake import outside
-from workers.intake.outside import Taken
+from workers.intake.outside import TopicState
 
 log = logging.getLogger(__name__)
 
 
 @command(
-    "sweep",
+    "database sweep",
     flag("--outside", "also delete what intake let in from the outside topics; it cannot be read there again"),
     JSON,
     login="administrator",
     kafka="admin",
     failed="not everything was swept",
     failing=(MayNotSweep,),
-    example="sweep --outside",
+    example="database sweep --outside",
 )
 def run(settings: Settings, parsed: Namespace) -> int:
-    """Makes what was erased and forgotten go from the databases' files, too.
+    """Removes erased and forgotten content from the databases' files, too.
 
-    It sweeps both databases, drops rebuilds that were kept, and tells what remains in the outside topics. Returns 0.
+    It sweeps both databases, drops rebuilds that were kept, and reports the records left in the outside topics. Returns
+    0.
     """
     settings.require("bootstrap", "memory_dsn", "vault_dsn")
     console = terminal.console()
@@ -51,7 +52,7 @@ def run(settings: Settings, parsed: Namespace) -> int:
     try:
         sweeps.note(settings, time.time_ns() // 1_000_000, sweeps.HAND)
     except OSError as error:
-        log.warning("swept, but `status` will not tell of it: %s", error)
+        log.warning("swept, but not recorded for `status`: %s", error)
     for name in copies.drop_all(settings):
         told = f"dropped the database {name!r}, a rebuild that was kept"
         print(json.dumps({"database": name, "what": "rebuild", "dropped": True}) if parsed.json else told)
@@ -59,7 +60,7 @@ def run(settings: Settings, parsed: Namespace) -> int:
         told = "the server keeps old files of its write-ahead log: set wal_recycle = off, or they hold what was deleted"
         print(json.dumps({"warning": told}) if parsed.json else told)
     shards = genesis.read(settings).shards
-    taken = outside.taken(settings.bootstrap, shards)
+    taken = outside.topic_states(settings.bootstrap, shards)
     if parsed.outside:
         outside.delete(settings.bootstrap, taken)
     for each in taken:
@@ -68,7 +69,7 @@ def run(settings: Settings, parsed: Namespace) -> int:
 
 
 def databases(settings: Settings) -> Iterator[tuple[str, Swept]]:
-    """Sweeps both databases; tells of each step when it is done. Raises MayNotSweep, psycopg.OperationalError."""
+    """Sweeps both databases; reports each step when it is done. Raises MayNotSweep, psycopg.OperationalError."""
     for database, dsn, tables in (
         ("memory", settings.memory_dsn, sweeping.MEMORY),
         ("vault", settings.vault_dsn, sweeping.VAULT),
@@ -77,7 +78,7 @@ def databases(settings: Settings) -> Iterator[tuple[str, Swept]]:
             yield database, step
 
 
-def _tell(console: Console, taken: Taken, *, deleted: bool, as_json: bool) -> None:
+def _tell(console: Console, taken: TopicState, *, deleted: bool, as_json: bool) -> None:
     if as_json:
         oldest = {"topic": taken.topic, "records": taken.records, "oldest": taken.oldest, "deleted": deleted}
         print(json.dumps(oldest))

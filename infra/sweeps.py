@@ -1,4 +1,4 @@
-"""When an installation was swept last, by whom, and when it is swept next: a file of its state folder."""
+"""Records the last sweep of an installation and by whom, and computes the next: a file of its state folder."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _HOUR_MS = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Last:
-    """The last sweep in milliseconds, by HAND or TIMER; `by` None: not swept yet, and since then the timer counts."""
+    """The last sweep in milliseconds, by HAND or TIMER; `by` None: not swept yet; the timer counts from `at`."""
 
     at: int
     by: str | None
 
 
 def last(settings: Settings) -> Last | None:
-    """What was noted last. None: nothing."""
+    """Returns the last note. None without one."""
     try:
         said = json.loads(_file(settings).read_text(encoding="utf-8"))
         return Last(int(said["at"]), said["by"])
@@ -32,17 +32,17 @@ def last(settings: Settings) -> Last | None:
 
 
 def note(settings: Settings, at: int, by: str | None) -> None:
-    """Notes a sweep, or that the timer begins to count. Raises OSError."""
+    """Notes a sweep, or the start of the timer. Raises OSError."""
     wholefiles.write(_file(settings), json.dumps({"at": at, "by": by}) + "\n")
 
 
-def told(settings: Settings) -> str:
-    """A line: when it was swept last and by whom, and when it is swept next."""
+def describe(settings: Settings) -> str:
+    """A line: when and by whom it was swept last, and when it is swept next."""
     found = last(settings)
     if found is None or found.by is None:
         before = "not swept yet"
     else:
-        how = "by hand, `python -m infra sweep`" if found.by == HAND else "by its timer"
+        how = "by hand, `memquorum admin database sweep`" if found.by == HAND else "by its timer"
         before = f"swept last at {moment(found.at)} ({how})"
     if not settings.sweep_hours:
         return f"{before}; never by itself (sweep_hours = 0)"

@@ -1,4 +1,5 @@
-"""The operator's `vault-backup` and `vault-restore`: the vault as one file, and put back whole (docs/erasing.md)."""
+"""The operator's `vault-backup` and `vault-restore`: writes the vault to one file, and restores it whole
+(docs/use/erasing.md)."""
 
 from __future__ import annotations
 
@@ -7,18 +8,18 @@ import subprocess
 from argparse import Namespace
 from pathlib import Path
 
-from infra.command import command
 from infra.embedded.postgres import BINARIES
+from infra.operator_command import command
 from infra.settings import Settings, SettingsError
 from memquorum.commands import option
 
 _FILE = option("file", type=Path, metavar="FILE", help="the backup, in the form of `pg_dump --format=custom`")
 
 _MAGIC = b"PGDMP"
-"""What a file of `pg_dump --format=custom` begins with."""
+"""The first bytes of a file of `pg_dump --format=custom`."""
 
 
-@command("vault-backup", _FILE, login="administrator", example="vault-backup vault.dump")
+@command("backup make", _FILE, login="administrator", example="backup make vault.dump")
 def back_up(settings: Settings, parsed: Namespace) -> int:
     """Writes the vault to a new file that its owner alone may read.
 
@@ -29,7 +30,7 @@ def back_up(settings: Settings, parsed: Namespace) -> int:
     try:
         os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except OSError as error:
-        raise SettingsError(f"vault-backup: {file} cannot be made anew: {error.strerror}") from None
+        raise SettingsError(f"vault-backup: {file} cannot be created: {error.strerror}") from None
     try:
         _call("pg_dump", "--format=custom", f"--file={file}", f"--dbname={settings.vault_dsn}")
     except BaseException:
@@ -39,11 +40,11 @@ def back_up(settings: Settings, parsed: Namespace) -> int:
     return 0
 
 
-@command("vault-restore", _FILE, login="administrator", example="vault-restore vault.dump")
+@command("backup restore", _FILE, login="administrator", example="backup restore vault.dump")
 def put_back(settings: Settings, parsed: Namespace) -> int:
-    """Puts the vault back from a file whole, or leaves it as it is.
+    """Restores the vault from a file whole, or leaves it unchanged.
 
-    No key is given until the commit worker has destroyed again what was destroyed since (infra/decisions/0048).
+    It gives no key until the commit worker has repeated the destructions made since the backup (infra/decisions/0048).
     Returns 0. Raises SettingsError.
     """
     settings.require("vault_dsn")
@@ -59,7 +60,7 @@ def put_back(settings: Settings, parsed: Namespace) -> int:
 
 
 def _call(program: str, *arguments: str) -> None:
-    """Runs one of the server's own programs. Raises SettingsError with what it complained of."""
+    """Runs one of the server's own programs. Raises SettingsError with its error output."""
     done = subprocess.run(
         [str(BINARIES / program), "--no-password", *arguments], capture_output=True, text=True, check=False
     )

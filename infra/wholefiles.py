@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 def write(file: Path, content: str | bytes, mode: int = 0o666, *, lasting: bool = False) -> None:
-    """Writes the file, in place of one that is there. Its folder is made where it is missing.
+    """Writes the file, replacing an existing one. Creates its folder if it is missing.
 
-    `mode`: what the process's umask leaves of it. `lasting`: it is on the disk before it takes its place.
+    `mode`: reduced by the process's umask. `lasting`: it is flushed to the disk before it replaces the old one.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     # Several may write the same file at once, and each needs a draft of its own.
@@ -29,5 +29,5 @@ def write(file: Path, content: str | bytes, mode: int = 0o666, *, lasting: bool 
 
 
 def write_secret(file: Path, content: str | bytes) -> None:
-    """Writes a file that only its owner may read, in place of one that is there."""
+    """Writes a file that only its owner may read, replacing an existing one."""
     write(file, content, 0o600, lasting=True)

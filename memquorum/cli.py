@@ -1,6 +1,6 @@
 """The command line of a client: publish, search, explain, verify, rebuild.
 
-`memquorum COMMAND --help` says more. Commands of an operator (up, down, topics, migrate …) are `python -m infra`.
+`memquorum COMMAND --help` says more. Commands of an operator are `memquorum admin NOUN VERB` (`memquorum.admin`).
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import logging
 import sys
 from collections.abc import Sequence
 
-from memquorum import __version__, commands, terminal
+from memquorum import __version__, admin, commands, helping, terminal
 from memquorum.client import Held, Invalid, MemquorumError, NotConfigured, NotFound, Unreachable, operating
-from memquorum.client.command import ClientCommand
+from memquorum.client.command import COMMON_OPTIONS, ClientCommand
 from memquorum.commands import EXITS, FAILED, INTERRUPTED, NOT_FOUND, UNREACHABLE, USAGE
 
 _CLIENT = "memquorum.client."
@@ -21,7 +21,7 @@ WHERE = {
     **dict.fromkeys(("publish", "clear", "key"), _CLIENT + "publishing"),
     **dict.fromkeys(("end-session", "session"), _CLIENT + "sessions"),
     **dict.fromkeys(("search", "retrieve", "recall", "context", "get", "explain", "trace"), _CLIENT + "reading"),
-    **dict.fromkeys(("list", "export"), _CLIENT + "listing"),
+    **dict.fromkeys(("list", "slots", "export"), _CLIENT + "listing"),
     "decisions": _CLIENT + "decisions",
     **dict.fromkeys(("goals", "pins", "holds", "orders", "epochs", "members"), _CLIENT + "lists"),
     "rewards": _CLIENT + "rewards",
@@ -30,11 +30,50 @@ WHERE = {
     "tail": _CLIENT + "tail",
     "verify": _CLIENT + "verifying",
     **dict.fromkeys(("order", "erase", "restore", "forget", "pin", "unpin", "goal"), _CLIENT + "orders"),
-    "receipt": _CLIENT + "receipts",
+    "receipt": _CLIENT + "verifying",
     "mcp": "memquorum.mcp.command",
+    "doctor": _CLIENT + "doctor",
+    "completion": _CLIENT + "completing",
     **dict.fromkeys(("dlq", "rebuild", "whatif"), _CLIENT + "operating"),
 }
-# What is none of these was refused, or is not done yet.
+ADMIN = "admin"
+GROUPS = (
+    (
+        ("publish, clear", "stores episodes; takes a memory out of service"),
+        ("end-session, session", "ends a session; shows its summaries"),
+        ("key", "makes a signing key"),
+    ),
+    (
+        ("search, retrieve", "finds memories; so many as fit a budget"),
+        ("recall, context", "what surrounds a memory; a text for a prompt"),
+        ("get, list, export", "shows one memory; lists all; as one document"),
+        ("experience", "what has helped in tasks"),
+        ("slots, rollup", "what fills each key; sentences about one thing"),
+        ("mcp", "serves a namespace's memory as tools over MCP"),
+    ),
+    (
+        ("forget, restore", "asks members to forget or to bring back memories"),
+        ("pin, unpin, goal", "keeps a memory from being forgotten; ends that"),
+        ("erase, receipt", "orders an erasure; its proof"),
+        ("order, orders", "shows what became of an order; lists all orders"),
+    ),
+    (
+        ("explain, trace", "why a memory is in its state; its way there"),
+        ("decisions, epochs", "what the members decided, and when"),
+        ("goals, pins, holds", "what keeps memories from being forgotten"),
+        ("members, rewards", "who votes; what agents' changes were worth"),
+        ("tail, verify", "follows the journal; audits it from the topics"),
+    ),
+    (
+        ("doctor, completion", "what is wrong here, and what to do; Tab in a shell"),
+        (ADMIN, "operates an installation: `… admin --help`"),
+    ),
+)
+"""The commands by what people do, as the help shows them: read, write, ask, audit, operate."""
+FORMER = frozenset({"dlq", "rebuild", "whatif"})
+"""Commands that the help does not show: they are `memquorum admin …` now."""
+_TITLES = ("write", "read", "ask", "audit", "operate")
+# Any other error: the request was refused, or is not done yet.
 _STATUSES: dict[type[MemquorumError], int] = {
     Held: FAILED,
     Invalid: USAGE,
@@ -47,16 +86,18 @@ _STATUSES: dict[type[MemquorumError], int] = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command and returns the exit status."""
     terminal.guard()
-    return terminal.heard(lambda: _run(arguments))
+    return terminal.until_pipe_closes(lambda: _run(arguments))
 
 
 def _run(arguments: Sequence[str] | None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
+    if given[:1] == [ADMIN]:
+        return admin.become(given[1:])
     parsed, parsed_rest = parser(*given[:1]).parse_known_args(given)
     if parsed_rest and not parsed.command.passes_on:
         parsed.parser.error(f"unrecognized arguments: {' '.join(parsed_rest)}")
     parsed.rest = parsed_rest
-    # What goes wrong is said once, by us.
+    # Errors are printed once, below.
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
     try:
         status: int = parsed.command(parsed)
@@ -69,19 +110,36 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 class _Parser(commands.Parser):
-    """A parser whose command may be the operator's, which `python -m infra` then takes with options of its own."""
+    """The client's parser. A command that is the operator's now helps with its options there."""
 
     def format_help(self) -> str:
-        """The help; with the operator's options, where there is a server's side to ask for them."""
-        told, command = super().format_help(), self.get_default("command")
-        theirs = isinstance(command, ClientCommand) and command.operators and operating.has_server()
-        return told + operating.helped(self) if theirs else told
+        """The help; the root's shows the commands by what people do."""
+        command = self.get_default("command")
+        if command is None and " " not in self.prog:
+            return _overview(self)
+        told = super().format_help()
+        theirs = isinstance(command, ClientCommand) and command.operators and admin.has_server()
+        return told + operating.helped(command.name) if theirs else told
+
+
+def _overview(parser: argparse.ArgumentParser) -> str:
+    shown = zip(_TITLES, GROUPS, strict=True)
+    rows = [(f"{'' if at else title:8}{names}", told) for title, of in shown for at, (names, told) in enumerate(of)]
+    common = commands.Parser(add_help=False)
+    COMMON_OPTIONS.add_to(common)
+    return helping.joined(
+        helping.usage(parser),
+        helping.paragraph(parser.description or ""),
+        helping.table(rows, 32),
+        f"{helping.COMMON} (`memquorum COMMAND --help` shows the others):\n" + helping.table(helping.rows(common)),
+        helping.paragraph(parser.epilog or ""),
+    )
 
 
 def parser(asked: str = "") -> argparse.ArgumentParser:
     """The commands and their options, or the one that is asked for alone; `command` of the result is what to call."""
     root = commands.parser(
-        commands.declared(WHERE, asked),
+        commands.declared(WHERE, *filter(None, [asked])),
         prog="memquorum",
         description="A shared long-term memory for fleets of AI agents. Addresses come from options, from the "
         "environment, or from the nearest .memquorum folder of an installation.",
@@ -89,6 +147,9 @@ def parser(asked: str = "") -> argparse.ArgumentParser:
         kind=_Parser,
     )
     root.add_argument("--version", action="version", version=f"memquorum {__version__}")
+    if asked not in WHERE:
+        (names,) = (one for one in root._actions if isinstance(one, argparse._SubParsersAction))
+        names.add_parser(ADMIN, add_help=False)
     return root
 
 

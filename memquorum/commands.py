@@ -13,18 +13,23 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NoReturn, Protocol
 
+from memquorum import helping
 from memquorum.core.jsontext import is_text
 from memquorum.core.policy import TYPES, age_ms
 
 OK, FAILED, USAGE, UNREACHABLE, NOT_FOUND, HALTED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
-"""How a command of either program ends (docs/agents.md, "Exit statuses"). A process of the fleet that has met a
-contradiction ends with `HALTED`, and a supervisor leaves it down."""
+"""Exit statuses of both programs' commands (docs/use/agents.md, "Exit statuses").
+
+A process of the fleet that has met a contradiction ends with `HALTED`, and a supervisor leaves it down.
+"""
 EXITS = (
     "exit status: 0 done; 1 refused or not done yet, or a finding; 2 wrong use, settings or input, and nothing was "
     "sent; 3 a server is out of reach; 4 no such memory; 130 interrupted"
 )
+_EXITS_IN_SHORT = "exit status: 0 done; 1 refused or a finding; 2 wrong use; 3 out of reach"
 
 _Holder = argparse._ActionsContainer
 _NEGATIVE = re.compile(r"-\.?\d")
@@ -94,8 +99,8 @@ def titled(title: str, *options: Option) -> Group:
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """A command of a program. "keys add" is the step `add` of the command `keys`; what `keys` is for says the module's
-    first paragraph. The function's first paragraph is the help."""
+    """A command of a program. "keys add" is the step `add` of the command `keys`; what `keys` is for says the program,
+    or else the module's first paragraph. The function's first paragraph is the help."""
 
     name: str
     example: str
@@ -108,29 +113,30 @@ class Command:
 
     @property
     def told(self) -> str:
-        """What it does, in a sentence or two."""
+        """The purpose of the command, in a sentence or two."""
         return _first_paragraph(self.do.__doc__)
 
 
-def declared(where: Mapping[str, str], asked: str = "") -> list[Command]:
-    """The commands of a program, in the order of `where`: command → the module that declares it.
+def declared(where: Mapping[str, str], *asked: str) -> list[Command]:
+    """The commands of a program, in the order of `where`: the first word or words of commands → the module that
+    declares them.
 
-    Where the one that is `asked` for is among them, only its module is imported, and no other is returned.
+    Where the words that are `asked` begin with a key of `where`, only its module is imported and only its commands are
+    returned; where they begin with the first word of keys alone, those of these keys.
     """
-    places = {name: at for at, name in enumerate(where)}
-    names = (where[asked],) if asked in where else dict.fromkeys(where.values())
-    found = [
-        one
-        for name in names
-        for one in vars(import_module(name)).values()
-        if isinstance(one, Command) and one.do.__module__ == name
-    ]
-    wanted = [one for one in found if asked not in where or one.name.split()[0] == asked]
-    return sorted(wanted, key=lambda one: places[one.name.split()[0]])
+    keys = [key for key in where if asked and asked[: len(key.split())] == tuple(key.split())]
+    keys = keys or [key for key in where if asked and key.split()[0] == asked[0]] or list(where)
+    found = list[Command]()
+    for key in keys:
+        declares = vars(import_module(where[key])).values()
+        ours = [one for one in declares if isinstance(one, Command) and one.do.__module__ == where[key]]
+        found += [one for one in ours if f"{one.name} ".startswith(f"{key} ")]
+    return found
 
 
 class Parser(argparse.ArgumentParser):
-    """A program's parser. It refuses arguments that are no text, of whatever command; a path may be any bytes."""
+    """A program's parser. It refuses arguments that are no text, of whatever command; a path may be any bytes. Its help
+    is that of `memquorum.helping`."""
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
         # What stands behind a command is checked by the command's own parser, which knows what is a path.
@@ -141,8 +147,17 @@ class Parser(argparse.ArgumentParser):
         return super()._get_value(action, arg_string)
 
     def error(self, message: str) -> NoReturn:
-        """Says what is wrong, where no stream refuses it, and exits."""
-        super().error(message.encode(errors="backslashreplace").decode())
+        """Says what is wrong, where no stream refuses it, then where the usage is told, and exits."""
+        said = message.encode(errors="backslashreplace").decode()
+        self.exit(USAGE, f"{self.prog}: {said}\nsee `{self.prog} --help`\n")
+
+    def format_usage(self) -> str:
+        """The first line of the help."""
+        return helping.usage(self)
+
+    def format_help(self) -> str:
+        """The help, which fits a screen."""
+        return helping.shown(self)
 
 
 def parser(
@@ -152,23 +167,24 @@ def parser(
     description: str,
     epilog: str = "",
     kind: type[Parser] = Parser,
+    nouns: Mapping[str, str] = MappingProxyType({}),
 ) -> argparse.ArgumentParser:
-    """The parser of a program. What it returns has the `command`, and the `parser` of its options."""
-    root = kind(prog=prog, description=description, epilog=epilog, formatter_class=_Lines)
+    """The parser of a program. What it returns has the `command`, and the `parser` of its options. `nouns`: what the
+    first words of commands are for."""
+    root = kind(prog=prog, description=description, epilog=epilog)
     names = root.add_subparsers(required=True, metavar="COMMAND")
     steps: dict[str, Any] = {}
     for one in commands:
         name, _, step = one.name.partition(" ")
         if step and name not in steps:
-            told = _first_paragraph(sys.modules[one.do.__module__].__doc__)
-            above = names.add_parser(name, help=told, description=told, epilog=epilog, formatter_class=_Lines)
-            steps[name] = above.add_subparsers(dest="step", required=True, metavar="STEP")
+            told = nouns.get(name) or _first_paragraph(sys.modules[one.do.__module__].__doc__)
+            above = names.add_parser(name, help=told, description=told, epilog=_EXITS_IN_SHORT)
+            steps[name] = above.add_subparsers(dest="step", required=True, metavar="COMMAND")
         made = (steps[name] if step else names).add_parser(
             step or name,
             help=one.told,
             description=one.told,
-            epilog=f"example:\n  {one.example}\n{epilog}",
-            formatter_class=_Lines,
+            epilog=f"example:\n  {one.example}\n{_EXITS_IN_SHORT}",
         )
         # argparse takes "-2d" for an option, and would say that none was given: let the option say what it wants.
         made._negative_number_matcher = _NEGATIVE
@@ -176,14 +192,6 @@ def parser(
             taken.add_to(made)
         made.set_defaults(command=one, parser=made)
     return root
-
-
-class _Lines(argparse.HelpFormatter):
-    """Wraps each line of a text for itself, and leaves an example, which is indented, as it is."""
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        fill = super()._fill_text
-        return "\n".join(line if line.startswith(" ") else fill(line, width, indent) for line in text.splitlines())
 
 
 def _first_paragraph(text: str | None) -> str:
@@ -248,4 +256,4 @@ OF_TYPE = option(
 )  # fmt: skip
 JSON = flag("--json", "plain JSON, one value a line where there are several")
 REFERENCE = option("--reference", metavar="TEXT", help="the request's name elsewhere")
-NUMBERS = flag("--numbers", "also the numbers: scores, weights, thresholds, and what proves them (docs/glossary.md)")
+NUMBERS = flag("--numbers", "also scores, weights, thresholds, proofs (docs/start/glossary.md)")

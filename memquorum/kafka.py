@@ -9,6 +9,8 @@ from __future__ import annotations
 import ssl
 import stat
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -16,6 +18,8 @@ Protocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
 PROTOCOLS: tuple[str, ...] = get_args(Protocol)
 MECHANISM = "SCRAM-SHA-512"
 CA = "ca.crt"
+MISSING = "what reads or writes Kafka itself needs the extra `kafka`: pip install 'memquorum[kafka]'"
+"""The message where the extra is not installed."""
 
 
 class LoginError(ValueError):
@@ -24,8 +28,11 @@ class LoginError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Security:
-    """How to log in. `ca`: the certificate that the brokers' are signed by. With SASL `username` and `password` say who
-    one is (SCRAM-SHA-512), with SSL alone the certificate and key do."""
+    """The login of a client.
+
+    `ca`: the certificate that the brokers' are signed by. With SASL `username` and `password` say who one is
+    (SCRAM-SHA-512), with SSL alone the certificate and key do.
+    """
 
     protocol: Protocol
     username: str = ""
@@ -77,8 +84,14 @@ def login(servers: str, protocol: str, folder: Path, identity: str) -> str:
     return Address(servers, Security(known, username, password, ca, certificate, key))
 
 
+@cache
+def installed() -> bool:
+    """Whether the packages of the extra `kafka` are installed."""
+    return all(find_spec(name) is not None for name in ("aiokafka", "numpy", "fastavro", "cryptography"))
+
+
 def librdkafka(bootstrap: str) -> dict[str, Any]:
-    """What confluent-kafka's clients are told of an address."""
+    """Returns the settings of confluent-kafka's clients for an address."""
     told: dict[str, Any] = {"bootstrap.servers": str(bootstrap)}
     if not isinstance(bootstrap, Address):
         return told
@@ -91,7 +104,7 @@ def librdkafka(bootstrap: str) -> dict[str, Any]:
 
 
 def aiokafka(bootstrap: str) -> dict[str, Any]:
-    """What aiokafka's clients are told of an address."""
+    """Returns the settings of aiokafka's clients for an address."""
     told: dict[str, Any] = {"bootstrap_servers": str(bootstrap)}
     if not isinstance(bootstrap, Address):
         return told

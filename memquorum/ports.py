@@ -1,7 +1,7 @@
 """The ports: what the stages ask of the world, and nothing about who answers.
 
-Every port has an in-memory adapter (`db/inmemory.py`, encoders in `memquorum/encoders/hashing.py`) and a real one, and
-one contract suite in `tests/contract` runs on both.
+Every port has a real adapter and one in memory (`tests/inmemory`; encoders `memquorum/encoders/hashing.py`), and one
+contract suite in `tests/contract` runs on both.
 """
 
 from __future__ import annotations
@@ -9,22 +9,24 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import MappingProxyType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from memquorum.core import names
 from memquorum.core.caps import Quota
 from memquorum.core.contained import OutsideError
+from memquorum.core.late_numpy import np
 from memquorum.core.merging import Marks
 from memquorum.core.policy import EpochPolicy, ExperiencePolicy, Policy
 from memquorum.core.records import OrderFound, Patch, Quote, RewardGiven
-from memquorum.core.text.comparing import Side
+from memquorum.core.showing.comparing import Side
 from memquorum.core.tiers import SHORT_TERM
 
-Vector = NDArray[np.float32]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Vector: TypeAlias = "NDArray[np.float32]"
 
 
 class Encoder(Protocol):
@@ -42,7 +44,7 @@ class Encoder(Protocol):
 
     @property
     def batch(self) -> int:
-        """How many texts at once keep what it runs on busy; more are taken, and cost no less each."""
+        """The number of texts that keep its device busy at once; more are taken, and cost no less each."""
         ...
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -57,7 +59,7 @@ class Contradiction(Protocol):
     """SHA-256 of the model: by this a policy names it."""
 
     def contradicts_ppm(self, earlier: str, later: str) -> int:
-        """How likely the later text contradicts the earlier one, in millionths; does not raise."""
+        """Returns how likely the later text contradicts the earlier one, in millionths; does not raise."""
         ...
 
 
@@ -110,8 +112,9 @@ class Past(Protocol):
 
 
 class Owner(Struct, frozen=True):
-    """Whose an id is that has a key, or had one: the key's subject, and the claim on the id (`core.ids.claim`); None
-    where it was made without one, as by earlier releases."""
+    """The owner of an id that has a key, or had one: the key's subject, and the claim on the id (`core.ids.claim`);
+    None where it was made without one, as by earlier releases.
+    """
 
     subject: str
     claim: bytes | None
@@ -141,7 +144,7 @@ class Vault(Protocol):
         ...
 
     def owners(self, memory_ids: Iterable[str]) -> dict[str, Owner]:
-        """Whose the ids are that have a key, destroyed or not; others are absent. Raises VaultUnavailable."""
+        """Returns the owners of ids that have a key, destroyed or not; others are absent. Raises VaultUnavailable."""
         ...
 
     def open(self, memory_ids: Iterable[str]) -> dict[str, bytes]:
@@ -195,17 +198,17 @@ class Neighbour(Struct, frozen=True):
 
 
 class JournalChange(Struct, frozen=True):
-    """What the journal says happened to a neighbourhood since a sequence."""
+    """The journal's changes of a neighbourhood since a sequence."""
 
     seq: int
     arrived: tuple[Neighbour, ...]
     left: tuple[str, ...]
     settled: tuple[Neighbour, ...] = ()
-    """What is in long-term memory: at first all of it, later what was promoted since."""
+    """The memories in long-term memory: at first all of them, later those promoted since."""
 
 
 class Neighbourhoods(Protocol):
-    """What a shard remembers, as far as the journal reached: the start and the refresh of salience's matrix."""
+    """A shard's memories, as far as the journal reached: the start and the refresh of salience's matrix."""
 
     def changes(self, shard: int, namespace: str, after_seq: int | None, known: Container[str] = ()) -> JournalChange:
         """Short-term memories of the namespace that arrived or left after a journal sequence.
@@ -237,7 +240,7 @@ class Candidate(Struct, frozen=True, gc=False):
     salience_ppm: int
     early: bool
     replays: int = 0
-    """How often a rehearsal found that it holds."""
+    """The number of rehearsals that found it to hold."""
     fades: bool = True
     """Whether triage goes by its decay score: not so of a summary, nor of what was wanted on purpose."""
 
@@ -251,8 +254,10 @@ class Grade(Struct, frozen=True):
 
 
 class Fading(Struct, frozen=True):
-    """What is asked of a grade: what nobody used after `unused_since`. Its score is e^(head − rate · age); `head`: in
-    millionths, `rate`: in millionths an hour."""
+    """The selection of a grade: memories unused after `unused_since`.
+
+    Its score is e^(head − rate · age); `head`: in millionths, `rate`: in millionths an hour.
+    """
 
     grade: Grade
     unused_since: int
@@ -284,7 +289,7 @@ class Peers(Struct, frozen=True):
 
 
 class ShardStatus(Struct, frozen=True):
-    """Where a shard stands, as the journal knows it."""
+    """The progress of a shard, as the journal knows it."""
 
     shard: int
     seq: int
@@ -326,7 +331,7 @@ GOALS_NEAREST = 16
 
 
 class Schedule(Protocol):
-    """What is due, and what may be nominated: the B-tree behind decay and nomination (DESIGN 7)."""
+    """The due memories, and those that may be nominated: the B-tree behind decay and nomination (DESIGN 7)."""
 
     def due(
         self,
@@ -365,7 +370,7 @@ class Schedule(Protocol):
         ...
 
     def quotas(self, namespaces: Iterable[str], since: int) -> Mapping[str, Quota]:
-        """Where namespaces stand: what is alive, and what was forgotten after that time of their shard."""
+        """Returns each namespace's living memories, and those forgotten after that time of their shard."""
         ...
 
     def promotable(self, shard: int, salience_ppm: int, created_before: int, limit: int) -> list[Candidate]:
@@ -376,7 +381,9 @@ class Schedule(Protocol):
         ...
 
     def doubted(self, shard: int, limit: int) -> list[Candidate]:
-        """What the last rehearsal found not to hold, rests no longer and is not protected, the least salient first."""
+        """Returns memories that the last rehearsal found not to hold, that rest no longer and are not protected, the
+        least salient first.
+        """
         ...
 
     def contested(self, shard: int, limit: int, *, inferred: bool = False) -> list[tuple[Candidate, Candidate]]:
@@ -434,7 +441,7 @@ class Schedule(Protocol):
         ...
 
     def held(self, shard: int, patterns: Collection[str]) -> Mapping[str, int]:
-        """How many tokens the living memories of each namespace weigh that one of the patterns fits (`team-*`)."""
+        """Returns the tokens of the living memories of each namespace that one of the patterns fits (`team-*`)."""
         ...
 
     def weighted(self, shard: int, namespace: str) -> list[Weighted]:
@@ -451,7 +458,7 @@ class Schedule(Protocol):
         ...
 
     def status(self, shard: int) -> ShardStatus:
-        """Where the shard stands."""
+        """Returns the progress of the shard."""
         ...
 
 
@@ -515,14 +522,17 @@ class Sessions(Protocol):
         ...
 
     def memories(self, shard: int, namespace: str, agent: str | None, session: str) -> list[SessionMemory]:
-        """What is left of an agent's session, or of every agent's, in short-term memory that a summary may take the
-        place of, the oldest first: not what was wanted on purpose, is protected, says otherwise than what is alive, or
-        was summed up already. Raises StoreUnavailable."""
+        """Returns an agent's memories of a session, or every agent's, in short-term memory that a summary may replace,
+        the oldest first: not those that were explicit, are protected, contradict a living one, or were summed up
+        already. Raises StoreUnavailable.
+        """
         ...
 
     def left(self, shard: int, summary: str) -> list[SessionMemory]:
-        """What an erased summary was made of and a summary may be made of anew, the oldest first: what is alive, as
-        `memories`, and what rests sealed because of that very summary, without its text. Raises StoreUnavailable."""
+        """Returns the remaining sources of an erased summary for a new one, the oldest first: living ones, as
+        `memories`, and those that rest sealed because of that very summary, without their texts. Raises
+        StoreUnavailable.
+        """
         ...
 
     def answered(self, namespace: str, event_ids: Collection[str]) -> frozenset[str]:
@@ -602,7 +612,7 @@ class Look(Protocol):
 
 
 class Rehearsals(Protocol):
-    """What rehearsals are made of."""
+    """The material of rehearsals."""
 
     def look(self, patience_ms: int) -> AbstractContextManager[Look]:
         """Holds one moment of the store, in which no question takes longer than `patience_ms`. Raises
@@ -641,7 +651,7 @@ class Summariser(Protocol):
     """Makes a summary of memories."""
 
     name: str
-    """Who makes it, and its version, as provenance has it: extractive/1."""
+    """The maker and its version, as provenance has it: extractive/1."""
 
     def summarise(self, sources: Sequence[Source], share_ppm: int) -> tuple[str, tuple[Quote, ...]] | None:
         """A text and the source of each of its sentences in their order; None where it would say nothing.
@@ -653,7 +663,7 @@ class Summariser(Protocol):
         ...
 
 
-class Told(Struct, frozen=True):
+class ComparableMemory(Struct, frozen=True):
     """A memory that a model may be asked about: what it says and is marked with, when it was said last, and what binds
     its text (`core.facets`)."""
 
@@ -665,9 +675,11 @@ class Told(Struct, frozen=True):
 
 
 class Comparisons(Protocol):
-    """What a model is asked to compare."""
+    """The memories that a model is asked to compare."""
 
-    def near(self, shard: int, memory_id: str, least: float, limit: int) -> tuple[str, Told, list[Told]] | None:
+    def near(
+        self, shard: int, memory_id: str, least: float, limit: int
+    ) -> tuple[str, ComparableMemory, list[ComparableMemory]] | None:
         """The namespace of a memory that an agent said and that is alive, the memory, and those of the namespace that
         an agent said before it and that are alive, of its encoder, with at least that cosine: the nearest first. None
         where the memory is none of these. Raises StoreUnavailable."""
@@ -688,15 +700,16 @@ class Comparisons(Protocol):
 
 
 class Counted(Struct, frozen=True):
-    """How many memories of each namespace are alive, at least by `applied`: up to which offset (exclusive) each shard's
-    accepted stream is applied."""
+    """The living memories of each namespace, at least by `applied`: the offset (exclusive) up to which each shard's
+    accepted stream is applied.
+    """
 
     stored: Mapping[str, int]
     applied: Mapping[int, int]
 
 
 class Living(Protocol):
-    """How many memories there are, for a limit of them at the door."""
+    """The number of memories, for a limit of them at intake."""
 
     def counted(self, namespaces: Collection[str]) -> Counted:
         """The count of each of the namespaces, 0 where there was never one. Raises StoreUnavailable."""
@@ -704,10 +717,10 @@ class Living(Protocol):
 
 
 class Rewarded(Protocol):
-    """What entries of the journal gave agents (`core.journal.rewards`)."""
+    """The rewards of agents by entries of the journal (`core.journal.rewards`)."""
 
     def rewarded(self, shard: int, seqs: Sequence[int]) -> list[RewardGiven]:
-        """What these entries gave, in the order of the journal. Raises StoreUnavailable."""
+        """Returns the rewards of these entries, in the order of the journal. Raises StoreUnavailable."""
         ...
 
 
@@ -728,7 +741,7 @@ class Uttered(Struct, frozen=True):
 
     @property
     def span(self) -> Span:
-        """What it is called by."""
+        """The key of the sentence."""
         return self.memory_id, self.start, self.end
 
 
@@ -777,7 +790,7 @@ class Logged(Struct, frozen=True):
 
 
 class Rollups(Protocol):
-    """What roll-ups are made of, and their log (`core.consolidation.rollups`)."""
+    """The sentences of roll-ups, and their log (`core.consolidation.rollups`)."""
 
     def said(self, namespace: str) -> list[Uttered]:
         """The verbatim sentences of a namespace that can be read: of its latest episodes that are alive, and of others
@@ -809,7 +822,7 @@ class Promoted(Struct, frozen=True):
 
 
 class Generals(Protocol):
-    """What of experience is to have a general form."""
+    """The memories of experience that are to have a general form."""
 
     def promoted(
         self, shard: int, policy: ExperiencePolicy, limit: int, behind: tuple[int, str] | None = None
@@ -841,7 +854,7 @@ class Unattested(Struct, frozen=True):
 
 
 class StoredOrders(Protocol):
-    """What the journal knows of orders that members vote on: what was decided of them, and which are to be voted on."""
+    """The journal's orders that members vote on: the decisions on them, and those that wait for a vote."""
 
     def decided(self, shard: int) -> list[OrderVote]:
         """What was decided of orders of another configuration, in the order of the decisions."""
@@ -871,7 +884,7 @@ class Orders(Protocol):
 
 
 class SignedSlot(Struct, frozen=True):
-    """What a replica has signed for a slot: the digest and the signature to use again."""
+    """A replica's signature for a slot: the digest and the signature to use again."""
 
     digest: bytes
     message: bytes

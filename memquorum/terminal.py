@@ -1,9 +1,9 @@
 """The way to a person's terminal: nothing that an agent wrote reaches one raw.
 
 Every command calls `guard` before it says anything. From then on standard output and standard error, where they are
-terminals, write out what a terminal would obey (`core.text.escaping`), whoever prints: a renderer, argparse, the log,
-the interpreter's own traceback. Into a pipe or a file everything goes as it is. Colours and live lines are drawn by
-`console` alone, the one way around the guard, which escapes every piece of text before it is drawn.
+terminals, write out what a terminal would obey (`core.showing.escaping`), whoever prints: a renderer, argparse, the
+log, the interpreter's own traceback. Into a pipe or a file everything goes as it is. Colours and live lines are drawn
+by `console` alone, the one way around the guard, which escapes every piece of text before it is drawn.
 
 Every program runs its command by `heard`: who reads its output through a pipe may have seen enough, as `head` has.
 """
@@ -22,7 +22,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from memquorum.core.text.escaping import escaped
+from memquorum.core.showing.escaping import escaped
 
 _UNCUT = 100_000
 
@@ -57,7 +57,7 @@ def guard() -> None:
             os.environ["PYTHON_COLORS"] = "0"
 
 
-def heard(run: Callable[[], int]) -> int:
+def until_pipe_closes(run: Callable[[], int]) -> int:
     """Runs a command to its end, and gives its exit status; 0 where whoever read its output has seen enough, as `head`
     has, and closed the pipe. What else is said then goes nowhere."""
     try:

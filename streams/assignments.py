@@ -1,10 +1,10 @@
-"""Which assignment of a partition of scores this process writes in, and whether a later one has begun (decision 40).
+"""Numbers the assignment of a partition of scores that this process writes in, and detects a later one (decision 40).
 
 Kafka's group does not keep a process that lost a partition from writing on: one that was frozen wakes with a batch in
-flight. So every score bears the number of its writer's assignment, and behind a higher number nobody counts a lower
-one. The number is the time of the assignment, and more than every number that stands in the partition by then. Who
-finds a higher one than its own in the partition has lost it, or has a clock that is behind: it ends, and whoever starts
-it again lets it take a new one.
+flight. So every score carries the number of its writer's assignment, and a lower number behind a higher one does not
+count. The number is the time of the assignment, and more than every number that stands in the partition by then. A
+process that finds a higher number than its own in the partition has lost it, or has a clock that is behind: it ends,
+and takes a new number when it is started again.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from faust.types import EventT
 
 
 class Pace:
-    """How many records a batch may have, so that it takes no longer than some time, as those before it took."""
+    """Bounds the records of a batch, so that it takes no longer than some time, judged by the batches before it."""
 
     LEAST = 8
 
@@ -26,17 +26,17 @@ class Pace:
             self._each_s += (seconds / records - self._each_s) / 2
 
     def __call__(self) -> int:
-        """How many the next batch may have."""
+        """Returns the largest size of the next batch."""
         wanted = self._most if self._each_s <= 0 else int(self._batch_s / self._each_s)
         return max(min(self.LEAST, self._most), min(self._most, wanted))
 
 
-async def taken(stream: Any, most: Callable[[], int], within_s: float) -> AsyncIterator[list[EventT[bytes]]]:
+async def in_batches(stream: Any, most: Callable[[], int], within_s: float) -> AsyncIterator[list[EventT[bytes]]]:
     """Yields batches of at most `most()` events: the first that comes, and what follows it within so many seconds.
 
-    Whoever takes them acknowledges them. Faust's own `noack_take` looks every `within_s` whether something came, in
-    each of the stages, which takes a process that has nothing to do a twentieth of a core; this one sleeps until
-    something comes. `Any`: Faust's types do not say that `events` can be iterated.
+    The caller acknowledges them. Faust's own `noack_take` looks every `within_s` whether something came, in each of the
+    stages, which takes a process that has nothing to do a twentieth of a core; this one sleeps until something comes.
+    `Any`: Faust's types do not say that `events` can be iterated.
     """
     stream.enable_acks = False
     loop, events = asyncio.get_running_loop(), aiter(stream.events())
@@ -45,7 +45,7 @@ async def taken(stream: Any, most: Callable[[], int], within_s: float) -> AsyncI
         while True:
             batch, ends, wanted = list[EventT[bytes]](), None, most()
             while len(batch) < wanted:
-                # What is asked for is kept until it comes: whoever stops waiting for an event has not lost it.
+                # The pending event is kept until it comes: a cancelled wait loses no event.
                 coming = coming or asyncio.ensure_future(anext(events))
                 left: float | None = None if ends is None else max(0.0, ends - loop.time())
                 if not coming.done() and not (await asyncio.wait({coming}, timeout=left))[0]:

@@ -1,10 +1,10 @@
 """Texts that kill the process: found out across restarts, so that a shard does not stand still before one for ever.
 
-An encoder is native code. A text on which it crashes, or runs out of memory, takes the process with it, and whoever
-starts it again hands it the same text. So before anything is encoded its memory ids are written to a file, and taken
-out of it afterwards: what stands there when a process begins was being encoded when the one before it ended, by
-whatever it was killed. Such a text is encoded alone from then on, so that a death is laid to no other; after the third
-it is not tried again, and is answered `failed`.
+An encoder is native code. A text on which it crashes, or runs out of memory, takes the process with it, and the
+restarted process gets the same text. So before anything is encoded its memory ids are written to a file, and taken out
+of it afterwards: what stands there when a process begins was being encoded when the one before it ended, by whatever it
+was killed. Such a text is encoded alone from then on, so that a death is laid to no other; after the third it is not
+tried again, and is answered `failed`.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class KillsTheEncoder(RuntimeError):
 
 
 class Crashes:
-    """How often the process has ended while a text was encoded, by memory id, in a file of this process alone.
+    """Counts how often the process has ended while a text was encoded, by memory id, in a file of this process alone.
 
-    Several processes may share the folder: each locks a file, and takes over one whose process has ended. Nothing is
-    flushed to the disk: what a killed process wrote stands in the file all the same.
+    Several processes may share the folder: each locks a file, and takes over one whose process has ended. The file is
+    not flushed to the disk: it holds what a killed process wrote all the same.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -58,7 +58,7 @@ class Crashes:
 
     @contextmanager
     def during(self, memory_ids: Sequence[str]) -> Iterator[None]:
-        """These are being encoded. Whose encoding ends, with a vector or an error, has killed nobody."""
+        """Marks the texts as in progress. A normal return, with a vector or an error, clears their deaths."""
         self._write(memory_ids)
         yield
         for memory_id in memory_ids:
@@ -66,7 +66,7 @@ class Crashes:
         self._write(())
 
     def _write(self, encoding: Sequence[str]) -> None:
-        # Of those that are not tried again the latest are remembered; any other would only be tried again.
+        # The latest of the texts that are not tried again are remembered; a dropped one would only be tried again.
         kept = dict(itertools.islice(reversed(self._deaths.items()), _KEPT))
         data = json.dumps({"encoding": list(encoding), "deaths": dict(reversed(kept.items()))}).encode()
         # In one call, and longer than what it replaces or cut after it: a kill in between leaves the old or the new.
@@ -75,7 +75,8 @@ class Crashes:
 
 
 def encoded(encoder: Encoder, crashes: Crashes | None, texts: Sequence[tuple[str, str]]) -> list[Vector | Exception]:
-    """Each text's vector, or why there is none. `texts`: (memory id, text). Without `crashes` all are tried at once."""
+    """Encodes texts: returns each text's vector, or the error. `texts`: (memory id, text). Without `crashes` all are
+    tried at once."""
     if crashes is None:
         return each(encoder, [text for _, text in texts])
     found: dict[int, Vector | Exception] = {}
@@ -108,7 +109,7 @@ def _locked(folder: Path) -> int:
 
 
 def _read(file: int) -> tuple[list[str], dict[str, int]]:
-    """What was being encoded, and the deaths known before; nothing of a file that is new."""
+    """Reads the ids of the texts that were being encoded, and the deaths known before; nothing from a new file."""
     data = os.pread(file, os.fstat(file).st_size, 0)
     try:
         found = json.loads(data)

@@ -11,7 +11,7 @@ from streams.crashes import Crashes, KillsTheEncoder, encoded
 
 # Before the second try of a text that could not be encoded, and before the third.
 _PAUSES_S = (0.05, 0.3)
-# What any encoder takes: one that does not is out of order, and no text is to be blamed.
+# A text that any encoder can encode: if it fails, the encoder is broken, and no text is to blame.
 _PROBE = "The valve is open."
 
 
@@ -30,9 +30,9 @@ class Encoding:
         return self._encoder.name
 
     def vectors(self, texts: Sequence[tuple[str, str]]) -> list[Vector | Exception]:
-        """Each text's vector, or why there is none after the last try. `texts`: (memory id, text).
+        """Encodes texts: returns each text's vector, or the error of the last try. `texts`: (memory id, text).
 
-        Raises EncoderUnavailable where nothing can be encoded: ask again later.
+        Raises EncoderUnavailable if nothing can be encoded: ask again later.
         """
         found = encoded(self._encoder, self._crashes, texts)
         for pause in _PAUSES_S:

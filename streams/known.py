@@ -1,8 +1,9 @@
 """Vectors of episodes, without the encoder where what surrounds them says the very same (SPEC C, before the pipeline).
 
-The secret that digests are made under is drawn when the process begins and leaves it by no way, nor do the digests: so
-an erasure has nothing to outlive, neither in a table nor in a file, and after the process's end nobody can make them
-again. Namespaces do not share what is known: how long an answer takes tells nobody what another tenant holds.
+The secret that digests are made under is drawn when the process begins and never leaves it, nor do the digests. So
+there is nothing that could outlive an erasure, neither in a table nor in a file, and nobody can compute them again
+after the process's end. Namespaces do not share what is known: how long an answer takes tells nobody what another
+tenant holds.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ class Known:
         return Digesting(hmac.digest(self._secret, namespace.encode(), "sha256"), self._cells)
 
     def vectors(self, asked: Sequence[Asked]) -> list[Vector | Exception]:
-        """Each text's vector, or why there is none after the last try.
+        """Returns each text's vector, or the error of the last try.
 
-        Raises EncoderUnavailable where nothing can be encoded: ask again later.
+        Raises EncoderUnavailable if nothing can be encoded: ask again later.
         """
         found: list[Vector | Exception | None] = [around.known(text) for _, text, around in asked]
-        # What a batch says several times is encoded once: by the place of its first.
+        # A text that a batch holds several times is encoded once: by the place of its first.
         new: dict[tuple[object, ...], list[int]] = {}
         for at, (memory_id, text, around) in enumerate(asked):
             if found[at] is None:

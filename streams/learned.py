@@ -1,4 +1,4 @@
-"""What was learned of use, as far as it is in force in the shards of a batch (`memquorum.core.learning`)."""
+"""Loads the learned coefficients that are in force in the shards of a batch (`memquorum.core.learning`)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class Learned:
                 self._of[shard] = asked, learning.digest(asked)
 
     def score(self, shard: int, accepted: EpisodeAccepted, rank_ppm: int | None) -> Callable[[int], int] | None:
-        """How likely the episode is to be used, by its novelty; None where no coefficients are in force."""
+        """Returns a function from the episode's novelty to its likelihood of being used; None if no coefficients are in
+        force."""
         learned, _ = self._of[shard]
         if not learning.in_force(learned):
             return None

@@ -1,4 +1,4 @@
-"""What surrounds each namespace's episodes, brought up to the journal: by this picture the stage judges."""
+"""Keeps the surroundings of each namespace's episodes, by which the stage judges, up to date with the journal."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Pictures:
         told = [(surroundings.arrived, one) for one in change.arrived]
         told += [(surroundings.promoted, one) for one in change.settled]
         for take_in, memory in told:
-            # A memory arrives again when it has been re-encoded. Until then it is nobody's neighbour.
+            # A memory arrives again when it has been re-encoded. Until then it is not compared with others.
             if memory.encoder != self._encoder:
                 continue
             try:

@@ -1,4 +1,4 @@
-"""What every stream processor shares: arrivals in, outputs out, and the order in which nothing gets lost.
+"""The shared part of stream processors: arrivals in, outputs out, and an order in which nothing gets lost.
 
 A processor is a plain synchronous object (`Processor`): decode, call the core, encode. It runs in a thread of its own,
 one batch at a time, so that it may block on a port and never holds up the event loop. `attach` hangs it on a Faust app:
@@ -6,10 +6,10 @@ one batch at a time, so that it may block on a port and never holds up the event
     def attach(app: faust.App, codec: Codec, ...ports...) -> None:
         stage.attach(app, Decay(codec, ...), name="decay", source=topics.JOURNAL)
 
-The rules come from losses that were measured (DESIGN 2): no tables, one coroutine per agent, batches of
-which Faust acknowledges nothing (`batching.taken`): one is acknowledged only when the broker has confirmed every output
-of it. What fails because something outside is down (the port says so: `VaultUnavailable`, `EncoderUnavailable` and
-their like) is tried again for as long as it takes; what fails because of one record goes to `Processor.poisoned`.
+The rules come from losses that were measured (DESIGN 2): no tables, one coroutine per agent, batches of which Faust
+acknowledges nothing (`batching.taken`): one is acknowledged only when the broker has confirmed every output of it. A
+failure because something outside is down (the port says so: `VaultUnavailable`, `EncoderUnavailable` and their like) is
+retried for as long as it takes; a record that fails by itself goes to `Processor.poisoned`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from memquorum.telemetry.health import STUCK_S
 from memquorum.telemetry.leftout import LeftOut, reason
 from memquorum.telemetry.tracing import Hop
 from streams.assignments import Displaced
-from streams.batching import Pace, taken
+from streams.batching import Pace, in_batches
 
 log = logging.getLogger(__name__)
 
@@ -96,8 +96,8 @@ class Processor(Protocol):
         ...
 
     def poisoned(self, arrival: Arrival, error: Exception) -> Sequence[Output]:
-        """What to write instead for an arrival whose processing raised even alone. May raise what `process` may for
-        things outside."""
+        """Returns what to write instead for an arrival whose processing raised even alone. May raise the exceptions for
+        outside failures that `process` may."""
         ...
 
     def assigned(self, partitions: frozenset[int]) -> None:
@@ -124,11 +124,10 @@ def attach(
 
     `batch` is how many arrivals are processed at once at most, `batch_bytes` how much they hold, where it is more than
     one, and `batch_s` how long they take, as those before them took. `within_s` is how long an arrival waits at most
-    for others to share its batch: the stage's idle latency. `transient`
-    are further exceptions that mean "try again", beside those of the ports. `stamps`: what the line's records bear; a
-    record without them is counted and passed over. None, for tests: whoever writes is believed. `wrote` is told, in the
-    processor's thread, where a batch's outputs stand before it is acknowledged; where it raises Displaced the process
-    ends.
+    for others to share its batch: the stage's idle latency. `transient` are further exceptions that mean "try again",
+    beside those of the ports. `stamps`: what the line's records bear; a record without them is counted and passed over.
+    None, for tests: every writer is believed. `wrote` is told, in the processor's thread, where a batch's outputs stand
+    before it is acknowledged; where it raises Displaced the process ends.
     """
     away = VaultUnavailable, StoreUnavailable, StreamUnavailable, EncoderUnavailable
     patient: tuple[type[Exception], ...] = (*away, *transient)
@@ -137,7 +136,7 @@ def attach(
 
     # `Any`: Faust's types know not how a signal calls.
     async def read(stream: Any) -> None:
-        async for events in taken(stream, pace, within_s):
+        async for events in in_batches(stream, pace, within_s):
             for some in parts(events, batch_bytes):
                 began = time.monotonic()
                 await runner.handle(some)
@@ -252,7 +251,7 @@ class _Runner:
     def _hops(self, arrivals: Sequence[Arrival], outputs: Sequence[Output], since_ns: int) -> dict[str, Hop]:
         """The spans of a batch: of arrivals by their traceparent, of outputs that begin a trace by their event id.
 
-        What a stage passes over, as the decay stage does most of the journal, has none.
+        An arrival that a stage passes over, as the decay stage does most of the journal, has none.
         """
         tracing, answered = self._shown.tracing, {output.traceparent for output in outputs}
         hops = {

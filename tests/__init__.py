@@ -11,5 +11,5 @@ LONG = bool(os.environ.get("LONG"))
 
 
 def examples(most: int) -> int:
-    """How many examples a property is held against: `most` in the long form, a third of them in the short one."""
+    """Returns the number of examples of a property: `most` in the long form, a third of them in the short one."""
     return most if LONG else max(10, most // 3)

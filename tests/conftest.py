@@ -28,8 +28,8 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from psycopg import sql
 
-from infra import topics
-from infra.embedded.kafka import Kafka
+from infra import topic_files
+from infra.embedded.kafka_broker import Kafka
 from infra.embedded.postgres import Postgres
 from memquorum.core.avro import Codec
 from memquorum.schema_files import load_codec
@@ -49,7 +49,7 @@ _LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 
 _ahead = Ahead()
 
-# Sessions of tests share the processors: how long one example takes says nothing.
+# Sessions of tests share the processors: the time of one example proves nothing.
 hypothesis_settings.register_profile(
     "shared", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=examples(100)
 )
@@ -63,7 +63,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The files of tests lie in `scratch.root()`, in the folder that pytest makes there."""
+    """Puts the files of tests into `scratch.root()`, in the folder that pytest makes there."""
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(scratch.root()))
     if folder := config.getoption("share"):
         config.pluginmanager.register(Share(folder))
@@ -76,17 +76,16 @@ def _waits(item: pytest.Item) -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests come first, and folders that one session runs, lest it runs one of them while the other has
-    nothing left to do.
-
-    Who waits for what runs beside the tests comes last: until then it takes what the others leave.
+    """Puts files with slow tests first, and folders that one session runs, so that it does not run one of them while
+    the other has nothing left to do. Tests that wait for something that runs beside the tests come last: until then it
+    takes what the others leave.
     """
     slow = {item.path for item in items if item.get_closest_marker("slow") or item.path.parent in TOGETHER}
     items.sort(key=lambda item: (_waits(item), item.path not in slow))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """What is wanted of the processor alone begins before the first test."""
+    """Begins work that only needs the processor before the first test."""
     if not session.config.getoption("collectonly"):
         for name in COMMANDS:
             if any(name in getattr(item, "fixturenames", ()) for item in session.items):
@@ -120,14 +119,14 @@ def codec() -> Codec:
 def kafka_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
     """The session's broker itself; tests want `kafka` or `fresh_kafka`."""
     with Kafka(tmp_path_factory.mktemp("kafka")) as server:
-        topics.ensure(server.bootstrap, SHARDS)
+        topic_files.ensure(server.bootstrap, SHARDS)
         yield server
 
 
 @pytest.fixture
 def kafka(kafka_server: Kafka) -> str:
     """Bootstrap address of the shared broker; all topics exist, with 4 partitions, and hold what other tests left."""
-    topics.ensure(kafka_server.bootstrap, SHARDS)
+    topic_files.ensure(kafka_server.bootstrap, SHARDS)
     return kafka_server.bootstrap
 
 
@@ -147,14 +146,14 @@ def fresh_kafka(kafka_server: Kafka) -> str:
     deadline = time.monotonic() + PATIENCE_S
     while set(names) & set(admin.list_topics(timeout=10).topics):  # each call is a round trip to the broker
         assert time.monotonic() < deadline, "the broker did not delete its topics"
-    assert not topics.ensure(bootstrap, SHARDS)
+    assert not topic_files.ensure(bootstrap, SHARDS)
     return bootstrap
 
 
 def _used(admin: AdminClient) -> list[str]:
     """The topics that differ from new ones: something was written to them, or they are not as declared."""
     there = {n: len(found.partitions) for n, found in admin.list_topics(timeout=10).topics.items() if n[:2] != "__"}
-    declared = {topic.name: topic.count(SHARDS) for topic in topics.declared()}
+    declared = {topic.name: topic.count(SHARDS) for topic in topic_files.declared()}
     asked = {TopicPartition(name, at): _LATEST for name, count in there.items() for at in range(count)}
     ends = admin.list_offsets(asked).items()
     written = {place.topic for place, end in ends if end.exception() is not None or end.result().offset > 0}
@@ -165,7 +164,7 @@ def _used(admin: AdminClient) -> list[str]:
 def own_kafka(tmp_path: Path) -> Iterator[Kafka]:
     """A broker of this test's own, started, with all topics. `stop` it and `start` it again at will."""
     with Kafka(tmp_path / "kafka") as server:
-        topics.ensure(server.bootstrap, SHARDS)
+        topic_files.ensure(server.bootstrap, SHARDS)
         yield server
 
 

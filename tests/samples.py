@@ -20,7 +20,7 @@ from infra import settings, supervisor
 
 ROOT = Path(__file__).parents[1]
 # In this order: the second finds what the first has stored.
-PAGES = (ROOT / "README.md", ROOT / "docs" / "agents.md")
+PAGES = tuple(ROOT / page for page in ("README.md", "docs/use/agents.md", "docs/start/first-ten-minutes.md"))
 _PYTHON = re.compile(r"(?P<typed>```python\n(?P<code>.*?)```\n\n```\n)(?P<told>.*?)(?P<end>```)", re.DOTALL)
 _SHELL = re.compile(r"^\$ memquorum (?P<rest>[^\n]*)\n(?P<told>.*?)(?=^\$ |^```)", re.DOTALL | re.MULTILINE)
 
@@ -34,9 +34,9 @@ def installation() -> Iterator[Path]:
             yield running.run_dir
 
 
-def anew(page: str, run_dir: Path) -> str:
+def rerun_page(page: str, run_dir: Path) -> str:
     """A page whose first block of Python, and whose lines that begin with `$ memquorum`, were just run."""
-    page = _PYTHON.sub(lambda found: found["typed"] + _ran(run_dir, "-c", found["code"]) + found["end"], page, count=1)
+    page = _PYTHON.sub(lambda found: found["typed"] + ran(run_dir, "-c", found["code"]) + found["end"], page, count=1)
     return _SHELL.sub(lambda found: f"$ memquorum {found['rest']}\n{_told(run_dir, found['rest'])}", page)
 
 
@@ -58,10 +58,11 @@ def plain(page: str) -> str:
 
 def _told(run_dir: Path, rest: str) -> str:
     words = [word.strip('"') for word in re.findall(r'"[^"]*"|\S+', rest)]
-    return _ran(run_dir, "-m", "memquorum", *words)
+    return ran(run_dir, "-m", "memquorum", *words)
 
 
-def _ran(run_dir: Path, *arguments: str) -> str:
+def ran(run_dir: Path, *arguments: str) -> str:
+    """Returns what this Python prints for arguments, beside an installation. Raises AssertionError where it fails."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(settings.PREFIX)}
     done = subprocess.run(
         [sys.executable, *arguments], cwd=ROOT, env=kept | {"MEMQUORUM_RUN_DIR": str(run_dir)},
@@ -74,7 +75,7 @@ def _ran(run_dir: Path, *arguments: str) -> str:
 def main() -> None:
     with installation() as run_dir:
         for page in PAGES:
-            page.write_text(anew(page.read_text(), run_dir))
+            page.write_text(rerun_page(page.read_text(), run_dir))
             print(page)
 
 

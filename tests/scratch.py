@@ -1,8 +1,8 @@
-"""Where tests keep their files: in memory where there is room for it, and else where the system keeps temporary files.
+r"""The folder of tests' files: in memory where there is room for it, and else where the system keeps temporary files.
 
-Servers are what takes the time of a test run, and what takes theirs is files: a database is some 300 of them and a
-broker's topics some 200, which tests make anew all the time. Nothing is proved by where they lie. A process that is
-killed loses nothing of them either way; the disk that is full is a mounted one of its own (`tests.faults.library`).
+Servers take most of the time of a test run, and files take most of theirs: a database is some 300 of them and a
+broker's topics some 200, which tests make again all the time. The folder's place proves nothing: a process that is
+killed loses no file either way, and the full disk is a mounted one of its own (`tests.faults.library`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ROOM = 4 * 2**30
 
 
 def root() -> Path:
-    """The folder to make folders in. Whoever sets TMPDIR has chosen."""
+    """Returns the folder to make folders in. TMPDIR overrides it."""
     return _MEMORY if "TMPDIR" not in os.environ and _fits(_MEMORY) else Path(tempfile.gettempdir())
 
 

@@ -1,11 +1,11 @@
-"""`python -m tests.states` draws the phases of consensus from their table into docs/consensus.md."""
+"""`python -m tests.states` draws the phases of consensus from their table into docs/understand/consensus.md."""
 
 from __future__ import annotations
 
 from memquorum.core.consensus.transitions import TABLE, Phase, Step
 from tests import ROOT
 
-PAGE = ROOT / "docs" / "consensus.md"
+PAGE = ROOT / "docs" / "understand" / "consensus.md"
 _BEGIN, _END = "<!-- states: begin -->\n", "<!-- states: end -->"
 # They leave from every phase that is not over; drawn, they would hide the rest.
 _FROM_ANYWHERE = (Step.BROKEN,)

@@ -1,4 +1,4 @@
-"""Of sessions that share files of tests each file is run by one, and what it sets up is taken down."""
+"""Sessions share the files of tests: each file is run by one, and its fixtures are taken down."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Tests that fail beside other sessions are run once more, alone: `python -m tests.unsteady FOLDER`.
 
 Sessions of tests share two cores. A test that fails there and passes alone waited for too little, and is told as
-unsteady at the end of the run; it fails nothing else. One that fails alone, too, fails the run, and so do more than a
-few that fail at once: that is no accident.
+unsteady at the end of the run; it fails nothing else. One that fails alone, too, fails the run, and so do tests of more
+than a few files: that is no accident. Files are counted, since the tests of a file share an installation: one that is
+late makes those behind it fail.
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ import pytest
 
 from tests import ROOT
 
-AT_MOST = 4
+AT_MOST = 6
+"""The files of which tests that failed are run once more."""
 _OK, _FAILED = pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED
 
 
 class Later:
-    """Writes which tests of a session failed into a file; a session with such a file ends as if all had passed.
+    """Writes the failed tests of a session into a file; a session with such a file ends as if all had passed.
 
-    A session that ends for another reason (a file that cannot be imported, an interruption) ends as ever.
+    A session that ends for another reason (a file that cannot be imported, an interruption) ends as before.
     """
 
     def __init__(self, file: Path) -> None:
@@ -49,8 +51,9 @@ def main(folder: Path) -> int:
     if not failed:
         return _OK
     told = "".join(f"\n  {name}" for name in failed)
-    if len(failed) > AT_MOST:
-        print(f"\n{len(failed)} tests failed, more than the {AT_MOST} that are run once more:{told}")
+    files = {name.partition("::")[0] for name in failed}
+    if len(files) > AT_MOST:
+        print(f"\nTests of {len(files)} files failed, more than the {AT_MOST} files that are run once more:{told}")
         return _FAILED
     print(f"\nFailed beside the other sessions, and run once more, alone:{told}", flush=True)
     again = subprocess.run([sys.executable, "-m", "pytest", *failed], cwd=ROOT, check=False)

@@ -1,6 +1,7 @@
-"""What a framework's own tests, and loops of ours that need the framework, run in: an environment in `.tools`, an
-installation that is started for them, and the tests out of the source package that the lock file names. Nothing of them
-is kept."""
+"""The place of a framework's own tests, and of loops of ours that need the framework: an environment in `.tools`, an
+installation that is started for them, and the tests out of the source package that the lock file names. No part of them
+is kept.
+"""
 
 from __future__ import annotations
 
@@ -51,9 +52,10 @@ class Environment:
         return (self.place / ".ready").exists()
 
     def unpacked(self, package: str, taken: Sequence[str], folder: Path, ours: Mapping[str, Path]) -> bool:
-        """Whether tests of a package lie in a folder now: `taken`, as they are named below its `tests`, and files of
-        `ours` by the names that they take beside them."""
-        lock = (ROOT / f"requirements-{self.name}.lock").read_text()
+        """Puts a package's tests into a folder: `taken`, as they are named below its `tests`, and files of `ours` by
+        the names that they take beside them. True if they are there.
+        """
+        lock = (ROOT / f"requirements/{self.name}.lock").read_text()
         wanted = re.search(rf"^{package}==.*?(?=^\S)", lock, re.MULTILINE | re.DOTALL)
         assert wanted is not None
         fetched = self.place / "sdist" / package
@@ -63,7 +65,7 @@ class Environment:
             asked.write_text(wanted[0])
             command = [self.python, "-m", "pip", "download", "--quiet", "--no-deps", "--no-build-isolation"]
             command += ["--no-binary", package, "--require-hashes", "--dest", fetched, "--requirement", asked]
-            # What reads the package is in this environment.
+            # Programs that read the package are in this environment.
             path = f"{self.python.parent}:{os.environ['PATH']}"
             known = os.environ | {"PATH": path, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
             if subprocess.run(command, env=known, check=False).returncode:

@@ -1,6 +1,6 @@
 -- Who may do what in the database `memory`. This is the one place that says so: it is carried out after the migrations,
 -- each time, and takes back whatever else these roles were granted. Which login may step down to which role says
--- `db/logins.py`; which rows a role sees say the policies beside the tables. A new table goes in here with the rights of
+-- `db/database_logins.py`; which rows a role sees say the policies beside the tables. A new table goes in here with the rights of
 -- every role that needs it; a test names one that is missing.
 DO $$
 DECLARE
@@ -17,22 +17,22 @@ $$;
 -- The writer is the commit worker, and the rebuild. Logs are appended to; only state changes.
 GRANT SELECT, INSERT, UPDATE ON shard, cursor, event, memory, erasure, living, admission TO memquorum_writer;
 GRANT SELECT, INSERT, UPDATE, DELETE ON strength, protection TO memquorum_writer;
-GRANT SELECT, INSERT, DELETE ON content, embedding, sentence, experience, dropped TO memquorum_writer;
+GRANT SELECT, INSERT, DELETE ON content, embedding, sentence, replaced, experience, dropped TO memquorum_writer;
 -- A name that an order erases goes out of the links of what stays.
 GRANT UPDATE (named) ON content TO memquorum_writer;
 GRANT SELECT, INSERT ON journal, decision, outcome, ballot, provenance, quote, patch, conflict, link, erased, let_go,
-    answered, reward, spent, disclosure, task, feedback, trial, weight TO memquorum_writer;
+    answered, reward, spent, used, disclosure, task, feedback, trial, weight TO memquorum_writer;
 GRANT SELECT ON audit_votes, audit_forgotten, audit_kept, audit_weights TO memquorum_writer;
 
 -- The reader sees all and changes nothing: decay, nomination and salience; audits and the operator's questions.
-GRANT SELECT ON shard, cursor, event, memory, content, embedding, sentence, strength, dropped, journal, decision, outcome, ballot,
-    provenance, quote, patch, conflict, link, erased, erasure, living, let_go, protection, answered, reward, spent, disclosure,
-    task, feedback, experience, trial, admission, weight, diffusing, contradiction, audit_votes, audit_forgotten,
+GRANT SELECT ON shard, cursor, event, memory, content, embedding, sentence, replaced, strength, dropped, journal, decision, outcome, ballot,
+    provenance, quote, patch, conflict, link, erased, erasure, living, let_go, protection, answered, reward, spent, used, disclosure,
+    task, feedback, experience, trial, admission, weight, diffusing, contradiction, forgotten, audit_votes, audit_forgotten,
     audit_kept, audit_weights TO memquorum_reader;
 
 -- The tenant is the retrieval service in nearly all that it asks: rows of the namespaces that it names, no others.
-GRANT SELECT ON memory, content, embedding, sentence, strength, event, dropped, journal, outcome, ballot, provenance, quote, patch, conflict,
-    link, erased, erasure, protection, reward, disclosure, task, feedback, experience, trial, admission, weight, contradiction,
+GRANT SELECT ON memory, content, embedding, sentence, replaced, strength, event, dropped, journal, outcome, ballot, provenance, quote, patch, conflict,
+    link, erased, erasure, protection, reward, used, disclosure, task, feedback, experience, trial, admission, weight, contradiction, forgotten,
     audit_votes, audit_forgotten, audit_kept, audit_weights TO memquorum_tenant;
 -- A certificate speaks of all memories of its epoch, of other tenants' too: so not its columns.
 GRANT SELECT (shard, epoch, seq, view, config, as_of, trigger, journal_seq) ON decision TO memquorum_tenant;
@@ -80,7 +80,7 @@ GRANT SELECT (shard, epoch, kind, outcome) ON outcome TO memquorum_verifier;
 
 -- The keeper writes tables anew that held what was deleted, and makes the indexes of large namespaces: for these it owns
 -- content and embedding, of which row security, forced upon owners too, shows it no row.
-GRANT MAINTAIN ON content, embedding, sentence, experience TO memquorum_keeper;
+GRANT MAINTAIN ON content, embedding, sentence, replaced, experience TO memquorum_keeper;
 GRANT CREATE ON SCHEMA public TO memquorum_keeper;
 GRANT EXECUTE ON FUNCTION pg_switch_wal(), pg_ls_waldir() TO memquorum_keeper;
 DO $$

@@ -1,9 +1,9 @@
-"""The demo: a scenario or any real log goes through the whole line, and the report shows what became of it.
+"""The demo: publishes a scenario or any real log to an installation, and reports the results.
 
-1. `command`: what is done in which order; `inputs` and `steps`: the log as records, in steps; `cluster`: which
-   policy suits it;
-2. `driver`: publishes a step and waits; `correction`: a fact and what replaces it; `session`: what is left of
-   one; `rollup`: what is said of one thing; `work`: tasks, and what helped in them; `erasure`: one order; `screen`:
-   what is seen meanwhile;
-3. `ledger`: what the line did; `sums`: that it adds up; `stories` and `report`: in words.
+1. `demo_command`: runs the steps in order; `inputs` and `steps`: cut the log into records and steps; `cluster`: derives
+  the policy from it;
+2. `driver`: publishes a step and waits; `correction`: a fact and its correction; `session_demo`: a session and its
+  summary; `rollup`: the sentences about one thing; `work`: tasks and feedback; `erasure`: one order; `screen`: shows
+  the progress;
+3. `entry_counts`: counts the results; `sums`: checks them; `stories` and `demo_report`: put them in words.
 """

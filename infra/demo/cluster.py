@@ -1,8 +1,8 @@
-"""Which policy and membership suit a log: what the demo's genesis file says, worked out from one look at the log.
+"""Derives the policy and membership of the demo's genesis file from one pass over the log.
 
-The paper's time scales (10 s, 60 s, 1 h) are for its simulation; a real memory's are as long as its project. So the
-scales here follow the log's own length: what nobody uses again is nominated after some 42 % of it, and a log of an
-hour shows the same life as one of a month. Every other number is a constant, and the report prints all that differ from
+The paper's time scales (10 s, 60 s, 1 h) suit its simulation; a real memory's are as long as its project. So the scales
+follow the log's length: a memory without further uses is nominated after some 42 % of it, and a log of an hour goes
+through the same stages as one of a month. Every other number is a constant, and the report prints all that differ from
 the defaults.
 """
 
@@ -25,12 +25,12 @@ _MAPPED_AGENTS = 256  # further agents go by hash: the genesis file is read by p
 
 @dataclass(slots=True)
 class Survey:
-    """What one pass over a log tells."""
+    """The facts that one pass over a log collects."""
 
     records: int = 0
     episodes: int = 0
     namespace: str | None = None
-    """Of the first record."""
+    """The namespace of the first record."""
     first: int | None = None
     last: int = 0
     agents: Counter[str] = field(default_factory=Counter)
@@ -67,11 +67,12 @@ def policy(found: Survey) -> dict[str, Any]:
     return {
         "decay": {"scales_s": [float(round(longest / part)) for part in (160, 13, 1)]},
         "forget": {"theta_ppm": 300_000, "grace_ms": 0},
-        # A log of weeks is lived through in minutes, and is to show what the votes let go: nothing is held back.
+        # A log of weeks is replayed in minutes, and is to show the results of votes: nothing is capped.
         "caps": UNCAPPED,
-        # A summary that comes in whenever it is made would have two runs decide otherwise: a session ends when told to.
+        # A summary published at an arbitrary time would make two runs decide differently: a session ends only when told
+        # to.
         "consolidate": {"idle_ms": MAX_SPAN_MS},
-        # As much sooner than by decay as by the defaults.
+        # Sooner than decay by the same ratio as by default.
         "triage": {
             "rate_ppm": round(usual.triage.rate_ppm * faster),
             "slow_rate_ppm": round(usual.triage.slow_rate_ppm * faster),
@@ -86,7 +87,8 @@ def policy(found: Survey) -> dict[str, Any]:
 
 
 def members(found: Survey) -> dict[str, int]:
-    """Agent → member. An agent whose role is a member's has that member; the others are dealt out."""
+    """Agent → member. An agent whose role is a member's is assigned to that member; the others are distributed
+    evenly."""
     seats = {seat.name: number for number, seat in enumerate(SEATS)}
     placed = {agent: seats[role] for agent, role in found.roles.items() if role in seats}
     others = [agent for agent, _ in found.agents.most_common(_MAPPED_AGENTS) if agent not in placed]
@@ -96,15 +98,15 @@ def members(found: Survey) -> dict[str, int]:
 
 
 def step_size(found: Survey) -> int:
-    """Records a step: few for a short log, to see more of it; at most 100, which is an epoch's worth."""
+    """The number of records per step: few for a short log, to show more of it; at most 100, an epoch's worth."""
     return min(100, max(25, found.records // 25))
 
 
 def gap_ms(found: Survey) -> int:
-    """What counts as a pause."""
+    """The shortest time between records that counts as a pause, in milliseconds."""
     return max(3_600_000, found.span_ms // 48)
 
 
 def after_ms(found: Survey) -> tuple[int, ...]:
-    """What passes after the last record: a while and a longer one, so that the log's end is judged, too."""
+    """The times of the ticks after the last record, in milliseconds, so that the log's end is judged, too."""
     return (found.span_ms // 8, found.span_ms // 3)

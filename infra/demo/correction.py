@@ -1,4 +1,4 @@
-"""Two corrections: one in words alone, which is marked and takes nothing, and one that names what it corrects."""
+"""Shows two corrections: one in words alone, which is only marked, and one that names the memory it corrects."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 from rich.console import Console
 
+from infra.demo.demo_report import line
 from infra.demo.driver import Driver
-from infra.demo.report import line
 from infra.demo.steps import Tick
 from infra.demo.sums import Check
 from infra.settings import Settings
@@ -27,8 +27,8 @@ _AGENT, _OTHER, _AN_HOUR_MS = "juno", "remy", 3_600_000
 def carry_out(
     console: Console, driver: Driver, now: Settings, made: Genesis, beat: Callable[[], None], *, namespace: str
 ) -> Iterator[Check]:
-    """Says a fact, lets another agent say otherwise, then names the fact and corrects it; asks before and after the
-    votes, and tells why the older one went."""
+    """Publishes a fact, has another agent contradict it, then corrects it by name; searches before and after the votes,
+    and shows why the older one was superseded."""
 
     def client(agent: str) -> Memory:
         return Memory(namespace=namespace, agent=agent, kafka=now.bootstrap, url=now.retrieval_url)

@@ -1,10 +1,11 @@
-"""Drives a running fleet in lockstep: publishes a step, waits until the line has come to rest, publishes the next.
+"""Drives a running fleet in lockstep: publishes a step, waits until all of its records are processed, publishes the
+next.
 
-At rest means: every record of the step stands in the journal or in the dead letters; every shard has journalled the
-tick; the decay stage has answered it; and the epoch that it opened, if it opened one, stands in the journal as
-decided. Whether it opened one is asked of the nomination stage's own code, run here over the same tick and the same
-store, before and after which the store must stand at the same epoch: otherwise the epoch is decided already and only
-its journal entry is awaited. Everything is awaited by reading topics; nothing sleeps.
+A step is processed when every record of it is in the journal or in the dead letters; every shard has journalled the
+tick; the decay stage has answered it; and the epoch that it opened, if it opened one, is decided in the journal. The
+nomination stage's own code decides here whether the tick opened an epoch, over the same tick and the same store, which
+must be at the same epoch before and after. If it is not, the epoch is decided already and only its journal entry is
+awaited. Everything is awaited by reading topics; nothing sleeps.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from msgspec.structs import asdict, replace
 
 from db.schedule import PostgresSchedule
 from db.stored_orders import PostgresStoredOrders
+from infra.demo.entry_counts import Ledger
 from infra.demo.inputs import Record
-from infra.demo.ledger import Ledger
 from infra.demo.steps import Publish, Step
 from memquorum import topics
 from memquorum.core import ids
@@ -43,7 +44,7 @@ from memquorum.core.records import (
     Signed,
 )
 from memquorum.core.tiers import SEALED
-from streams.nomination import Nomination
+from streams.nomination_stage import Nomination
 from streams.stage import Arrival
 from workers.kafka import loop
 
@@ -56,12 +57,12 @@ _APPLIED = frozenset({"stored", "reinforced", "dropped", "repeated", "accessed",
 
 
 class Stalled(RuntimeError):
-    """The line has not moved for a while: the message says what was awaited."""
+    """The fleet has made no progress for a while: the message says what was awaited."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A published record that intake did not let in."""
+    """A published record that intake refused."""
 
     kind: str
     event_id: str
@@ -74,7 +75,7 @@ class Driver:
     """Publishes, watches and counts. One thread; close it after use."""
 
     def __init__(self, bootstrap: str, genesis: Genesis, codec: Codec, dsn: str, *, active: Iterable[int] = ()) -> None:
-        """`active`: shards to which others publish; those to which it publishes itself it knows."""
+        """`active`: shards to which others publish; it adds those to which it publishes itself."""
         self.ledger = Ledger(codec)
         self.published: Counter[str] = Counter()
         self.refused: list[Refused] = []
@@ -82,7 +83,7 @@ class Driver:
         self._genesis, self._codec = genesis, codec
         self._schedule, self._stored = PostgresSchedule(dsn), PostgresStoredOrders(dsn)
         self._beat: Callable[[], None] = lambda: None
-        # Says what is nominated, and signs nothing: the key is the stage's.
+        # Only computes the nominations and signs nothing: the key is the stage's.
         self._oracle = Nomination(codec, genesis, bytes(32), self._schedule, self._stored)
         self._producer = loop.producer(bootstrap, linger_ms=5)
         self._consumer = loop.consumer(bootstrap, **_CLIENT)
@@ -90,7 +91,8 @@ class Driver:
         self._awaited: Counter[tuple[str, str]] = Counter()
         self._sent: dict[tuple[str, int, int], tuple[str, str]] = {}
         self._active = set(active)
-        # Of this driver alone: it reads its topics from the beginning, where the ticks of those before it stand.
+        # The ids of this driver's ticks, unlike those of earlier drivers in the same topics, which it reads from the
+        # beginning.
         self._ticks = f"demo/tick/{uuid.uuid4()}"
         self._count = itertools.count(1)
         self._ticked: dict[int, tuple[str, int]] = {}
@@ -98,7 +100,7 @@ class Driver:
         self._decided: Counter[int] = Counter()  # the last epoch by shard
 
     def close(self) -> None:
-        """Closes the clients of Kafka and Postgres; a producer ends when nobody holds it any more."""
+        """Closes the clients of Kafka and Postgres; a producer closes with its last reference."""
         self._schedule.close()
         self._stored.close()
         self._consumer.close()
@@ -106,9 +108,9 @@ class Driver:
         del self._producer
 
     def run(self, steps: Iterable[Step], beat: Callable[[], None]) -> None:
-        """All steps, each until the line is at rest. Raises Stalled, or what `beat` raises.
+        """Publishes all steps, each after the previous one was processed. Raises Stalled, or what `beat` raises.
 
-        `beat` is called several times a second: to draw, and to look after the fleet.
+        `beat` is called several times a second: to draw, and to check the fleet.
         """
         self._beat = beat
         for step in steps:
@@ -132,8 +134,8 @@ class Driver:
     def _send(self, record: Record) -> None:
         namespace = record.namespace or ids.DEFAULT_NAMESPACE
         if isinstance(record, AccessRecorded):
-            # Who reads what was said twice reads the memory that stands for both.
-            record = replace(record, memory_id=self.ledger.memory(record.memory_id))
+            # The use of a repetition is a use of the memory that it reinforced.
+            record = replace(record, memory_ids=tuple(map(self.ledger.memory, record.memory_ids)))
         topic = topics.EPISODES if isinstance(record, EpisodeRecorded) else topics.ACCESSES
         shard = ids.shard_of(namespace, self._genesis.shards)
         place = (namespace, record.event_id or "")
@@ -155,7 +157,7 @@ class Driver:
         record: Record | ClockRequested,
         delivered: Callable[[KafkaError | None, Message], None] | None = None,
     ) -> None:
-        """Publishes as any client may: plain JSON, without what is absent."""
+        """Publishes plain JSON without null fields, as any client may."""
         value = json.dumps({name: v for name, v in asdict(record).items() if v is not None}).encode()
         headers = loop.headers(type(record).__name__, _SOURCE, record.event_id or "")
         headers = [(n, "application/json" if n == "content-type" else v) for n, v in headers]
@@ -198,7 +200,7 @@ class Driver:
             )
 
     def _opened(self, shard: int) -> int:
-        """The epoch that the shard is to reach before it is at rest: the one that the tick opened, or the last."""
+        """The epoch that the shard has to reach: the one that the tick opened, or the last."""
         known = self._decided[shard]
         before = self._schedule.status(shard).last_epoch
         if before > known:
@@ -220,7 +222,7 @@ class Driver:
             if found:
                 quiet_since = time.monotonic()
             elif time.monotonic() - quiet_since > QUIET_S:
-                raise Stalled(f"nothing has moved for {QUIET_S:.0f} s while waiting for {what}")
+                raise Stalled(f"no progress for {QUIET_S:.0f} s while waiting for {what}")
 
     def _note(self, message: Message) -> None:
         topic, shard, at = message.topic(), message.partition() or 0, message.timestamp()[1]

@@ -1,4 +1,4 @@
-"""One erasure: what would go, the order, and the receipt that whoever has the genesis file can verify."""
+"""Shows one erasure: its preview, the order, and the receipt that anybody with the genesis file can verify."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from rich.console import Console
 from db.queries import QUERIES
 from db.vault import PostgresVault
 from infra import genesis
+from infra.demo.demo_report import line
 from infra.demo.driver import Driver
-from infra.demo.report import line
 from infra.demo.steps import Tick
 from infra.demo.sums import Check
 from infra.settings import Settings
-from memquorum.client import Memory, orders, receipts
+from memquorum.client import Memory, orders, verifying
 from memquorum.core.audit.receipts import BadReceipt, Proven, verify
 from memquorum.core.identity.membership import Genesis
 from memquorum.schema_files import load_codec
@@ -28,7 +28,7 @@ _MOMENT_MS = 1_000
 def carry_out(
     console: Console, driver: Driver, now: Settings, made: Genesis, beat: Callable[[], None]
 ) -> Iterator[Check]:
-    """Erases somebody of whom little is alive, and tells it; checks what is left of it, and its receipt."""
+    """Erases a subject with few live memories, and reports it; checks the data left of it, and its receipt."""
     with psycopg.connect(now.memory_dsn) as connection:
         chosen = connection.execute(QUERIES["example_subject"]).fetchone()
     if chosen is None:
@@ -57,7 +57,7 @@ def _judged(console: Console, data: bytes, now: Settings, made: Genesis) -> Iter
     except BadReceipt as error:
         yield Check("the receipt of an erasure verifies", False, str(error))
         return
-    for text in receipts.lines(found, made):
+    for text in verifying.receipt_lines(found, made):
         line(console, text)
     attested = found.checked is not None
     proof = f"{len(data):,} bytes, by the genesis file alone"
@@ -70,7 +70,7 @@ def _judged(console: Console, data: bytes, now: Settings, made: Genesis) -> Iter
 
 
 def _left(found: Proven, now: Settings) -> tuple[int, int]:
-    """How many of the erased episodes still have a text in Postgres, or a key in the vault."""
+    """Counts the erased episodes that still have a text in Postgres, and those with a key in the vault."""
     ids = [episode.memory_id for episode in found.episodes]
     with psycopg.connect(now.memory_dsn) as connection:
         content = connection.execute(QUERIES["audit_held"], {"ids": ids}).fetchall()

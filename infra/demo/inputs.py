@@ -1,6 +1,6 @@
 """Reads a log of agents into the records that the demo publishes.
 
-What it takes, from a file, a file ending in .gz, or a folder (every *.json and *.jsonl, .gz too, in order of path):
+Accepts a file, a file ending in .gz, or a folder (every *.json and *.jsonl, .gz too, in order of path):
 
 - our own records, one JSON object a line: an EpisodeRecorded as `schemas/avro` has it, or an access, which names what
   it reads by `memory_id` or, easier to write by hand, by the event it became: `{"agent": …, "accesses": EVENT_ID}`;
@@ -9,12 +9,12 @@ What it takes, from a file, a file ending in .gz, or a folder (every *.json and 
   text (`calls NAME(ARGUMENTS)`), since many messages hold nothing else;
 - either with other field names, told by a mapping: `agent=speaker,content=text.body,messages=turns`.
 
-Choices, so that every message is accounted for: our own records are published as they stand and intake judges them. A
-chat message without text and calls is skipped and counted. One over intake's 64 KiB is split, at a space where there is
-one, into episodes whose ids end in `.1of2`, `.2of2`. Who speaks is `name`, or else `role`; what a role says in
-brackets is no part of the name: "Orchestrator (-> WebSurfer)" is agent "Orchestrator". A number that a whole
-conversation carries under `reward`, `confidence` or `uncertainty` holds for its messages. A message without a time is
-30 seconds later than the one before.
+Choices, so that every message is accounted for: our own records are published unchanged and intake judges them. A chat
+message without text and calls is skipped and counted. One over intake's 64 KiB is split, at a space where there is one,
+into episodes whose ids end in `.1of2`, `.2of2`. The agent is `name`, or else `role`; a part of a role in brackets is
+dropped: "Orchestrator (-> WebSurfer)" is agent "Orchestrator". A number that a whole conversation carries under
+`reward`, `confidence` or `uncertainty` holds for its messages. A message without a time is 30 seconds later than the
+one before.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ STEP_MS = 30_000
 START_MS = 1_736_150_400_000  # 2025-01-06 08:00 UTC: any fixed time that is past will do
 SUFFIXES = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 
-# Where a field is looked for when no mapping names a place.
+# The places to search for a field that the mapping does not name.
 _PLACES: dict[str, tuple[str, ...]] = {
     "agent": ("agent", "name", "role"),
     "content": ("content",),
@@ -61,7 +61,7 @@ class InputError(ValueError):
 
 @dataclass(slots=True)
 class Tally:
-    """What became of every message; filled while reading."""
+    """The counts of messages by their fate; filled while reading."""
 
     files: int = 0
     messages: int = 0
@@ -71,13 +71,13 @@ class Tally:
     split: list[tuple[str, int]] = field(default_factory=list)
 
     def adds_up(self) -> bool:
-        """Whether every message is an episode, was skipped, or became the parts that are counted."""
+        """True if every message is an episode, was skipped, or was split into the counted parts."""
         extra = sum(parts - 1 for _, parts in self.split)
         return self.episodes == self.messages - len(self.empty) + extra
 
 
 def mapping(text: str) -> dict[str, str]:
-    """The mapping that `agent=speaker,content=text` spells. Raises InputError and names the unknown field."""
+    """Parses a mapping such as `agent=speaker,content=text`. Raises InputError and names the unknown field."""
     pairs: dict[str, str] = {}
     for part in filter(None, (p.strip() for p in text.split(","))):
         name, equals, place = (s.strip() for s in part.partition("="))
@@ -90,7 +90,7 @@ def mapping(text: str) -> dict[str, str]:
 
 
 def files(path: Path) -> list[Path]:
-    """The log files at a path, in the order in which they are read. Raises InputError where there is none."""
+    """Returns the log files at a path, in the order in which they are read. Raises InputError if no file is found."""
     if path.is_dir():
         found = sorted(p for p in path.rglob("*") if p.is_file() and p.name.endswith(SUFFIXES))
         if not found:
@@ -104,7 +104,7 @@ def files(path: Path) -> list[Path]:
 
 
 def read(path: Path, places: Mapping[str, str], namespace: str, tally: Tally) -> Iterator[Record]:
-    """The records of a log, in its order. `namespace` is for those that name none. Raises InputError."""
+    """Yields the records of a log, in its order. `namespace` is for those that name none. Raises InputError."""
     reader = _Reader(places, namespace, tally)
     for file in files(path):
         tally.files += 1
@@ -113,7 +113,7 @@ def read(path: Path, places: Mapping[str, str], namespace: str, tally: Tally) ->
 
 
 class _Reader:
-    """Turns files into records; carries the mapping and the time that has been reached."""
+    """Turns files into records; keeps the mapping and the time of the last record."""
 
     def __init__(self, places: Mapping[str, str], namespace: str, tally: Tally) -> None:
         self._places = dict(places)
@@ -122,7 +122,7 @@ class _Reader:
         self._now = START_MS - STEP_MS
 
     def file(self, path: Path, name: str) -> Iterator[Record]:
-        """The records of one file; `name` begins the ids of events that carry none."""
+        """Yields the records of one file; `name` begins the ids of events that have none."""
         lines = path.name.removesuffix(".gz").endswith(".jsonl")
         conversation = 0
         for where, number, value in _values(path, lines):
@@ -149,7 +149,7 @@ class _Reader:
         return None
 
     def _messages(self, value: Any, where: str) -> list[Any] | None:
-        """The messages of a conversation, or None where the value is a message itself."""
+        """Returns the messages of a conversation, or None if the value is a message itself."""
         if isinstance(value, list):
             return value
         if not isinstance(value, dict):
@@ -188,7 +188,7 @@ class _Reader:
     def _episode(
         self, value: dict[str, Any], outer: Mapping[str, Any], event_id: str, session: str, where: str
     ) -> dict[str, Any]:
-        """All of an episode but its content."""
+        """The fields of an episode except its content."""
         agent, role = self._look(value, "agent"), self._look(value, "role")
         if not isinstance(agent, str):
             place, found = self._places.get("agent") or "name or role", ", ".join(value) or "nothing"
@@ -220,7 +220,7 @@ class _Reader:
         memory = value.get("memory_id") or memory_id(namespace, str(read_event))
         return AccessRecorded(
             agent=agent,
-            memory_id=str(memory),
+            memory_ids=(str(memory),),
             namespace=namespace,
             event_id=str(value.get("event_id") or event_id),
             accessed_at=self._time(value.get("accessed_at"), where),
@@ -239,7 +239,7 @@ class _Reader:
         return float(value)
 
     def _time(self, value: Any, where: str) -> int:
-        """Milliseconds since the epoch: as given, in ms, s or ISO 8601, or 30 s after the message before."""
+        """Milliseconds since the epoch: as given, in ms, s or ISO 8601, or 30 s after the previous message."""
         if value is None:
             self._now += STEP_MS
         else:
@@ -248,7 +248,7 @@ class _Reader:
 
 
 def _values(path: Path, lines: bool) -> Iterator[tuple[str, int, Any]]:
-    """The JSON values of a file: each with where it stands, in words, and its number from 1."""
+    """Yields the JSON values of a file, each with its place in words, and its number from 1."""
     number = 0
     try:
         with gzip.open(path, "rb") if path.name.endswith(".gz") else path.open("rb") as stream:
@@ -267,7 +267,7 @@ def _values(path: Path, lines: bool) -> Iterator[tuple[str, int, Any]]:
 
 
 def _whole(path: Path, value: Any) -> Iterator[tuple[str, int, Any]]:
-    """A .json file is one conversation, a list of messages, or a list of conversations."""
+    """Reads a .json file as one conversation, a list of messages, or a list of conversations."""
     several = isinstance(value, list) and bool(value) and all(isinstance(v, list) or _holds_list(v) for v in value)
     items = value if several else [value]
     for number, item in enumerate(items, start=1):
@@ -300,7 +300,7 @@ def _content(content: Any, where: str) -> str:
 
 
 def _part(part: Any, where: str) -> str:
-    """One part of a message: text as it is, a tool's call or result as text, another kind by its name."""
+    """One part of a message: a text as it is, a tool's call or result as text, another kind by its name."""
     if isinstance(part, str):
         return part
     if not isinstance(part, dict):

@@ -1,4 +1,4 @@
-"""One roll-up: what is said of a thing across sessions, what a later sentence adds to it, and how it stood before."""
+"""Shows one roll-up: the sentences about a thing across sessions, what a later sentence adds, and its earlier state."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 from rich.console import Console
 
+from infra.demo.demo_report import line
 from infra.demo.driver import Driver
-from infra.demo.report import line
-from infra.demo.session import A_WHILE_MS, AGENT, MINUTE_MS, NOTES, TOPIC, awaited, rolled_up
+from infra.demo.session_demo import A_WHILE_MS, AGENT, MINUTE_MS, NOTES, TOPIC, awaited, rolled_up
 from infra.demo.steps import Tick
 from infra.demo.sums import Check
 from infra.settings import Settings
@@ -23,7 +23,7 @@ SINCE = "Correction: pump 7 runs at 2.4 bar now."
 def carry_out(
     console: Console, driver: Driver, now: Settings, beat: Callable[[], None], *, namespace: str
 ) -> Iterator[Check]:
-    """Says otherwise than the session before, and shows what is said of the thing since then and as of before."""
+    """Contradicts an earlier session, and shows the roll-up of the thing now and as of before."""
     with Memory(namespace=namespace, agent=AGENT, kafka=now.bootstrap, url=now.retrieval_url) as memory:
         before = driver.as_of
         line(console, f'{AGENT} says in the session {SESSION!r}: "{SINCE}"')

@@ -1,4 +1,4 @@
-"""What a person sees while the demo works: live on a terminal, plain lines anywhere else."""
+"""Shows the demo's progress: live on a terminal, plain lines anywhere else."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from infra.demo.ledger import Ledger
+from infra.demo.entry_counts import Ledger
 from memquorum.core.vote.kinds import KINDS
-from memquorum.core.vote.kinds.kind import Offered
 
 _PLAIN_EVERY_S = 10.0
 
@@ -31,7 +30,8 @@ class Screen:
 
     @contextmanager
     def phases(self) -> Iterator[Say]:
-        """Yields what is called at the start of each phase; each ends with a line that says how long it took."""
+        """Yields a function to call at the start of each phase; each phase ends with a line that says how long it
+        took."""
         clock = _Clock()
         if not self._live:
             yield lambda title: self._turn(clock, title)
@@ -57,7 +57,7 @@ class Screen:
 
     @contextmanager
     def publishing(self, total: int) -> Iterator[Callable[[int, int, Ledger], None]]:
-        """Yields what is called with (published, as_of, ledger) as often as one likes."""
+        """Yields a function to call with (published, as_of, ledger), as often as one likes."""
         if self._live:
             text = TextColumn("{task.description}", markup=False)
             columns = (SpinnerColumn(), text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -84,10 +84,10 @@ class _Clock:
 
 
 def summary(as_of: int, ledger: Ledger) -> str:
-    """One line about where the fleet stands."""
+    """One line about the state of the fleet."""
     ends = ledger.outcomes()
     decided = sum(epoch.decided_at is not None for epoch in ledger.epochs.values())
-    words = dict.fromkeys(kind.outcome for kind in KINDS.values() if kind.offered is not Offered.NONE)
+    words = dict.fromkeys(kind.outcome for kind in KINDS.values() if kind.tiers)
     told = ", ".join(f"{ends[word]} {word}" for word in words)
     return f"{moment(as_of)} · epoch {decided} · {told}"
 

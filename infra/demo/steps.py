@@ -1,6 +1,6 @@
 """Cuts a log into steps: publish some records, or let time pass. The same log always gives the same steps.
 
-Two runs can only decide the same if the line sees the same order. Episodes and accesses come in by two topics, so a
+Two runs can only decide the same if the records come in the same order. Episodes and accesses are in two topics, so a
 step holds records of one kind, and the next step waits for it. Time moves by a step of its own.
 """
 
@@ -36,11 +36,11 @@ def when(record: Record) -> int:
 
 
 def steps(records: Iterable[Record], size: int, gap_ms: int, after_ms: Sequence[int] = ()) -> Iterator[Step]:
-    """The steps of a log: a tick first, then one after every `size` records, and where nothing happens for `gap_ms`.
+    """Yields the steps of a log: a tick first, then one after every `size` records, and at every pause of `gap_ms`.
 
-    A pause gets two ticks, where it begins and where it ends, so that what decays overnight is judged in the morning.
-    Time never runs backwards: a record from the past changes nothing about what time it is. `after_ms`: how long after
-    the last record further ticks follow, ascending.
+    A pause gets two ticks, at its beginning and its end, so that memories that decay overnight are judged in the
+    morning. Time never runs backwards: an earlier record does not change it. `after_ms`: the times of further ticks
+    after the last record, ascending.
     """
     now = ticked = None
     waiting: list[Record] = []

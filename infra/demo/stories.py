@@ -1,4 +1,5 @@
-"""One deletion and one promotion in words: the account that `explain` gives, and what is left of the memory itself."""
+"""Tells of one deletion and one promotion in words: the account that `explain` gives, and the data left of the
+memory."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from rich.console import Console
 
 from db.explain_rows import load
 from db.queries import QUERIES
+from infra.demo.demo_report import line
 from infra.demo.inputs import Record
-from infra.demo.report import line
 from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
@@ -27,7 +28,7 @@ EXAMPLES = {
     FORGET.outcome: ("One deletion", "example_forgotten"),
     PROMOTE.outcome: ("One promotion", "example_promoted"),
 }
-"""What is told of: by how it ended, the title and the question that finds one."""
+"""By outcome: the title of the story, and the query that finds an example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Story:
 
 
 def find(connection: psycopg.Connection, codec: Codec, genesis: Genesis, vault: Vault, outcome: str) -> Story | None:
-    """A memory that ended so, one of `EXAMPLES`; None if there is none."""
+    """Finds a memory with this outcome, one of `EXAMPLES`; None if no memory has it."""
     row = connection.execute(QUERIES[EXAMPLES[outcome][1]]).fetchone()
     facts = load(connection, codec, row[0]) if row else None
     if row is None or facts is None:
@@ -50,9 +51,9 @@ def find(connection: psycopg.Connection, codec: Codec, genesis: Genesis, vault: 
 
 
 def tell(console: Console, story: Story, genesis: Genesis, log: Iterable[Record]) -> None:
-    """Prints the story. `log`: only whoever published a forgotten memory can still say what it was."""
+    """Prints the story. `log`: the source of a forgotten memory's text, which only its publisher still has."""
     account = story.account
-    text = said(log, account.memory_id)
+    text = episode_text(log, account.memory_id)
     if text is not None:
         line(console, f'"{text}"', style="italic")
     for told in accounts.lines(account, genesis):
@@ -66,8 +67,8 @@ def tell(console: Console, story: Story, genesis: Genesis, log: Iterable[Record]
     line(console, f"Postgres has {content} content, the vault {key} key: {whence}.")
 
 
-def said(log: Iterable[Record], memory: str) -> str | None:
-    """What an episode of the log said, cut to a few lines; None if it is none of the log's."""
+def episode_text(log: Iterable[Record], memory: str) -> str | None:
+    """Returns the text of an episode of the log, cut to a few lines; None if the log does not hold it."""
     for record in log:
         if isinstance(record, EpisodeRecorded) and record.event_id is not None:
             found = ids.memory_id(record.namespace or ids.DEFAULT_NAMESPACE, record.event_id)
@@ -78,6 +79,6 @@ def said(log: Iterable[Record], memory: str) -> str | None:
 
 
 def proves(story: Story) -> bool:
-    """Whether what is left fits the tier: a memory that is gone has neither content nor key, one alive has both."""
+    """True if the data left suit the tier: a memory that is gone has neither content nor key, one alive has both."""
     alive = story.account.tier in ALIVE
     return story.content == story.key == alive

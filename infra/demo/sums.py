@@ -1,4 +1,4 @@
-"""The sums that must hold: what was published, what the journal says, and what Postgres says are three witnesses."""
+"""The sums that must hold between three witnesses: the published records, the journal, and Postgres."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from infra.demo.driver import Refused
+from infra.demo.entry_counts import AGAIN, Ledger
 from infra.demo.inputs import Tally
-from infra.demo.ledger import AGAIN, Ledger
 from memquorum.core.journal.decisions import VOIDED
 from memquorum.core.tiers import GONE, SEALED
 from memquorum.core.vote.kinds import KINDS
@@ -24,13 +24,13 @@ class Sum:
 
     @property
     def holds(self) -> bool:
-        """Whether they do."""
+        """True if the parts add up to the whole."""
         return self.whole[1] == sum(n for _, n in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What Postgres says: events by outcome, memories by tier, proposals by how they ended."""
+    """Postgres's counts: events by outcome, memories by tier, proposals by outcome."""
 
     events: Mapping[str, int]
     tiers: Mapping[str, int]
@@ -39,7 +39,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Something that must be true, and what was found."""
+    """A condition that must hold, and the values found."""
 
     name: str
     holds: bool
@@ -65,7 +65,7 @@ def sums(tally: Tally, published: Counter[str], refused: Iterable[Refused], ledg
         ("repeated", effects[AGAIN]),
         ("refused", turned_away["access"]),
     ]
-    done = dict.fromkeys(kind.outcome for kind in KINDS.values() if kind.effect is not None)
+    done = dict.fromkeys(kind.outcome for kind in KINDS.values() if kind.about_memories)
     ends = [(end, outcomes[end]) for end in (*done, KEPT, VOIDED, "open")]
     back = [(kind.outcome, outcomes[kind.outcome]) for kind in KINDS.values() if kind.revives and not kind.seals]
     capped = {kind.outcome for kind in KINDS.values() if kind.capped}
@@ -81,7 +81,7 @@ def sums(tally: Tally, published: Counter[str], refused: Iterable[Refused], ledg
 
 
 def checks(tally: Tally, published: Counter[str], ledger: Ledger, stored: Stored) -> list[Check]:
-    """What the sums do not say: everything was published, and Postgres agrees with the journal."""
+    """Checks beyond the sums: everything was published, and Postgres agrees with the journal."""
     effects, tiers = ledger.effects, ledger.tiers()
     events = {
         "stored": effects["stored"],
@@ -104,7 +104,7 @@ def words(code: str) -> str:
 
 
 def _shown(parts: list[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
-    """Leaves out the parts that are zero, but for the first."""
+    """Leaves out the parts that are zero, except the first."""
     return tuple(part for index, part in enumerate(parts) if part[1] or index == 0)
 
 

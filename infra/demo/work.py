@@ -1,5 +1,5 @@
-"""What the fleet worked on: tasks in which memories helped, one that failed and what was learned of it, and a session
-that came to something; and what enters its experience by that."""
+"""Shows the fleet's tasks and experience: tasks in which memories helped, one that failed and its lesson, a session
+with an outcome, and the memories admitted to experience."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 
 from rich.console import Console
 
+from infra.demo.demo_report import line
 from infra.demo.driver import Driver
-from infra.demo.report import line
-from infra.demo.session import awaited
+from infra.demo.session_demo import awaited
 from infra.demo.steps import Tick
 from infra.demo.sums import Check
 from infra.settings import Settings
@@ -35,8 +35,8 @@ _HALF = 0.5
 def carry_out(
     console: Console, driver: Driver, now: Settings, made: Genesis, beat: Callable[[], None], *, namespace: str
 ) -> Iterator[Check]:
-    """Finishes four tasks and tells what helped in them, ends a session with an outcome, and lists all of it; then
-    verifiers try what the tasks were given, and members vote."""
+    """Finishes four tasks and gives feedback on their memories, ends a session with an outcome, and lists all of it;
+    then verifiers try the memories, and members vote."""
 
     def works(agent: str, namespace: str = namespace) -> Memory:
         return Memory(namespace=namespace, agent=agent, kafka=now.bootstrap, url=now.retrieval_url)
@@ -73,7 +73,7 @@ def carry_out(
 
 
 def _tried(driver: Driver, memory: Memory, made: Genesis, beat: Callable[[], None], ids: tuple[str, str]) -> None:
-    """Verifiers try both memories as of the next decision, and by the one after it members have voted on what helps."""
+    """Waits until verifiers have tried both memories, and members have voted on them by the following epoch."""
     for expected in (("agreed", "rejected"), ("admitted", "rejected")):
 
         def stand(expected: tuple[str, str] = expected) -> bool | None:
@@ -84,7 +84,7 @@ def _tried(driver: Driver, memory: Memory, made: Genesis, beat: Callable[[], Non
 
 
 def _admitted(console: Console, memory: Memory, ids: tuple[str, str]) -> Iterator[Check]:
-    """Tells what became of both, and asks experience a question."""
+    """Prints the admission of both, and asks experience a question."""
     for one, status, did in zip(ids, ("admitted", "rejected"), ("helped", "did not help"), strict=True):
         found = memory.experience(one)
         line(console, f"memquorum experience why -n {found.namespace} {one}", style="dim")
@@ -100,7 +100,8 @@ def _admitted(console: Console, memory: Memory, ids: tuple[str, str]) -> Iterato
 def _generalised(  # noqa: PLR0917
     console: Console, driver: Driver, memory: Memory, made: Genesis, beat: Callable[[], None], helps: str
 ) -> Iterator[Check]:
-    """What helped in three tasks is promoted: its general form is published, and members take it into experience."""
+    """Waits until the general form of the memory that helped in three tasks is published and members have admitted
+    it."""
     form = awaited(lambda: memory.experience(helps).general, beat)
 
     def there() -> str | None:
@@ -114,7 +115,7 @@ def _generalised(  # noqa: PLR0917
 
 
 def _diffused(console: Console, elsewhere: Memory) -> Check:
-    """Another namespace asks for what may be given there: the general form, and no memory that it was made of."""
+    """Asks from another namespace, which is given the general form, and no memory that it was derived from."""
     kept = elsewhere.retrieve(GENERALLY, experience=True, peek=True).items
     given = [one.text for one in elsewhere.retrieve(GENERALLY, diffusion=True, peek=True).items]
     line(console, f"{GENERALLY} {elsewhere.namespace} is told: {' '.join(given)}")
@@ -122,7 +123,7 @@ def _diffused(console: Console, elsewhere: Memory) -> Check:
 
 
 def _finish(memory: Memory, goal: str, given: tuple[str, str], at: int) -> None:
-    """A task in which the first memory that it was given has helped, and the second has not."""
+    """Publishes a task in which the first of two memories helped, and the second did not."""
     with memory.task(goal, finished_at=at) as task:
         task.given(*given)
         task.tool("valve", "open, 4.2 bar")

@@ -1,5 +1,5 @@
-"""A genuine Kafka broker and a genuine Postgres out of packages alone: no container, no installed server (DESIGN 1).
+"""Runs Kafka brokers and a Postgres server from packages alone: no container, no installed server (DESIGN 1).
 
-`kafka` and `brokers`, one or several, from the `jars`; `certificates` for who logs in; `postgres`; `processes`:
-what both need of the machine.
+`kafka_broker` and `brokers`: one or several, from the `jars`; `certificates`: of clients; `postgres`; `processes`:
+helpers of both.
 """

@@ -1,4 +1,4 @@
-"""Several Kafka brokers on 127.0.0.1, each of them a controller too: with three, any one may be gone."""
+"""Runs several Kafka brokers on 127.0.0.1, each of them a controller too: of three, any one may fail."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 
-from infra.embedded.kafka import Among, Demands, Kafka, new_id
+from infra.embedded.kafka_broker import Among, Demands, Kafka, new_id
 from infra.embedded.processes import free_port, start_on_free_ports
 
 _NAME, _DATA = "broker-", Path("data", "meta.properties")
 
 
 def standing(folder: Path) -> int:
-    """How many brokers have their data below the folder; 0 where none has."""
+    """Counts the brokers that have data below the folder."""
     alone = (folder / _DATA).exists()
     return 1 if alone else sum((broker / _DATA).exists() for broker in folder.glob(f"{_NAME}*"))
 
 
 class Brokers:
-    """So many brokers, numbered from 1, in folders of their own below `folder`; one alone lies in `folder` itself.
+    """Runs `count` brokers, numbered from 1, in folders of their own below `folder`; a single one in `folder` itself.
 
-    `ports`: where they are to listen, as `Kafka.port`. `demands`: what clients must show. Use as a context manager, or
-    `start` and `stop`, from the main thread. Not thread-safe.
+    `ports`: the ports to listen on, as `Kafka.port`. `demands`: the logins that clients need. Use as a context manager,
+    or `start` and `stop`, from the main thread. Not thread-safe.
     """
 
     def __init__(self, folder: Path, count: int = 3, ports: Sequence[int] = (), demands: Demands | None = None) -> None:
@@ -36,17 +36,17 @@ class Brokers:
 
     @property
     def bootstrap(self) -> str:
-        """Every broker's address, by commas."""
+        """The addresses of all brokers, separated by commas."""
         return ",".join(node.bootstrap for node in self.nodes if node.bootstrap)
 
     def start(self) -> str:
-        """Starts all and waits until each knows of each. Returns `bootstrap`. Raises EmbeddedError."""
+        """Starts all and waits until each knows of all others. Returns `bootstrap`. Raises EmbeddedError."""
         if len(self.nodes) == 1:
             return self.nodes[0].start()
         return start_on_free_ports(self._start_once, self.stop)
 
     def stop(self) -> None:
-        """Ends all, in order as far as they let themselves be."""
+        """Stops all, orderly if possible."""
         for node in self.nodes:
             if node.process is not None and node.process.poll() is None:
                 node.process.send_signal(signal.SIGTERM)
@@ -67,7 +67,8 @@ class Brokers:
         cluster = new_id()
         for number, node in enumerate(self.nodes, start=1):
             node.among = Among(number, controllers, cluster)
-        # Each is a Java program of a second; the brokers themselves this thread must start, whose end they follow.
+        # Formatting takes a second of Java each, so in parallel; the brokers must be started by this thread, whose end
+        # they follow.
         with ThreadPoolExecutor(len(self.nodes)) as threads:
             list(threads.map(Kafka.prepare, self.nodes))
         for node in self.nodes:

@@ -1,6 +1,6 @@
-"""Certificates of an embedded broker and of who logs in to it, made when they are first needed.
+"""Issues certificates for an embedded broker and its clients, made when they are first needed.
 
-The authority's key stays in the folder, so that further certificates can be made; nobody but the supervisor reads it.
+The authority's key stays in the folder, so that further certificates can be issued; only the supervisor reads it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Authority:
 
     @staticmethod
     def of(folder: Path) -> Authority:
-        """The one whose key lies in the folder; made where there is none."""
+        """Loads the authority from a folder; makes one if there is none."""
         key_file, file = folder / "ca.key", folder / "ca.crt"
         if not (key_file.exists() and file.exists()):
             key = ec.generate_private_key(ec.SECP256R1())
@@ -48,7 +48,7 @@ class Authority:
         return Authority(x509.load_pem_x509_certificate(file.read_bytes()), loaded)
 
     def issue(self, name: str, *, server: bool = False) -> tuple[str, str]:
-        """A certificate for the name, and its key, both PEM. `server`: also of whoever listens on this machine."""
+        """A certificate for the name, and its key, both PEM. `server`: also valid for servers on this machine."""
         key = ec.generate_private_key(ec.SECP256R1())
         purposes = [ExtendedKeyUsageOID.CLIENT_AUTH, *([ExtendedKeyUsageOID.SERVER_AUTH] if server else [])]
         authority = x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key())

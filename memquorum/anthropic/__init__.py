@@ -8,10 +8,10 @@
         tool = MemquorumMemoryTool(memory, path="users/ada")
         Anthropic().beta.messages.tool_runner(..., tools=[tool]).until_done()
 
-`MemquorumMemoryTool` is for `Anthropic`, `AsyncMemquorumMemoryTool` for `AsyncAnthropic`. docs/anthropic.md has what is
-kept how, what is forgotten when, and the limits.
+`MemquorumMemoryTool` is for `Anthropic`, `AsyncMemquorumMemoryTool` for `AsyncAnthropic`.
+docs/use/integrations/anthropic.md describes storage, forgetting and the limits.
 
-Inside: `tool` has the two classes, `files` does what the model asks for, and `naming` says which slot a file is.
+Inside: `tool` has the two classes, `files` executes the model's commands, and `naming` maps files to slots.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["AsyncMemquorumMemoryTool", "MemquorumMemoryTool"]
 
 
 def __getattr__(name: str) -> Any:
-    """The tools, which need Anthropic's SDK, when they are asked for. Raises ImportError and says what to install."""
+    """Imports the tools, which need Anthropic's SDK, on first use. Raises ImportError and says what to install."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

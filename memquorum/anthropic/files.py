@@ -1,6 +1,6 @@
-"""What a model does with its memory directory, over the entries of a namespace.
+"""The commands of a model on its memory directory, over the entries of a namespace.
 
-The words of answers and refusals are those of Anthropic's own tool for a file system, which models know.
+Answers and refusals have the wording of Anthropic's own tool for a file system, which models know.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from memquorum.client.values import Episode
 from memquorum.core.api.answers import Shown
 
 Saying = Callable[[str], Episode]
-"""What a file's episode says beside its text, of its path as the model has it: as `{"subject": "ada"}`."""
+"""Returns further fields of a file's episode, by its path for the model: as `{"subject": "ada"}`."""
 
 
 class Files:
-    """The files below one path of a namespace, for one agent. Raises Refused for what the model is told."""
+    """The files below one path of a namespace, for one agent. Raises Refused with the message for the model."""
 
     def __init__(self, entries: Entries, below: str, saying: Saying | None = None) -> None:
-        """`below`: the path that is the model's `/memories`."""
+        """`below`: the path in the namespace of the model's `/memories`."""
         self._entries, self._below, self._saying = entries, below, saying
 
     async def view(self, path: str, view_range: Sequence[int] | None = None) -> str:
-        """A file with numbers of lines, those of a range alone (from 1; −1: to the end), or a directory. What is shown
-        of a file counts as used."""
+        """Shows a file with line numbers, or only the lines of a range (from 1; −1: to the end), or a directory.
+        Showing a file counts as a use."""
         parts = naming.parts_of(path)
         if parts and (found := await self._file(parts, use=True)) is not None:
             lines = naming.text_of(found).split("\n")
@@ -47,7 +47,7 @@ class Files:
         return naming.listed(naming.shown_path(parts), sizes)
 
     async def create(self, path: str, text: str) -> str:
-        """A new file. The directories that it is in need not be there."""
+        """Creates a file. Its directories need not exist."""
         parts = naming.parts_of(path)
         async with self._entries.changing:
             if not parts or await self._there(parts):
@@ -57,7 +57,7 @@ class Files:
         return f"File created successfully at: {path}"
 
     async def str_replace(self, path: str, old: str, new: str) -> str:
-        """What appears once is replaced."""
+        """Replaces a text that appears once."""
         async with self._entries.changing:
             parts, found = await self._for_change(path)
             text = naming.text_of(found)
@@ -80,7 +80,7 @@ class Files:
         )
 
     async def insert(self, path: str, line: int, inserted: str) -> str:
-        """A text behind a line, 0 before the first; the file then ends with a line's end."""
+        """Inserts a text after a line, 0 before the first; the file then ends with a newline."""
         async with self._entries.changing:
             parts, found = await self._for_change(path)
             lines = naming.text_of(found).split("\n")
@@ -96,7 +96,7 @@ class Files:
         return f"The file {path} has been edited."
 
     async def delete(self, path: str) -> str:
-        """A file, or a directory with all that is in it, is hidden at once."""
+        """Hides a file, or a directory with all its files, at once."""
         parts = naming.parts_of(path)
         if not parts:
             raise Refused("Cannot delete the /memories directory itself")
@@ -108,7 +108,7 @@ class Files:
         return f"Successfully deleted {path}"
 
     async def rename(self, old_path: str, new_path: str) -> str:
-        """A file or a directory, to where nothing is."""
+        """Moves a file or a directory to a path that is free."""
         old, new = naming.parts_of(old_path), naming.parts_of(new_path)
         if not old:
             raise Refused("Cannot rename the /memories directory itself")
@@ -125,13 +125,13 @@ class Files:
         return f"Successfully renamed {old_path} to {new_path}"
 
     async def clear(self) -> str:
-        """All files are hidden at once."""
+        """Hides all files at once."""
         async with self._entries.changing:
             await self._clear(await self._under(()))
         return "All memory cleared"
 
     async def _clear(self, going: Iterable[Parts]) -> None:
-        """Hides files at once. Raises Refused, which names what stays."""
+        """Hides files at once. Raises Refused, naming the files that stay."""
         going = list(going)
         try:
             await self._entries.write([self._gone(at) for at in going])
@@ -139,8 +139,8 @@ class Files:
             raise await self._staying(going) from error
 
     async def _move(self, going: Mapping[Parts, Shown], to: Mapping[Parts, Parts]) -> None:
-        """Moves all files or none: what another agent wrote is asked for before anything is written, as it may be had
-        only where a key has its slot, and what was written is taken back where something stays. Raises Refused."""
+        """Moves all files or none: files of other agents are cleared first, as this may be contested, before anything
+        is written; copies are taken back if any file stays. Raises Refused."""
         moved = [self._written(to[at], naming.text_of(one), one) for at, one in going.items()]
         theirs = [at for at, one in going.items() if one.agent != self._agent(at)]
         copied: list[Parts] = []
@@ -153,13 +153,13 @@ class Files:
             back = [
                 self._written(at, naming.text_of(one), one) for at, one in going.items() if not await self._file(at)
             ]
-            # Where the copies stay, too, because somebody pinned them meanwhile, that is not what was asked for.
+            # The copies may stay, too, if they were pinned meanwhile; the original error matters more.
             with suppress(Contested):
                 await self._entries.write([*back, *map(self._gone, copied)])
             raise refused from error
 
     async def _staying(self, going: Iterable[Parts]) -> Refused:
-        """What is told where some of it could not be taken away."""
+        """The refusal for files that could not be removed."""
         stays = [naming.shown_path(at) for at in going if await self._file(at) is not None]
         return Refused(f"{', '.join(stays)} cannot be moved or deleted: another agent wrote it, or it is pinned")
 
@@ -190,7 +190,7 @@ class Files:
         return await self._entries.fills(key, path, use=use)
 
     async def _under(self, parts: Parts) -> dict[Parts, Shown]:
-        """The files in a directory, and deeper."""
+        """Returns the files in a directory and below."""
         begin = len(self._below.split("/"))
         return {
             (*items.namespace_of(one.path)[begin:], items.plain_key(one.key or "")): one
@@ -204,7 +204,8 @@ class Files:
         return items.key_of(parts[-1]), self._path(parts[:-1])
 
     def _written(self, parts: Parts, text: str, of: Shown | None = None) -> dict[str, Any]:
-        """The episode of a file. `of`: what it was made of, which it is no freer than, and is erased with."""
+        """The episode of a file. `of`: the file it is derived from, whose restrictions it has, and with which it is
+        erased."""
         key, path = self._slot(parts)
         told = naming.content_of(text)
         said: dict[str, Any] = {}
@@ -225,7 +226,7 @@ class Files:
 
 
 def _places(text: str, said: str) -> list[int]:
-    """Where it appears."""
+    """The positions of a text."""
     found: list[int] = []
     at = text.find(said)
     while at >= 0:

@@ -1,8 +1,8 @@
-"""A file's name and text as a memory has them, and what of it a model is shown.
+"""Converts a file's name and text to those of a memory, and formats them for a model.
 
-`/memories/notes/diet.txt` is the slot with the key `diet.txt` at the path `notes`, below the one that the tool was made
-for. The text is the content, as it was written. The attribute MARK has a digest of it, so that what differs by one
-character is another version and no repetition, and a blank text itself, which no content can be.
+`/memories/notes/diet.txt` is the slot with the key `diet.txt` at the path `notes`, below the tool's own path. The text
+is the content, unchanged. The attribute MARK holds a digest of it, so that a version that differs in one character is
+no repetition, and holds a blank text itself, which no content can be.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ Parts = tuple[str, ...]
 
 
 class Refused(ValueError):
-    """What the model is told in place of an answer."""
+    """A message for the model in place of an answer."""
 
 
 def parts_of(path: str) -> Parts:
-    """The names below the root that a path is made of. Raises Refused for what is not below it."""
+    """Splits a path into the names below the root. Raises Refused if it is not below the root."""
     if path != ROOT and not path.startswith(f"{ROOT}/"):
         raise Refused(f"Path must start with {ROOT}, got: {path}")
     found: list[str] = []
@@ -40,7 +40,7 @@ def parts_of(path: str) -> Parts:
 
 
 def shown_path(parts: Sequence[str]) -> str:
-    """The path of names, as a model has it."""
+    """The model's path of these names."""
     return "/".join((ROOT, *parts))
 
 
@@ -61,12 +61,12 @@ def text_of(one: Shown) -> str:
 
 
 def numbered(lines: Sequence[str], first: int) -> str:
-    """Lines with their numbers before them."""
+    """The lines with their numbers before them."""
     return "\n".join(f"{str(at).rjust(_WIDTH)}\t{line}" for at, line in enumerate(lines, first))
 
 
 def listed(path: str, below: Mapping[Parts, int]) -> str:
-    """A directory two levels deep, of the sizes in bytes of what is below it. What begins with a dot is left out."""
+    """Lists a directory two levels deep, with sizes in bytes. Names that begin with a dot are left out."""
     told = [f"{_size(sum(below.values()))}\t{path}"]
     told += [f"{size}\t{path}/{name}" for size, name in _tree(below, (), 1)]
     header = f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:"
@@ -89,7 +89,7 @@ def _tree(below: Mapping[Parts, int], at: Parts, depth: int) -> Iterator[tuple[s
 
 
 def _size(of: int) -> str:
-    """A size in bytes, as a model is shown it."""
+    """A size in bytes, formatted for a model."""
     size, unit = float(of), "B"
     for larger in "KMG":
         if size < 1024:

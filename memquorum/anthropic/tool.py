@@ -29,7 +29,7 @@ def _files(memory: Memory, path: str, saying: Saying | None) -> Files:
 
 
 async def _told(work: Coroutine[Any, Any, str]) -> str:
-    """What the model is answered, or is told in place of that."""
+    """Awaits the answer, and turns errors into the model's tool errors."""
     try:
         return await work
     except (Refused, MemquorumError) as error:
@@ -47,9 +47,9 @@ class MemquorumMemoryTool(BetaAbstractMemoryTool):
         saying: Saying | None = None,
         cache_control: BetaCacheControlEphemeralParam | None = None,
     ) -> None:
-        """`memory`: the client; it stays open for others. `path`: where in the namespace the model's `/memories` is, as
-        `users/ada`. `saying`: what a file's episode says beside its text, as `lambda path: {"subject": "ada"}`. Raises
-        Invalid."""
+        """`memory`: the client; it stays open for others. `path`: the path in the namespace of the model's `/memories`,
+        as `users/ada`. `saying`: returns further fields of a file's episode, as `lambda path: {"subject": "ada"}`.
+        Raises Invalid."""
         super().__init__(cache_control=cache_control)
         self._memory, self._files = memory, _files(memory, path, saying)
 
@@ -57,36 +57,36 @@ class MemquorumMemoryTool(BetaAbstractMemoryTool):
         return self._memory.loop.run(_told(work))
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """A file, or a directory."""
+        """Shows a file, or a directory."""
         return self._do(self._files.view(command.path, command.view_range))
 
     def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """A new file."""
+        """Creates a file."""
         return self._do(self._files.create(command.path, command.file_text))
 
     def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """A text in a file is replaced."""
+        """Replaces a text in a file."""
         return self._do(self._files.str_replace(command.path, command.old_str, command.new_str))
 
     def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """A text comes behind a line of a file."""
+        """Inserts a text after a line of a file."""
         return self._do(self._files.insert(command.path, command.insert_line, command.insert_text))
 
     def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """A file or a directory is hidden at once."""
+        """Hides a file or a directory at once."""
         return self._do(self._files.delete(command.path))
 
     def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """A file or a directory is moved."""
+        """Moves a file or a directory."""
         return self._do(self._files.rename(command.old_path, command.new_path))
 
     def clear_all_memory(self) -> str:
-        """All files are hidden at once; `Memory.erase` destroys."""
+        """Hides all files at once; `Memory.erase` destroys them."""
         return self._do(self._files.clear())
 
 
 class AsyncMemquorumMemoryTool(BetaAsyncAbstractMemoryTool):
-    """The same for a program with an event loop, on any."""
+    """Anthropic's memory tool for a program with an event loop, on any loop."""
 
     def __init__(
         self,
@@ -104,29 +104,29 @@ class AsyncMemquorumMemoryTool(BetaAsyncAbstractMemoryTool):
         return await self._memory.loop.wait(_told(work))
 
     async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """A file, or a directory."""
+        """Shows a file, or a directory."""
         return await self._do(self._files.view(command.path, command.view_range))
 
     async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """A new file."""
+        """Creates a file."""
         return await self._do(self._files.create(command.path, command.file_text))
 
     async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """A text in a file is replaced."""
+        """Replaces a text in a file."""
         return await self._do(self._files.str_replace(command.path, command.old_str, command.new_str))
 
     async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """A text comes behind a line of a file."""
+        """Inserts a text after a line of a file."""
         return await self._do(self._files.insert(command.path, command.insert_line, command.insert_text))
 
     async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """A file or a directory is hidden at once."""
+        """Hides a file or a directory at once."""
         return await self._do(self._files.delete(command.path))
 
     async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """A file or a directory is moved."""
+        """Moves a file or a directory."""
         return await self._do(self._files.rename(command.old_path, command.new_path))
 
     async def clear_all_memory(self) -> str:
-        """All files are hidden at once; `Memory.erase` destroys."""
+        """Hides all files at once; `Memory.erase` destroys them."""
         return await self._do(self._files.clear())

@@ -10,15 +10,16 @@
 
 `AsyncMemory` is the same with `async with` and `await`.
 
-Inside: `memory` publishes and reads, `ordering` is its part that orders, `filing` asks of slots and paths, `deciding`
-what members decided, `overseeing` who keeps what and who votes, `finishing` says which tasks are finished and what
-helped in them, `ending` that sessions are over and what they came to, `asking` is what is beside; `connections` are
-those of each event loop; `sync` puts it on a loop of its own, `looping`; `within` is the client inside the service;
-`entries` keeps what frameworks keep under keys, and `items` says how; `talk` cuts what is said in pieces; `settings`
-finds the line, `signer` signs, `wire` writes and reads what crosses it; `values`, `receipts`, `errors` and `refusals`
-are what comes back; `tail` follows the journal, `audit` verifies it, `traces` says where a program's spans go. The
-commands: `command` has what they share, `publishing`, `sessions`, `reading`, `listing`, `decisions`, `lists`, `tasks`,
-`rewards`, `rollups`, `orders`, `verifying` and `operating` declare them.
+Modules: `memory` publishes and reads. `ordering` gives orders; `filing` handles slots and paths; `deciding` lists
+decisions; `overseeing` lists goals, pins, holds, orders, epochs and members; `finishing` handles finished tasks and
+feedback; `ending` ends sessions; `asking` holds the remaining queries. `connections` holds the connections of each
+event loop; `sync` and `looping` run the client on a loop of its own; `within` is the client inside the service.
+`entries` and `items` store what frameworks keep under keys; `talk` splits long texts. `settings` finds the
+installation, `signer` signs, `wire` encodes requests and decodes answers. `broker_access` holds what it uses of Kafka's
+own library, which only the extra `kafka` installs. `values` and `errors` are its results and errors. `tail` follows the
+journal, `audit` verifies it, `traces` sends a program's spans. The commands: `command` has what they share,
+`publishing`, `sessions`, `reading`, `listing`, `decisions`, `lists`, `tasks`, `rewards`, `rollups`, `orders`,
+`verifying`, `doctor`, `completing` and `operating` declare them.
 """
 
 from memquorum.client.errors import (
@@ -32,6 +33,7 @@ from memquorum.client.errors import (
     NotAllowed,
     NotConfigured,
     NotFound,
+    NotInstalled,
     NotYet,
     Refused,
     Unreachable,
@@ -51,17 +53,22 @@ from memquorum.core.api.answers import (
     Epochs,
     Erasure,
     Explained,
+    Fleet,
     Forget,
     Goal,
     Goals,
     Going,
     Hit,
     Holds,
+    Journal,
+    JournalLine,
     Leaving,
     LeftOut,
     Listed,
     Member,
     Members,
+    Namespaces,
+    NamespaceState,
     Needed,
     Ordered,
     Orders,
@@ -70,6 +77,7 @@ from memquorum.core.api.answers import (
     Pinned,
     Pins,
     Placed,
+    PolicyInForce,
     Protector,
     Recalled,
     Restore,
@@ -102,6 +110,7 @@ __all__ = [
     "Epochs",
     "Erasure",
     "Explained",
+    "Fleet",
     "Forget",
     "Goal",
     "Goals",
@@ -110,6 +119,8 @@ __all__ = [
     "Hit",
     "Holds",
     "Invalid",
+    "Journal",
+    "JournalLine",
     "Leaving",
     "LeftOut",
     "Listed",
@@ -117,11 +128,14 @@ __all__ = [
     "Members",
     "Memory",
     "MemquorumError",
+    "NamespaceState",
+    "Namespaces",
     "Needed",
     "NoOutcome",
     "NotAllowed",
     "NotConfigured",
     "NotFound",
+    "NotInstalled",
     "NotYet",
     "Ordered",
     "Orders",
@@ -130,6 +144,7 @@ __all__ = [
     "Pinned",
     "Pins",
     "Placed",
+    "PolicyInForce",
     "Protector",
     "Recalled",
     "Receipt",

@@ -1,4 +1,4 @@
-"""What a client can ask beside its reads: what became of an event, what its key may do, rewards and roll-ups."""
+"""The client's queries beside search and lists: outcomes of events, rights of the key, rewards and roll-ups."""
 
 from __future__ import annotations
 
@@ -12,35 +12,37 @@ T = TypeVar("T")
 
 
 class Asking:
-    """What a client can ask that uses no memory. All raise NotAllowed and Unreachable."""
+    """Queries that use no memory. All raise NotAllowed and Unreachable."""
 
     @property
     def namespace(self) -> str:
-        """Which namespace it asks about."""
+        """The namespace that the queries are about."""
         raise NotImplementedError
 
     async def _get(self, kind: type[T], path: str, **parameters: Any) -> T:
         raise NotImplementedError
 
     async def access(self) -> Access:
-        """What the API key may do, and where; all of it everywhere where the service wants none."""
+        """Returns what the API key may do, and where; every right everywhere if the service requires no key."""
         return await self._get(Access, "/access")
 
-    async def event(self, event_id: str, timeout: float = 0.0) -> Became:
-        """What became of what was published under this id, as far as that is known after `timeout` seconds."""
+    async def event(self, event_id: str, timeout: float = 0.0, *, content: str | None = None) -> Became:
+        """Returns the outcome of the event with this id, as far as it is known after `timeout` seconds. `content`: the
+        text that was published; the outcome is `reused` if the first one under the id is another."""
         path = f"/events/{wire.path_id(self.namespace)}/{wire.path_id(event_id)}"
-        return await self._get(Became, path, **wire.waiting(timeout))
+        said = {} if content is None else {"said": wire.digest(content)}
+        return await self._get(Became, path, **wire.waiting(timeout), **said)
 
     async def rewards(self, agent: str | None = None) -> Rewards:
-        """What the agents of this namespace were given for what they did to its memory, or one of them."""
+        """Returns the rewards that agents of this namespace got for their changes to its memory; `agent`: of this one
+        alone."""
         named = {} if agent is None else {"agent": agent}
         return await self._get(Rewards, f"/rewards/{wire.path_id(self.namespace)}", **named)
 
     async def rollups(self, *, as_of: int | None = None, persona: str | None = None, **gates: Unpack[Gates]) -> Rollups:
-        """What things this namespace has roll-ups of, each with how much is said of it across sessions.
+        """Lists the things that this namespace has roll-ups of, each with its number of sentences across sessions.
 
-        `as_of`: as they stood at this time, in milliseconds; `persona`: of sentences about this subject, or by this
-        agent, alone.
+        `as_of`: as of this time, in milliseconds; `persona`: only sentences about this subject, or by this agent.
         """
         path = f"/rollups/{wire.path_id(self.namespace)}"
         return await self._get(Rollups, path, **_rolled_up(as_of, persona), **wire.gates(gates))
@@ -49,14 +51,15 @@ class Asking:
         self, topic: str, *, as_of: int | None = None, persona: str | None = None, history: bool = False,
         **gates: Unpack[Gates],
     ) -> Rollup:  # fmt: skip
-        """What is said of one thing across sessions, word for word, now or as of a time in milliseconds. `history`:
-        also the patches that made it so. Raises NotFound where no roll-up is called so."""
+        """Returns the roll-up of one thing: its sentences across sessions, word for word, now or as of a time in
+        milliseconds. `history`: also the patches that led to it. Raises NotFound if there is no roll-up of this
+        name."""
         path = f"/rollups/{wire.path_id(self.namespace)}/{wire.path_id(topic, 'topic')}"
         more = {"history": "true"} if history else {}
         return await self._get(Rollup, path, **_rolled_up(as_of, persona), **more, **wire.gates(gates))
 
 
 def _rolled_up(as_of: int | None, persona: str | None) -> dict[str, Any]:
-    """Which state of a roll-up, and of whom, as a query string has it."""
+    """The query parameters that select a state of a roll-up and a persona."""
     asked = {"as_of": as_of, "persona": persona}
     return {name: value for name, value in asked.items() if value is not None}

@@ -1,7 +1,7 @@
-"""Verifies a cluster from outside: the journal's topics and the genesis file, and nobody's word.
+"""Verifies a cluster from outside, from the journal's topics and the genesis file alone.
 
-The same audit as the operator's (`core.audit.verify`), without the database: whether the journal is whole, and whether
-every decision in it was taken by those who had to take it. Anyone who may read the topics may run it.
+It is the operator's audit (`core.audit.verify`) without the database: it checks that the journal is complete, and that
+every decision in it was taken by the members entitled to it. Anyone who may read the topics may run it.
 """
 
 from __future__ import annotations
@@ -13,12 +13,9 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any, Self, TypeVar
 
-from aiokafka import AIOKafkaConsumer, TopicPartition
-from aiokafka.errors import KafkaError
-
 from memquorum import topics
+from memquorum.client.broker_access import AIOKafkaConsumer, KafkaError, TopicPartition, explained, shown
 from memquorum.client.errors import Unreachable
-from memquorum.client.refusals import explained, shown
 from memquorum.core.audit.chain import Record, Source
 from memquorum.core.audit.findings import VerifyReport
 from memquorum.core.audit.verify import verify_shard
@@ -27,9 +24,9 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.effects import Rules
 from memquorum.kafka import aiokafka
 
-# Heads follow entries within milliseconds; what a head already names is waited for so long.
+# Heads follow entries within milliseconds; entries that a head already names are awaited for this long.
 _PATIENCE_MS = 5_000
-# Records that are known to be there come sooner than this, or something is wrong.
+# Records below the end offset arrive sooner than this, or something is wrong.
 _STALLED_S = 60.0
 _FETCH_BYTES = 10 * 1024 * 1024
 
@@ -41,8 +38,8 @@ def verify(
 ) -> VerifyReport:
     """Audits every shard from its first entry on. `progress`: (shard, next offset), after every entry.
 
-    Raises Unreachable where the topics cannot be read, NotAllowed where the brokers refuse them to this login: neither
-    is a finding. Runs its own event loop.
+    Raises Unreachable if the topics cannot be read, NotAllowed if the brokers refuse them to this login: neither is a
+    finding. Runs its own event loop.
     """
     with asyncio.Runner() as runner, ExitStack() as stack:
         # The heads' ends first: whatever a head names then must be found in the journal.
@@ -64,7 +61,7 @@ def verify(
 class _Topic:
     """A topic's partitions as plain iterators, one after the other.
 
-    Its consumer lives on the runner's loop, which turns only while we ask.
+    Its consumer lives on the runner's loop, which runs only during a call.
     """
 
     def __init__(self, runner: asyncio.Runner, kafka: str, topic: str, shards: int) -> None:
@@ -80,11 +77,12 @@ class _Topic:
         self._runner.run(self._consumer.stop())
 
     def source(self, shard: int) -> Source:
-        """A partition's records in order; ends when none comes any more. Ends the source before it."""
+        """Reads a partition's records in order, until none comes within the patience. Call it again only after the
+        iterator has ended."""
         return Source(self._records(self._places[shard]), self._ends[self._places[shard]])
 
     def _answer(self, asked: Coroutine[Any, Any, T]) -> T:
-        """What the brokers answer. Raises Unreachable or NotAllowed."""
+        """Runs a coroutine of the consumer and translates Kafka's errors. Raises Unreachable or NotAllowed."""
         try:
             return self._runner.run(asked)
         except KafkaError as error:
@@ -118,7 +116,7 @@ class _Topic:
                 yield Record(message.offset, message.value or b"")
             if batch:
                 continue
-            # Past the mark of a stranger's transaction, which nobody gets.
+            # Past the marker of a stranger's transaction, which no consumer gets.
             position = max(position, self._answer(self._consumer.position(place)))
             if position >= end:
                 return

@@ -1,7 +1,7 @@
 """The connections of a client: those of each event loop that uses it, and none that a parent process made.
 
 Neither a Kafka producer nor an HTTP client works on another event loop than the one that it was made on: it raises, or
-waits for ever. A process that was forked shares its parent's sockets and must leave them alone.
+waits for ever. A forked process shares its parent's sockets and must not use them.
 """
 
 from __future__ import annotations
@@ -12,32 +12,29 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from aiokafka import AIOKafkaProducer
-from aiokafka.errors import KafkaError
-
 from memquorum.client import wire
-from memquorum.client.errors import Unreachable
 from memquorum.client.settings import Place
-from memquorum.kafka import aiokafka
 
 if TYPE_CHECKING:
     import httpx
+    from aiokafka import AIOKafkaProducer
 
 _inherited: list[object] = []
-"""What a parent process had opened. It is kept, for dropping it would close it, and speak to the parent's sockets."""
+"""Connections opened by a parent process. Keeps references, as dropping one would close it and write to the parent's
+sockets."""
 _CLOSE_S = 5.0
 
 
 @dataclass(eq=False)
 class Connection:
-    """What one event loop has open. `starting` is held while the producer starts."""
+    """The open connections of one event loop. `starting` is held while the producer starts."""
 
     producer: AIOKafkaProducer | None = None
     http: httpx.AsyncClient | None = None
     starting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def close(self) -> None:
-        """Delivers what is under way and closes both. To be called on their loop."""
+        """Delivers pending records and closes both. To be called on their loop."""
         producer, self.producer = self.producer, None
         http, self.http = self.http, None
         if producer is not None:
@@ -62,7 +59,7 @@ class Connections:
 
     def asker(self) -> httpx.AsyncClient:
         """The HTTP client of the running loop. Raises NotConfigured."""
-        import httpx  # not at the top: who only publishes needs none of it
+        import httpx  # not at the top: a client that only publishes does not need it
 
         here = self._here()
         if self.http is None and here.http is None:
@@ -70,20 +67,14 @@ class Connections:
         return self.http or here.http  # type: ignore[return-value]
 
     async def producer(self) -> AIOKafkaProducer:
-        """The Kafka producer of the running loop. Raises NotConfigured, Unreachable."""
+        """The Kafka producer of the running loop. Raises NotConfigured, NotInstalled, Unreachable."""
         here = self._here()
         async with here.starting:
             if here.producer is None:
                 address = self._place.need_kafka()
-                producer = AIOKafkaProducer(**aiokafka(address), enable_idempotence=True, acks="all")
-                try:
-                    await producer.start()
-                except KafkaError as error:
-                    await producer.stop()
-                    raise Unreachable(
-                        f"Kafka at {address} cannot be reached: does it run (`make status`)? ({error})"
-                    ) from error
-                here.producer = producer
+                from memquorum.client import broker_access  # not at the top: a client over HTTP does not need it
+
+                here.producer = await broker_access.producer(address)
         return here.producer
 
     def _here(self) -> Connection:
@@ -95,7 +86,7 @@ class Connections:
         return found
 
     def leave_parents(self) -> bool:
-        """Begins anew in a process that was forked since; True if it was."""
+        """Starts with no connections in a forked process; True if this is one."""
         if self._process == os.getpid():
             return False
         _inherited.append((self._by_loop, dict(self._by_loop), self.http))
@@ -103,7 +94,7 @@ class Connections:
         return True
 
     async def close(self) -> None:
-        """Closes what is open on the running loop and, where it still runs, on each other one."""
+        """Closes the connections of the running loop and of every other loop that still runs."""
         self.leave_parents()
         here, open_on = asyncio.get_running_loop(), list(self._by_loop.items())
         self._by_loop = WeakKeyDictionary()

@@ -1,4 +1,4 @@
-"""What a client can ask of what members decided."""
+"""The client's query for decisions of members."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ T = TypeVar("T")
 
 
 class Deciding:
-    """What a client can ask of what members decided. Raises Invalid, NotAllowed and Unreachable."""
+    """The client's query for decisions of members. Raises Invalid, NotAllowed and Unreachable."""
 
     @property
     def namespace(self) -> str:
-        """Whose memories it speaks of."""
+        """The namespace whose decisions are listed."""
         raise NotImplementedError
 
     async def _ask(self, kind: type[T], method: str, path: str, **request: Any) -> T:
@@ -36,13 +36,14 @@ class Deciding:
         cursor: str | None = None,
         limit: int | None = None,
     ) -> Decisions:
-        """What members decided about the memories here, `limit` (20) at a time, the latest first: what the vote was
-        about, how it ended and why, by which policy of a budget with which features and score, and who voted what.
+        """Lists what members decided about the memories here, `limit` (20) at a time, the latest first: the subject of
+        the vote, its outcome and reason, the budget policy that proposed it with features and score, and each member's
+        vote.
 
         `kinds`: forget, evict, promote, demote, supersede, overrule, consolidate, merge, admit, unite, restore,
-        rollback; `outcomes`: what these come to, as forgotten and promoted, and kept and voided. `since` ≤ when it was
-        voted on < `until`, in milliseconds. `cursor`: `next` of the page before. All memories of a decision pass the
-        last filters, as for `explain`.
+        rollback; `outcomes`: their results, such as forgotten and promoted, and kept and voided. `since` ≤ when it was
+        voted on < `until`, in milliseconds. `cursor`: `next` of the page before. A decision is listed only if all its
+        memories pass the last filters, as for `explain`.
         """
         asked = {
             "namespace": self.namespace, "kinds": kinds, "outcomes": outcomes, "policies": policies,

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from rich.text import Text
 
 from memquorum import terminal
-from memquorum.client.command import command, in_json, opened
-from memquorum.client.reading import PASSES
-from memquorum.commands import NUMBERS, OK, flag, option, titled, when
+from memquorum.client.command import command, in_json, opened, page_of, selected, tell_more, times
+from memquorum.client.reading import PASSES, passed
+from memquorum.commands import NUMBERS, OK, flag, option, titled
 from memquorum.core.api.answers import Decision
+from memquorum.core.api.requests import DecisionsRequest
 from memquorum.core.policy import FORGETTING
 from memquorum.core.retrieval.decisions import OUTCOMES, VOTED
 from memquorum.core.retrieval.telling import moment
@@ -23,23 +23,21 @@ from memquorum.core.retrieval.telling import moment
     option("--outcome", action="append", choices=OUTCOMES, help="that ended so; repeatable"),
     option("--policy", action="append", choices=FORGETTING, help="proposed by this policy of a budget; repeatable"),
     option("--memory", metavar="ID", help="about this memory"),
-    option("--since", type=when, metavar="WHEN", help="voted on from then on; ISO 8601, or milliseconds"),
-    option("--until", type=when, metavar="WHEN", help="voted on before then"),
-    option("--limit", type=int, metavar="N", help="how many at most (default: 20)"),
-    option("--cursor", help="go on behind the page that ended with this"),
+    *times("voted on"),
+    *page_of(DecisionsRequest),
     flag("--brief", "a line for each: when, how it ended, about which memories, and why it was proposed"),
     NUMBERS,
     titled("only if all its memories pass", *PASSES),
     example="memquorum decisions -n greenhouse --kind evict --policy worth --since 2026-03-01",
 )
 def _decisions(parsed: argparse.Namespace) -> int:
-    """Lists what members decided about memories, the latest first: what, why, and who found what; with --numbers also
-    by which weights and scores. Of what is gone or erased, its id. Receipts of erasures are `memquorum receipt`'s."""
+    """Lists what members decided about memories, the latest first: what, why, and each member's vote; with --numbers
+    also weights and scores. A memory that is gone or erased is shown by its id alone. For receipts of erasures see
+    `memquorum receipt`."""
     with opened(parsed) as memory:
         page = memory.decisions(
             kinds=parsed.kind, outcomes=parsed.outcome, policies=parsed.policy, memory_id=parsed.memory,
-            since=parsed.since, until=parsed.until, sensitivity_max=parsed.sensitivity_max, purpose=parsed.purpose,
-            jurisdictions=parsed.jurisdiction, cursor=parsed.cursor, limit=parsed.limit,
+            **selected(parsed), **passed(parsed),
         )  # fmt: skip
     console = terminal.console()
     for at, one in enumerate(page.decisions):
@@ -52,9 +50,7 @@ def _decisions(parsed: argparse.Namespace) -> int:
             console.print(terminal.text(console, line), soft_wrap=True)
     if not page.decisions and not parsed.json:
         console.print(Text(f"nothing that passes was decided in {page.namespace!r}"))
-    if page.next:
-        # Beside what is listed, so that it can be piped.
-        print(f"there are more: --cursor {page.next}", file=sys.stderr)
+    tell_more(page)
     return OK
 
 

@@ -1,4 +1,4 @@
-"""That a session is over, what it came to, and what comes of it."""
+"""Ends sessions, records their outcome as finished tasks, and reads their summaries."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _SESSIONS_MOST = 64
 
 
 class Came(TypedDict, total=False):
-    """What a session came to, which makes a finished task of it. `outcome`: succeeded, failed, or unknown, says `by`
-    (this agent); `goal`: what was to be done; `inputs`, `outputs`: what it was given, and gave; `tools`: a summary of
-    each call of one; `retrieved`: memories that it was given beside those that its `context` gave."""
+    """The outcome of a session, which makes a finished task of it. `outcome`: succeeded, failed, or unknown, as judged
+    by `by` (this agent); `goal`: the task's goal; `inputs`, `outputs`: of the task; `tools`: a summary of each tool
+    call; `retrieved`: memories given to it beside those that its `context` gave."""
 
     outcome: str | None
     goal: str | None
@@ -35,27 +35,28 @@ class Came(TypedDict, total=False):
 
 
 class Ending(Finishing):
-    """What a client can say and ask of the end of a session."""
+    """The client's methods for the end of a session."""
 
     _given_in: OrderedDict[str, dict[str, None]]
-    """What contexts gave for a session, by sessions, the one that was asked for last at the end."""
+    """The memories that contexts gave, by session; the session asked for most recently comes last."""
     _said_in: OrderedDict[str, Receipt]
-    """What this client published of a session last, by sessions, the one that was spoken in last at the end."""
+    """The last receipt of each session that this client published in; the most recent session comes last."""
 
     async def end_session(
         self, session: str, *, everyone: bool = False, wait: bool = False, timeout: float = 30.0, after: After = None,
         **came: Unpack[Came],
     ) -> Ended:  # fmt: skip
-        """Says that this agent's part of a session is over, or with `everyone` that of every agent of the namespace:
-        what is left of it is summed up, and members vote on the summaries. Without it a session is over when nothing
-        has happened in it for 15 minutes, as the policy says. `session` tells what comes of it.
+        """Ends this agent's part of a session, or with `everyone` that of every agent of the namespace: its remaining
+        episodes are summarized, and members vote on the summaries. Without it a session is over when nothing has
+        happened in it for 15 minutes, as the policy says. `session` returns the resulting summaries.
 
-        With an `outcome` it is a finished task, too: of what a `user` said first in it, where no `goal` is given, and
-        with what `context` gave this client for it. One session is one task, and what is said of it first stands.
+        With an `outcome` the session also becomes a finished task: its goal is the first message of a `user` unless
+        `goal` is given, and it names the memories that `context` gave this client for it. One session is one task, and
+        its first outcome stands.
 
-        `after`: a write of somebody else's that is seen before anything is published, by its receipt or token. Without
-        it what was asked is looked for once what this client added to the session is seen. Raises NotYet where that is
-        not in time: nothing was published then.
+        `after`: another client's write, by its receipt or token, that must be seen before anything is published.
+        Without it the goal is looked up once the service has seen what this client added to the session. Raises NotYet
+        if that write is not seen in time; nothing was published then.
 
         Returns once Kafka has confirmed it, with `wait` once the task is kept. Raises Invalid, Unreachable, NotAllowed.
         """
@@ -65,7 +66,7 @@ class Ending(Finishing):
                 await self.session(session, after=after)
         task = await self._task_of(session, everyone, came, None if after else self._said_in.get(session))
         if task is not None:
-            self._finished(task)  # is held against the wall before anything is sent
+            self._finished(task)  # is checked before anything is sent
         event_id = str(uuid.uuid4())
         told = {"session": session, "namespace": self.namespace, "event_id": event_id}
         if not everyone:
@@ -80,15 +81,15 @@ class Ending(Finishing):
         return Ended(self.namespace, session, event_id, told.get("agent"), kept)
 
     async def session(self, session: str, *, after: After = None) -> Session:
-        """What comes of a session, by agents: its summaries, which of them wait for their vote and until when, and why
-        others are not made. Raises NotFound where no memory of the namespace is of it."""
+        """Returns the state of a session by agent: its summaries, which of them wait for their vote and until when, and
+        why others are not made. Raises NotFound if the namespace has no memory of this session."""
         path = f"/sessions/{wire.path_id(self.namespace)}/{wire.path_id(session, 'session')}"
         return await self._get(Session, path, **wire.after(after))
 
     async def _task_of(
         self, session: str, everyone: bool, came: Mapping[str, Any], after: After
     ) -> dict[str, Any] | None:
-        """What a session that came to something says as a finished task."""
+        """The finished task that a session's outcome makes, or None without an outcome."""
         said = {name: one for name, one in came.items() if one is not None and one != ()}
         by, outcome = said.pop("by", None), said.pop("outcome", None)
         if outcome is None:
@@ -100,7 +101,8 @@ class Ending(Finishing):
             asked, goal = await self._first_ask(session, everyone, after)
         named, noted = wire.several("retrieved", said.pop("retrieved", ())), self._given_in.get(session, {})
         return said | {
-            "goal": goal, "outcome": outcome, "by": by, "retrieved": ended.given(named, noted, asked, FOUND_MAX),
+            "goal": goal, "outcome": outcome, "by": by,
+            "retrieved": ended.given_memories(named, noted, asked, FOUND_MAX),
             "event_id": ended.event_id(self.agent, self.namespace, None if everyone else self.agent, session),
         }  # fmt: skip
 
@@ -116,7 +118,7 @@ class Ending(Finishing):
         return found
 
     def _spoke(self, episode: Mapping[str, Any], receipt: Receipt) -> None:
-        """Notes what was published of a session; of 64 sessions."""
+        """Notes the last receipt of a session; keeps 64 sessions."""
         session = episode.get("session")
         if isinstance(session, str):
             self._said_in[session] = receipt
@@ -125,7 +127,7 @@ class Ending(Finishing):
                 self._said_in.popitem(last=False)
 
     def _gave(self, session: str, memory_ids: Iterable[str]) -> None:
-        """Notes what a context gave for a session; of 64 sessions, and 1,000 memories of each."""
+        """Notes the memories that a context gave for a session; keeps 64 sessions with 1,000 memories each."""
         given = self._given_in.setdefault(session, {})
         self._given_in.move_to_end(session)
         for memory_id in memory_ids:

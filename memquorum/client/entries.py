@@ -1,6 +1,7 @@
-"""Entries: explicit writes into slots, for ways in that keep files, items or a history under keys (docs/episodes.md).
+"""Entries: explicit writes into slots, for ways in that keep files, items or a history under keys
+(docs/use/episodes.md).
 
-Who writes them reads them at once, and the later of two writes is the one that holds.
+A writer reads its own writes at once, and the later of two writes holds.
 """
 
 from __future__ import annotations
@@ -23,20 +24,21 @@ _OUTCOME_S, _AT_ONCE = 10.0, 16
 
 
 class Entries:
-    """The entries of a client's namespace. One at a time writes, any number reads, and sees what was written."""
+    """The entries of a client's namespace. Writes are serialized; reads are concurrent and see earlier writes."""
 
     def __init__(self, memory: AsyncMemory) -> None:
         self.memory = memory
         self.changing = asyncio.Lock()
-        """Held by whoever reads what it is about to write anew."""
+        """Held during a read-modify-write."""
         self.after: str | None = None
         """The token of the last write, as long as no read has seen it."""
         self._writing = asyncio.Lock()
         self._dated_until = 0.0
 
     async def read(self, ask: Callable[[str | None], Awaitable[T]]) -> T:
-        """What is answered when it is asked behind the last write. Raises NotYet where that is not seen in time: once,
-        since what was refused behind Kafka would otherwise be waited for by every read."""
+        """Calls `ask` with the token of the last write, so that the answer includes it. Raises NotYet if that write is
+        not seen in time, and forgets the token: a write that intake refused after Kafka took it would otherwise delay
+        every read."""
         after = self.after
         try:
             found = await ask(after)
@@ -51,13 +53,13 @@ class Entries:
             self.after = None
 
     async def write(self, episodes: Sequence[Mapping[str, Any]]) -> None:
-        """Publishes them in order. Raises Invalid, and then writes none; and Contested once they are written, where
-        something fills a slot still that one of them clears."""
+        """Publishes them in order. Raises Invalid before anything is written, and Contested afterwards, if a slot that
+        one of them clears is still filled."""
         if not episodes:
             return
         async with self._writing:
-            # What is sent at once is dated a millisecond apart, a second in all: who comes right behind it is not to
-            # be dated earlier, or it would take no slot.
+            # Records sent together are dated a millisecond apart, up to a second: a following write must not be dated
+            # earlier, or it would not take its slot.
             await asyncio.sleep(max(0.0, self._dated_until - time.monotonic()))
             receipts = await self.memory.add_all(episodes)
             self._dated_until = time.monotonic() + min(len(episodes), _SPREAD_MS) / 1_000
@@ -65,17 +67,17 @@ class Entries:
         await self._gone([one for one, said in zip(receipts, episodes, strict=True) if said.get("clears")])
 
     async def _gone(self, receipts: Sequence[Receipt]) -> None:
-        """Whoever deletes is told where that is not for it alone to say. Raises Contested."""
+        """Checks that deletions took effect. Raises Contested if a memory stays until members vote."""
         if not receipts:
             return
         try:
             done = [await self.memory.outcome(receipts[-1], _OUTCOME_S)]
-            # With the last, all others have their outcome.
+            # The outcome of the last implies those of all others.
             for at in range(0, len(receipts) - 1, _AT_ONCE):
                 some = receipts[at : min(at + _AT_ONCE, len(receipts) - 1)]
                 done += await asyncio.gather(*(self.memory.outcome(one, _OUTCOME_S) for one in some))
         except NoOutcome as error:
-            _LOG.warning("whether this is deleted is not known yet: %s", error)
+            _LOG.warning("the outcome of a deletion is not known yet: %s", error)
             return
         if stays := [memory_id for one in done for memory_id in one.stays]:
             raise Contested(stays)
@@ -103,19 +105,20 @@ class Entries:
         return lambda after: self.memory.memories(path=path, cursor=cursor, limit=_PAGE, after=after)
 
     async def use(self, memory_ids: Iterable[str]) -> None:
-        """They were given to an agent, and count as used; what was given is no worse where that fails."""
+        """Records a use of memories that were given to an agent; logs a failure, as the answer is valid without it."""
         try:
             await self.memory.use_all(list(memory_ids))
         except MemquorumError as error:
-            _LOG.warning("what was read may not count as used: %s", error)
+            _LOG.warning("a read may not count as a use: %s", error)
 
 
 def cleared(key: str, path: str | None, said: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The write that clears a slot. `said`: what the episode of an entry there would say beside its content."""
+    """The episode that clears a slot. `said`: the fields that an entry's episode there would have beside its
+    content."""
     about = {name: one for name, one in (said or {}).items() if name in Clearing.__optional_keys__}
     return about | {"explicit": True, "clears": True, "key": key, "path": path}
 
 
 def taken_back(memory_id: str) -> dict[str, Any]:
-    """The write that takes back a memory that is no entry."""
+    """The episode that takes back a memory that is no entry."""
     return {"explicit": True, "clears": True, "supersedes": [memory_id]}

@@ -1,4 +1,5 @@
-"""What can go wrong for a client, and what to do about it. Python's own MemoryError means something else."""
+"""The client's errors, and what to do about each. Named MemquorumError, as Python's MemoryError means something
+else."""
 
 from __future__ import annotations
 
@@ -16,34 +17,37 @@ class Closed(MemquorumError, RuntimeError):
 
 
 class NotConfigured(MemquorumError):
-    """No address, no agent: the message says which, and where it may be given."""
+    """An address or the agent's name is missing; the message says which, and where to give it."""
+
+
+class NotInstalled(NotConfigured, ImportError):
+    """A part of the package was not installed; the message says which command installs it."""
 
 
 class Invalid(MemquorumError, ValueError):
-    """What was handed over can be no record or request. Nothing was sent."""
+    """The arguments do not form a valid record or request. Nothing was sent."""
 
     def __init__(self, reason: str, field: str | None, detail: str) -> None:
-        """`reason`: a reason code of intake; `field`: the one at fault, if it is one."""
+        """`reason`: a reason code of intake; `field`: the field at fault, if there is one."""
         super().__init__(f"{field}: {detail}" if field else detail)
         self.reason, self.field, self.detail = reason, field, detail
 
 
 class Held(Invalid):
-    """An erasure names what a legal hold keeps: it was refused, and nothing of it was done."""
+    """An erasure names memories under a legal hold: it was refused as a whole."""
 
 
 class NotAllowed(MemquorumError, PermissionError):
-    """The retrieval service wants an API key, or the key's rights or namespaces do not reach so far; or the brokers do
-    not grant the login a topic."""
+    """The API key is missing or lacks the right or the namespace; or the brokers do not grant the login a topic."""
 
 
 class Unreachable(MemquorumError, ConnectionError):
-    """Kafka or the retrieval service cannot be reached, or said that it cannot answer now. Try again later."""
+    """Kafka or the retrieval service cannot be reached, or answered that it is unavailable. Try again later."""
 
 
 class Busy(Unreachable):
-    """The retrieval service cannot answer now, and says when it can: ask again in a second. `own`: it has enough to do
-    for this key alone."""
+    """The retrieval service is overloaded and names a time: ask again in a second. `own`: this key alone has too many
+    requests."""
 
     def __init__(self, detail: str, own: bool = False) -> None:
         super().__init__(detail)
@@ -55,8 +59,8 @@ class NotFound(MemquorumError, LookupError):
 
 
 class Contested(MemquorumError):
-    """What was to be deleted stays, for it is not one agent's to take away: another agent wrote it, or it is pinned.
-    `memory_ids`: what stays; `forget` has the members vote on it."""
+    """A deletion had no effect because it is not one agent's to make: another agent wrote the memory, or it is pinned.
+    `memory_ids`: the memories that stay; `forget` has the members vote on them."""
 
     def __init__(self, memory_ids: Sequence[str], why: str = "another agent wrote it, or it is pinned") -> None:
         super().__init__(f"{', '.join(memory_ids)} stays: {why}. `forget` has the members vote on it")
@@ -68,8 +72,8 @@ class NotYet(MemquorumError, TimeoutError):
 
 
 class Refused(MemquorumError):
-    """Intake refused what was published, and nothing of it is stored. `reason`: its code; `field`: the one at fault, if
-    it is one; `detail`: what was wrong and what to do. Mended, it may be published under the same event id."""
+    """Intake refused the record, and nothing of it is stored. `reason`: its code; `field`: the field at fault, if there
+    is one; `detail`: what was wrong and what to do. Corrected, it may be published under the same event id."""
 
     def __init__(self, receipt: Receipt, reason: str, field: str | None, detail: str) -> None:
         what = f"{field}: {detail}" if field else detail
@@ -78,7 +82,7 @@ class Refused(MemquorumError):
 
 
 class NoOutcome(MemquorumError, TimeoutError):
-    """The episode was published and is safe, but nothing became of it in time. `receipt` says how to ask again."""
+    """The episode was published and is safe, but its outcome was not known in time. `receipt` says how to ask again."""
 
     def __init__(self, receipt: Receipt, seconds: float) -> None:
         super().__init__(

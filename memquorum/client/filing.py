@@ -1,4 +1,4 @@
-"""What a client does with paths and keys: what fills a slot, that nothing is to fill it, and which paths there are."""
+"""The client's methods for paths and keys: read a slot, clear it, list paths."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any, TypeVar, Unpack
 from memquorum.client import wire
 from memquorum.client.errors import Unreachable
 from memquorum.client.values import Clearing, Filed, Gates, Receipt
-from memquorum.core import ids, names
+from memquorum.core import ids
 from memquorum.core.api.answers import Paths, Shown, Used
-from memquorum.core.api.requests import USES_MOST
+from memquorum.core.records import USES_MOST
 
 T = TypeVar("T")
 _LOG = logging.getLogger("memquorum.client")
 
 
 class Filing:
-    """What a client does with paths and keys."""
+    """The client's methods for paths and keys."""
 
     @property
     def namespace(self) -> str:
-        """Whose memories it speaks of."""
+        """The namespace of the slots."""
         raise NotImplementedError
 
     async def _ask(self, kind: type[T], method: str, path: str, **request: Any) -> T:
@@ -38,7 +38,8 @@ class Filing:
         raise NotImplementedError
 
     def _user(self) -> str | None:
-        """Who uses what is read by key, where the service may say so; None where the agent itself has to sign that."""
+        """The agent whose use the service may record when it reads by key; None if the client signs and so publishes
+        uses itself."""
         raise NotImplementedError
 
     async def _tell_uses(self, agent: str, memory_ids: Sequence[str]) -> list[Receipt]:
@@ -48,9 +49,7 @@ class Filing:
             event_id, some = str(uuid.uuid4()), memory_ids[at : at + USES_MOST]
             told = {"agent": agent, "namespace": self.namespace, "memory_ids": list(some), "event_id": event_id}
             await self._ask(Used, "POST", "/memories/uses", json=told, params={"confirm": "true"})
-            found += [
-                Receipt(self.namespace, ids.use_event_id(agent, event_id, str(names.uuid(one))), one) for one in some
-            ]
+            found += [Receipt(self.namespace, ids.use_event_id(agent, event_id), one) for one in some]
         return found
 
     async def outcome(self, receipt: Receipt, timeout: float = 30.0) -> Receipt:
@@ -68,11 +67,11 @@ class Filing:
         **said: Unpack[Clearing],
     ) -> Receipt:
         """Clears a slot: what this agent wrote under the key at that path is served no more; a vote can restore it, and
-        only `erase` destroys it. Or, by its `memory_id`, takes back what this agent alone has said.
+        only `erase` destroys it. With `memory_id` instead, takes back a memory that only this agent has published.
 
-        What members have promoted, what is pinned, and what another agent wrote, or has said again, stays until they
-        vote on it: the outcome is then `contested`. That nothing is there is no error: `empty`. `said`: of the write
-        itself, as `subject` and `session`; it says nothing else. Raises what `add` raises.
+        A memory that members promoted, that is pinned, or that another agent wrote or repeated, stays until they vote
+        on it: the outcome is then `contested`. An empty slot is no error: the outcome is `empty`. `said`: fields of the
+        write itself, such as `subject` and `session`; it has no content. Raises what `add` raises.
         """
         named = {"key": key, "path": path, "supersedes": None if memory_id is None else [memory_id]}
         (receipt,) = await self.add_all([{**said, "explicit": True, "clears": True, **named}])
@@ -87,9 +86,10 @@ class Filing:
         after: Receipt | str | None = None,
         **gates: Unpack[Gates],
     ) -> Shown:
-        """What fills a slot: of the memories that are filed under the key at that path, and not below, the latest. It
-        holds also while members vote on what it contradicts. Raises NotFound where nothing does, or what a search with
-        these `gates` would keep back. `use`: it counts as used, which no answer waits for; once a minute."""
+        """Returns the memory that fills a slot: the latest of those filed under the key at that path, and not below. It
+        fills the slot also while members vote on a memory that it contradicts. Raises NotFound if the slot is empty, or
+        if a search with these `gates` would leave the memory out. `use`: counts as a use, once a minute, without
+        delaying the answer."""
         asked = wire.within(self.namespace, {"key": key, "path": path, **gates})
         by = self._user() if use else None
         if by is not None:
@@ -100,12 +100,12 @@ class Filing:
         return found
 
     async def _used(self, found: Shown) -> None:
-        """Says ourselves that what was read is used, where the service may not."""
+        """Publishes the use of a memory that was read, if the service may not record it."""
         if found.text is not None:
             try:
                 await self.use(found.memory_id)
-            except Unreachable as error:  # what was found is no worse for it
-                _LOG.warning("what was read may not count as used: %s", error)
+            except Unreachable as error:  # the answer is valid without it
+                _LOG.warning("a read may not count as a use: %s", error)
 
     async def paths(
         self,
@@ -115,8 +115,8 @@ class Filing:
         after: Receipt | str | None = None,
         **filed: Unpack[Filed],
     ) -> Paths:
-        """The paths that something is filed at, all or those at a path and below, `limit` (100) at a time in the order
-        of their characters. `cursor`: `next` of the page before. Raises Invalid."""
+        """Lists the paths that memories are filed at, all or those at a path and below, `limit` (100) at a time in the
+        order of their characters. `cursor`: `next` of the page before. Raises Invalid."""
         asked = wire.within(self.namespace, {"cursor": cursor, "limit": limit, **filed})
         return await self._ask(Paths, "POST", "/memories/paths", json=asked, params=_after(after))
 

@@ -1,4 +1,5 @@
-"""A task that an agent works on: what it retrieves is noted, and once it is over it is published as finished.
+"""Publishes finished tasks: notes the memories that an agent retrieves during a task, and publishes both when it is
+over.
 
 async with memory.task("open valve 3", inputs="4 bar") as task:
     found = await memory.retrieve("valve 3")
@@ -40,13 +41,13 @@ _LOG = logging.getLogger("memquorum.client")
 _CUT = "…"
 _SAID_MOST = 1_000
 _LOST = (None, "erased", "failed", "unreadable", "taken")
-"""What may become of a task that is not kept."""
+"""The outcomes of a task that was not kept."""
 
 
 class About(TypedDict, total=False):
-    """What else may be said of a task. `configuration`: what it ran under, as values of which the SHA-256 is taken, or
-    that in hexadecimal; `seed`: of what was drawn in it; `subject`: whom it is about, for an erasure. One `event_id` is
-    one task, and what is said of it first stands. `finished_at`: in milliseconds."""
+    """The optional fields of a task. `configuration`: what it ran under, as values, which are hashed, or as their
+    SHA-256 in hexadecimal; `seed`: of its random numbers; `subject`: whom it is about, for an erasure. One `event_id`
+    is one task, and its first record stands. `finished_at`: in milliseconds."""
 
     configuration: Configuration
     seed: int | None
@@ -59,7 +60,7 @@ class About(TypedDict, total=False):
 
 
 class Work:
-    """What there is to say of a task while it goes on; `Task` and `SyncTask` publish it."""
+    """Collects the record of a task while it is open; `Task` and `SyncTask` publish it."""
 
     def __init__(
         self, memory: Finishing, goal: str, inputs: str | None, about: About, near: float = noting.NEAR
@@ -67,26 +68,26 @@ class Work:
         self._memory, self._goal, self._inputs, self._about, self._near = memory, goal, inputs, about, near
         self.event_id = about.get("event_id") or str(uuid.uuid4())
         self.receipt: Receipt | None = None
-        """What was published, once it is over."""
-        # Of what was given far behind the best of its answer, its text.
+        """The receipt of the published record, once the task is over."""
+        # By memory id: the text of a memory far behind the best of its answer, None for one that was near.
         self._given: dict[str, str | None] = {}
         self._tools: list[str] = []
         self._ended: tuple[str, str | None] | None = None
         self._outputs: str | None = None
         self._lessons: list[dict[str, Any]] = []
         self._closed = False
-        # What it says is held against the wall now, rather than when the work is done.
+        # Checked now, rather than when the work is done.
         self._memory._finished(self._said(UNKNOWN, None))
 
     @property
     def id(self) -> str:
-        """The id that the task's record has: what feedback names."""
+        """The id of the task's record, which feedback names."""
         return ids.memory_id(self._memory.namespace, self.event_id)
 
     @property
     def retrieved(self) -> tuple[str, ...]:
-        """The memories that it was given so far and names, in the order in which they came: those that were not far
-        behind the best of their answer, and those that its outputs, tools or lessons say something of."""
+        """The memories given to the task that its record names, in the order in which they came: those not far behind
+        the best of their answer, and those that its outputs, tools or lessons mention."""
         asked = [self._goal, self._inputs or ""]
         record = [self._outputs or "", *self._tools, *(str(one.get("content", "")) for one in self._lessons)]
         return tuple(
@@ -96,7 +97,7 @@ class Work:
         )
 
     def given(self, *memory_ids: str) -> None:
-        """Notes memories that the task was given otherwise than by this client while it is open. Raises Invalid."""
+        """Notes memories that the task got by other means than this client while it is open. Raises Invalid."""
         self._goes_on()
         for one in memory_ids:
             if not isinstance(one, str) or uuid_of(one) is None:
@@ -104,9 +105,9 @@ class Work:
         self._note(dict.fromkeys(memory_ids))
 
     def _note(self, given: Mapping[str, str | None]) -> None:
-        """`given`: memories, and of what may be far from what was asked its text."""
+        """Notes memories. `given`: by memory id, None, or the text of a memory that may be far from the query."""
         for memory_id, text in given.items():
-            # What was near once is named.
+            # A memory that was near once stays named.
             if memory_id not in self._given or self._given[memory_id] is not None:
                 self._given[memory_id] = text
 
@@ -118,8 +119,8 @@ class Work:
         self._note({one: text if away else None for (one, text, _), away in zip(found, behind, strict=True)})
 
     def tool(self, name: str, summary: str = "") -> None:
-        """Notes a call of a tool, and in short what it answered. What is longer than 4 KiB is cut, and what no text can
-        hold is replaced. Raises Invalid."""
+        """Notes a call of a tool and a short summary of its answer. Cuts more than 4 KiB, and replaces characters that
+        no text can hold. Raises Invalid."""
         self._goes_on()
         if not name.strip():
             raise Invalid("empty_value", "tools", "blank; name the tool")
@@ -130,18 +131,19 @@ class Work:
         self._tools.append(said.decode())
 
     def lesson(self, text: str, **said: Unpack[Episode]) -> str:
-        """Notes what is to be learned of the task: a memory that is made of it, published after it. The task does not
-        judge whether that helps, and it is erased with it. Returns the memory's id. Raises Invalid.
+        """Notes a lesson of the task: a memory derived from it, published after it. The task is no evidence for the
+        lesson, and erasing the task erases it. Returns the memory's id. Raises Invalid.
 
-        What else is `said` of it: see `Episode`."""
+        `said`: further fields, see `Episode`."""
         self._goes_on()
         checked = self._memory._lesson(self.id, len(self._lessons), {**said, "content": text})
         self._lessons.append(checked)
         return ids.memory_id(checked["namespace"], checked["event_id"])
 
     def done(self, *, success: bool | None = None, outputs: str | None = None, by: str | None = None) -> None:
-        """Says how the task ended, and what it gave. `by`: who says so; without it this agent. What is said first
-        stands: raises Invalid for another outcome, and for what no task can say; the outcome stands then, too."""
+        """Notes the outcome of the task and its outputs. `by`: who judges the outcome (default: this agent). The first
+        outcome stands: raises Invalid for another one, and for values that a task cannot hold; a raised error changes
+        nothing."""
         self._goes_on()
         if not isinstance(success, bool | None):
             raise Invalid("wrong_type", "success", f"say True or False, not {success!r:.80}")
@@ -153,31 +155,35 @@ class Work:
             ended = ended or (outcome, by)
             self._ended = self._ended or (outcome, None)
         elif by is not None:
-            raise Invalid("missing_field", "success", "say success=True or False: somebody says how it ended")
+            raise Invalid("missing_field", "success", "give success=True or False together with by")
         told = self._outputs if outputs is None else outputs
-        # It is held against the wall now: at the end of the block all of it would be lost.
+        # Checked now: at the end of the block the whole record would be lost.
         self._memory._finished({**self._said(*(ended or (UNKNOWN, None))), "outputs": told})
         self._ended, self._outputs = ended, told
 
     def _goes_on(self) -> None:
         if self._closed:
-            raise Invalid("contradicted", None, f"task {self.id} is over and was told of: what comes later is feedback")
+            raise Invalid("contradicted", None, f"task {self.id} is over and published: use give_feedback")
 
     def _over(self, error: BaseException | None) -> dict[str, Any]:
-        """What is published; of an exception its kind alone, as its words may hold anything."""
+        """The record to publish; of an exception only its type, as its message may hold anything."""
         if error is not None and self._ended is None:
             self._ended = FAILED, None
             self._tools.append(f"ended by {type(error).__name__}")
         if self._ended is None:
             _LOG.warning(
-                "task %s is recorded as %s: nobody said how it ended, as task.done(success=True) does", self.id, UNKNOWN
+                "task %s is recorded as %s: call task.done(success=True) or done(success=False) in its block",
+                self.id,
+                UNKNOWN,
             )
         return self._said(*(self._ended or (UNKNOWN, None)))
 
     def _said(self, outcome: str, by: str | None) -> dict[str, Any]:
         given = self.retrieved
         if len(given) > FOUND_MAX:
-            _LOG.warning("task %s was given %d memories: the first %d are told", self.id, len(given), FOUND_MAX)
+            _LOG.warning(
+                "task %s was given %d memories: only the first %d are published", self.id, len(given), FOUND_MAX
+            )
         more = len(self._tools) - TOOLS_MAX
         tools = self._tools if more <= 0 else [*self._tools[: TOOLS_MAX - 1], f"{_CUT} and {more + 1} more calls"]
         return {
@@ -193,8 +199,8 @@ _OPEN: ContextVar[tuple[Work, ...]] = ContextVar("memquorum_tasks", default=())
 
 
 def note(memory: Finishing, found: Sequence[tuple[str, str, float | None]]) -> None:
-    """Notes what a client gives for the tasks of that client that are open where it was asked: in the same thread or
-    asyncio task, and in what asyncio began there; another thread runs in a copy of the block's context to be of it."""
+    """Notes memories that a client gave in each of its tasks open in this context: in the same thread or asyncio task,
+    or in an asyncio task started there; another thread has to run in a copy of the context."""
     for one in _OPEN.get():
         if one._memory is memory:
             one._found(found)
@@ -216,15 +222,15 @@ class _Opened(Work):
             self._token = None
 
     def _unpublished(self, problem: MemquorumError, error: BaseException | None) -> None:
-        """Raises what kept the record back, unless the block has failed itself: that is what there is to know."""
+        """Raises the error that kept the record back, unless the block itself failed: then that error matters more."""
         if error is None:
             raise problem
         _LOG.warning("task %s is not recorded: %s", self.id, problem)
 
 
 class Task(_Opened):
-    """A task for `async with`. What is retrieved in it is noted; at its end it is published, as failed where an
-    exception ended it, of which only the kind is told."""
+    """A task for `async with`. Notes what is retrieved in it and publishes it at its end, as failed if an exception
+    ended it; only the exception's type is published."""
 
     async def __aenter__(self) -> Self:
         self._open()
@@ -241,39 +247,39 @@ class Task(_Opened):
 
 
 class Finishing:
-    """What a client can say of tasks that are finished, and of what helped in them. All raise Invalid, NotAllowed and
+    """The client's methods for finished tasks and feedback about them. All raise Invalid, NotAllowed and
     Unreachable."""
 
     _said_of: OrderedDict[str, Receipt]
-    """What was published of a task last, by tasks."""
+    """The last receipt of each task that this client published about."""
     _signer: Signer | None
 
     @property
     def namespace(self) -> str:
-        """Where the tasks belong."""
+        """The namespace of the tasks."""
         raise NotImplementedError
 
     @property
     def agent(self) -> str:
-        """Who works on them."""
+        """The agent that works on the tasks."""
         raise NotImplementedError
 
     @property
     def _signs(self) -> bool:
-        """Whether the client signs what it publishes."""
+        """True if the client signs its records."""
         return self._signer is not None
 
     @property
     def _driven(self) -> bool:
-        """Whether time there follows no wall clock."""
+        """True if records drive the service's clock in place of the wall clock."""
         raise NotImplementedError
 
     async def outcome(self, receipt: Receipt, timeout: float = 30.0) -> Receipt:
-        """What became of what was published."""
+        """Waits for the outcome of a published record."""
         raise NotImplementedError
 
     async def add_all(self, episodes: Iterable[Mapping[str, Any]]) -> list[Receipt]:
-        """Publishes what happened."""
+        """Publishes episodes."""
         raise NotImplementedError
 
     def _episode(self, episode: Mapping[str, Any]) -> tuple[Receipt, bytes]:
@@ -289,15 +295,15 @@ class Finishing:
         raise NotImplementedError
 
     def _within(self) -> dict[str, str]:
-        """The namespace, where the client was told one."""
+        """The query parameter that names the namespace, if the client was given one."""
         raise NotImplementedError
 
     def task(self, goal: str, *, inputs: str | None = None, near: float = noting.NEAR, **about: Unpack[About]) -> Task:
-        """A task for `async with`: what is searched, retrieved, recalled or put into a context through this client
-        while it is open is noted as what it was given. Raises Invalid.
+        """Opens a task for `async with`: it notes what this client searches, retrieves, recalls or puts into a context
+        while it is open. Raises Invalid.
 
-        `near`: what a search or a retrieval gives whose cosine is less than this share of the best one's is named only
-        where outputs, tools or lessons say something of it; 0 names all. What experience gives is always named."""
+        `near`: a memory found by search or retrieval whose cosine is below this share of the best one's is named only
+        if outputs, tools or lessons mention it; 0 names all. Memories of experience are always named."""
         return Task(self, goal, inputs, about, near)
 
     async def finish_task(
@@ -315,12 +321,12 @@ class Finishing:
         timeout: float = 30.0,
         **about: Unpack[About],
     ) -> Receipt:
-        """Publishes a task that is finished. `outcome`: succeeded, failed, or unknown, says `by` (this agent);
-        `tools`: a summary of each call of one; `retrieved`: the memories that it was given, best first; `lessons`: what
-        is to be learned of it, as texts or as episodes: memories that are made of it, published once it is kept.
+        """Publishes a task that is finished. `outcome`: succeeded, failed, or unknown, as judged by `by` (this agent);
+        `tools`: a summary of each tool call; `retrieved`: the memories that it was given, best first; `lessons`: texts
+        or episodes derived from it, published once it is kept.
 
-        With `wait` it returns once the task is kept, and its lessons are searchable; it raises Invalid where the task
-        was said to have ended otherwise before: that stands. The receipt's `memory_id` is the task's."""
+        With `wait` it returns once the task is kept and its lessons are searchable; it raises Invalid if another
+        outcome of the task was published before, which stands. The receipt's `memory_id` is the task's."""
         event_id = about.get("event_id") or str(uuid.uuid4())
         said = {
             **about, "event_id": event_id, "goal": goal, "outcome": outcome, "by": by, "inputs": inputs,
@@ -348,7 +354,7 @@ class Finishing:
     async def _learned(
         self, task: Receipt, lessons: Sequence[Mapping[str, Any]], wait: bool, timeout: float
     ) -> tuple[Receipt, ...]:
-        """Publishes lessons of a task behind it: what is made of it is no freer than it, as far as it is known then."""
+        """Publishes lessons of a task after it: they are under its restrictions, as far as they are known then."""
         try:
             await self.outcome(task, timeout)
         except MemquorumError as problem:
@@ -357,7 +363,7 @@ class Finishing:
         return tuple([await self.outcome(one, timeout) for one in receipts] if wait else receipts)
 
     def _lesson_of(self, task: str, place: int, said: str | Mapping[str, Any]) -> dict[str, Any]:
-        """The same, where it is one of several: what is wrong with one names them."""
+        """Checks one of several lessons; an error names its place among them."""
         try:
             return self._lesson(task, place, said)
         except Invalid as wrong:
@@ -365,7 +371,7 @@ class Finishing:
             raise Invalid(wrong.reason, "lessons", f"lesson {place + 1}: {told}{wrong.detail}") from None
 
     def _lesson(self, task: str, place: int, said: str | Mapping[str, Any]) -> dict[str, Any]:
-        """A lesson of a task as the episode that it is; `place`: the how manieth of them. Raises Invalid."""
+        """A lesson of a task as an episode; `place`: its index among the lessons. Raises Invalid."""
         told = {"content": said} if isinstance(said, str) else _mapping(said)
         if told.get("namespace") not in (None, self.namespace):
             raise Invalid("out_of_range", "namespace", f"a lesson stays with its task, in {self.namespace!r}")
@@ -385,11 +391,11 @@ class Finishing:
         wait: bool = False,
         timeout: float = 30.0,
     ) -> Receipt:
-        """Says which of the memories that a task was given have helped in it, and which have not. `task`: its id,
-        or what was published of it.
+        """Says which of the memories given to a task helped in it, and which did not. `task`: its id, or the receipt of
+        its record.
 
-        With `wait` it returns once that counts, and raises Invalid where it does not: for what the task was never
-        given, or for no task."""
+        With `wait` it returns once the feedback counts, and raises Invalid if it does not: the task was not given this
+        memory, or there is no such task."""
         task, event_id = _id_of(task), event_id or str(uuid.uuid4())
         said = {
             "agent": self.agent, "namespace": self.namespace, "event_id": event_id, "task": task,
@@ -417,9 +423,9 @@ class Finishing:
         after: After = None,
         **page: Unpack[Passed],
     ) -> Tasks:
-        """The finished tasks here, the latest first: what was to be done, how it ended, says whom, and what it was
-        given. `subjects`: those that are about one of these; `memory_id`: that were given this memory. `after`: a
-        write that is waited for."""
+        """Lists the finished tasks here, the latest first: goal, outcome, who judged it, and the memories it was given.
+        `subjects`: tasks about one of these; `memory_id`: tasks that were given this memory. `after`: waits until this
+        write is seen."""
         said = {
             "outcomes": outcomes, "agents": agents, "subjects": subjects, "memory_id": memory_id, "redact": redact,
             **page,
@@ -431,12 +437,12 @@ class Finishing:
     async def finished_task(
         self, task: str | Receipt | Published, *, after: After = None, **gates: Unpack[Gates]
     ) -> FinishedTask:
-        """A finished task whole: its texts, what it was given, and what is said to have helped. Raises NotFound, also
-        for one that the `gates` keep back, and where the client was told its namespace for one of another. `task`: its
-        id, or what was published of it, as `end_session` tells it.
+        """Returns a finished task whole: its texts, the memories it was given, and the feedback about them. Raises
+        NotFound, also for a task that the `gates` leave out, and, if the client was given its namespace, for a task of
+        another. `task`: its id, or the receipt of its record, as `end_session` returns it.
 
-        It waits until the write `after` is seen; without one until what this client said of the task last is. Raises
-        NotYet where that is not in time."""
+        Waits until the write `after` is seen (default: the last one that this client published about the task). Raises
+        NotYet if it is not seen in time."""
         task = _id_of(task)
         behind = wire.after(self._said_of.get(task) if after is None else after)
         path = f"/tasks/{wire.path_id(task)}"
@@ -445,16 +451,16 @@ class Finishing:
         return found
 
     def _told_of(self, task: str, receipt: Receipt) -> None:
-        """Notes what was published of a task last, of the tasks that were spoken of lately."""
+        """Notes the last receipt of a task; keeps the tasks published about most recently."""
         self._said_of[task] = receipt
         self._said_of.move_to_end(task)
         if len(self._said_of) > _SAID_MOST:
             self._said_of.popitem(last=False)
 
     async def experience(self, memory_id: str, *, after: After = None, **gates: Unpack[Gates]) -> Admission:
-        """Where a memory stands on its way into experience, and why: what verifiers found, how members voted, what it
-        weighs. Raises NotFound, also for one that the `gates` keep back, and where the client was told its namespace
-        for one of another."""
+        """Returns how far a memory's admission to experience is, and why: findings of verifiers, votes of members, and
+        its weight. Raises NotFound, also for a memory that the `gates` leave out, and, if the client was given its
+        namespace, for a memory of another."""
         path = f"/experience/{wire.path_id(memory_id)}"
         return await self._get(Admission, path, **self._within(), **wire.after(after), **wire.gates(gates))
 
@@ -462,17 +468,17 @@ class Finishing:
         self, *, statuses: Sequence[str] | None = None, redact: bool | None = None, after: After = None,
         **page: Unpack[Passed],
     ) -> Experiences:  # fmt: skip
-        """The memories here that were tried, those that changed last first: how each stands, what it weighs, in how
-        many tasks it helped and did harm, and how its text begins. `statuses`: those that stand so, of provisional,
-        agreed, admitted, rejected, demoted, removed, resting and left; `redact`: as of `tasks`. `after`: a write that
-        is waited for."""
+        """Lists the memories here that were tried in tasks, the most recently changed first: status, weight, in how
+        many tasks each helped and did harm, and the beginning of its text. `statuses`: provisional, agreed, admitted,
+        rejected, demoted, removed, resting or left; `redact`: as for `tasks`. `after`: waits until this write is
+        seen."""
         said = {"statuses": statuses and wire.several("statuses", statuses), "redact": redact, **page}
         asked = {name: value for name, value in said.items() if value is not None}
         body = {"namespace": self.namespace, **asked}
         return await self._ask(Experiences, "POST", "/experience/list", json=body, params=wire.after(after))
 
     def _finished(self, said: Mapping[str, Any]) -> tuple[Receipt, bytes]:
-        """A finished task as it is sent. Raises Invalid."""
+        """The record of a finished task, checked and encoded. Raises Invalid."""
         value: dict[str, Any] = {"agent": self.agent, "namespace": self.namespace}
         told = {("said_by" if name == "by" else name): one for name, one in said.items()}
         value |= {name: one for name, one in told.items() if one is not None}
@@ -486,7 +492,7 @@ class Finishing:
 
 
 def _id_of(task: str | Receipt | Published) -> str:
-    """The id of a task, which what was published of it has."""
+    """The id of a task, given as such or by the receipt of its record."""
     found = task.memory_id if isinstance(task, Receipt | Published) else task
     wire.path_id(found)
     return found
@@ -501,7 +507,7 @@ def _mapping(said: Any) -> Mapping[str, Any]:
 
 
 def configured(said: Configuration) -> str | None:
-    """The SHA-256, in hexadecimal, of what a task ran under; as it is where it is given so. Raises Invalid."""
+    """The SHA-256, in hexadecimal, of a task's configuration; a digest is returned as it is. Raises Invalid."""
     if said is None or isinstance(said, str):
         return said
     try:

@@ -1,11 +1,11 @@
-"""An item as a memory holds it: its namespace as a path, its value as content and attributes, and back, exactly.
+"""Stores an item as a memory and restores it exactly: its namespace as a path, its value as content and attributes.
 
-Content is what a search reads. Where an item is looked for by one text of its value (`fields=["text"]`), that text is
-the content and all the rest stands in the attributes; else the content is the value as JSON, behind the texts that
-were named, if any were. Attributes hold what filters ask for, and one of our own, MARK, which says which of the two it
-is and has a digest of the value: what differs by one character is another value, and no repetition.
+Search reads the content. If an item is indexed by one text of its value (`fields=["text"]`), that text is the content
+and the rest stands in the attributes; else the content is the value as JSON, after the indexed texts, if there are any.
+Attributes hold the fields that filters compare, and one of our own, MARK. It says which of the two forms the content
+has, and holds a digest of the value: a value that differs in one character is another value, and no repetition.
 
-A memory without the mark was written elsewhere; its value is its text, with its attributes.
+A memory without the mark was not written as an item; its value is its text with its attributes.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from memquorum.core.jsontext import is_text
 from memquorum.core.names import CHARACTERS_MAX, name_fault, normal
 
 MARK, HIDDEN, TEXT = "$", "$hidden", "text"
-"""Attributes of our own: what the content is, and that no query finds it; and what the text of a memory is called that
-was written elsewhere."""
+"""Reserved names: the attribute that marks the form of the content, the one that hides an item from queries, and the
+field for the text of a memory that was not written as an item."""
 FILTERED_CHARACTERS = 256
-"""Texts that are longer are in no attribute, and a filter by one is held against the items one by one."""
+"""Longer texts are in no attribute; a filter by one is evaluated on each item in the client."""
 _FIELDS_MOST, _BYTES_MOST, _DEPTH_MOST = 30, 3_800, 12
 _EXACT = 2**53
 _ESCAPED = re.compile(r"%[0-9A-F]{2}(?:%[0-9A-F]{2})*")
@@ -32,8 +32,8 @@ Scalar = str | int | float | bool | None
 
 
 def path_of(namespace: Sequence[str]) -> str | None:
-    """The path of a namespace, composed as it is stored; None of the empty one. What no segment can hold is escaped as
-    in a URL."""
+    """The path of a namespace in Unicode's composed form, as it is stored; None for the empty one. Characters that a
+    segment cannot hold are escaped as in a URL."""
     return normal("/".join(_escaped(label, "%/") for label in namespace)) or None
 
 
@@ -43,12 +43,12 @@ def namespace_of(path: str | None) -> tuple[str, ...]:
 
 
 def key_of(key: str) -> str:
-    """A key as a memory has it."""
+    """Encodes an item's key as a memory's key."""
     return normal(_escaped(key, "%"))
 
 
 def plain_key(key: str) -> str:
-    """A key as the program has it."""
+    """Decodes a memory's key to the item's key."""
     return _plain(key)
 
 
@@ -80,11 +80,11 @@ def written(
     hidden: bool = False,
     asked: Collection[str] | None = None,
 ) -> tuple[str, dict[str, Any]]:
-    """Content and attributes of a value.
+    """Encodes a value as content and attributes.
 
-    `texts`: those that it is to be found by; none: by all of it. `field`: the only field that says them, if one does.
-    `asked`: the fields that filters ask for; None: all that are scalars. Raises Invalid for what JSON cannot
-    say, and for more than attributes hold."""
+    `texts`: those to find it by; empty: the whole value. `field`: the field that holds the only text, if one does.
+    `asked`: the fields that filters compare; None: all scalar fields. Raises Invalid for a value that JSON cannot hold,
+    and for more than attributes hold."""
     told = _json(value)
     mark: dict[str, Any] = {"is": hashlib.sha256(told.encode()).hexdigest()[:16]}
     own: dict[str, Any] = {HIDDEN: True} if hidden else {}
@@ -101,7 +101,7 @@ def written(
 
 
 def read(text: str, attributes: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The value of a memory, as it was put."""
+    """Decodes the value of a memory as it was stored."""
     rest = {name: one for name, one in (attributes or {}).items() if name not in {MARK, HIDDEN}}
     mark = (attributes or {}).get(MARK)
     if isinstance(mark, Mapping) and isinstance(mark.get("text"), str):
@@ -117,12 +117,12 @@ def read(text: str, attributes: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def filterable(name: str, value: object) -> bool:
-    """Whether an attribute can hold the value so that it is compared."""
+    """True if an attribute can hold the value so that filters can compare it."""
     return name_fault(name) is None and not name.startswith(MARK) and scalar(value)
 
 
 def scalar(value: object) -> bool:
-    """Whether it is a value that attributes are compared with."""
+    """True if filters can compare attributes with this value."""
     if isinstance(value, str):
         return len(value) <= FILTERED_CHARACTERS and "\0" not in value and is_text(value)
     if isinstance(value, float):
@@ -131,7 +131,7 @@ def scalar(value: object) -> bool:
 
 
 def _asked(value: Mapping[str, Any], only: Collection[str] | None) -> dict[str, Any]:
-    """What filters may ask of a value."""
+    """The fields of a value that filters may compare."""
     found = {name: one for name, one in value.items() if (only is None or name in only) and filterable(name, one)}
     say = "; name those that filters ask for: filterable=[…]"
     if len(found) > _FIELDS_MOST:
@@ -154,7 +154,7 @@ def _json(value: Mapping[str, Any]) -> str:
 
 
 def _storable(value: object, depth: int = 0) -> bool:
-    """Whether the store's JSON gives the value back as it is."""
+    """True if the store's JSON returns the value unchanged."""
     if isinstance(value, str):
         return "\0" not in value and is_text(value) and normal(value) == value
     if isinstance(value, bool) or value is None:
@@ -173,7 +173,7 @@ def _storable(value: object, depth: int = 0) -> bool:
 
 
 def _named(value: Mapping[str, Any]) -> bool:
-    """Whether its fields can be attributes."""
+    """True if the field names can name attributes."""
     fit = all(len(name) <= CHARACTERS_MAX and name_fault(name) is None and name[0] != MARK for name in value)
     return fit and len(value) <= _FIELDS_MOST
 

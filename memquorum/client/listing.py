@@ -14,15 +14,16 @@ from typing import Any, TextIO, cast
 from rich.text import Text
 
 from memquorum import terminal
-from memquorum.client.command import command, in_json, opened
+from memquorum.client.command import command, in_json, opened, page_of, tell_more
 from memquorum.client.errors import Invalid, NotFound
-from memquorum.client.reading import WHAT_PASSES, only, show
+from memquorum.client.reading import FILED, GATES, WHAT_PASSES, filed, only, show
 from memquorum.client.sync import Memory
 from memquorum.client.values import Gates
-from memquorum.commands import OK, option
-from memquorum.core.api.answers import Page
+from memquorum.commands import OK, option, titled
+from memquorum.core.api.answers import Listed, Page
 from memquorum.core.retrieval import graph
-from memquorum.core.text.plurals import many
+from memquorum.core.retrieval.telling import moment
+from memquorum.core.showing.plurals import many
 
 _TASK = "task"
 _OF_TASKS = frozenset(("agents", "subjects", "since", "until", *Gates.__annotations__))
@@ -31,8 +32,7 @@ _EVERYTHING = ("short-term", "long-term", "sealed", "superseded")
 
 @command(
     "list",
-    option("--limit", type=int, metavar="N", help="how many at most (default: 100)"),
-    option("--cursor", help="go on behind the page that ended with this"),
+    *page_of(),
     WHAT_PASSES,
     example="memquorum list -n greenhouse --subject ada --since 2026-03-01",
 )
@@ -50,9 +50,39 @@ def _list(parsed: argparse.Namespace) -> int:
             show(console, one)
         if not page.memories:
             console.print(Text(f"no memory in {page.namespace!r} that passes"))
-    if page.next:
-        # Beside what is listed, so that it can be piped.
-        print(f"there are more: --cursor {page.next}", file=sys.stderr)
+    tell_more(page)
+    return OK
+
+
+@command(
+    "slots",
+    titled("only what passes", *FILED, *GATES),
+    example="memquorum slots -n greenhouse --path users/ada",
+)
+def _slots(parsed: argparse.Namespace) -> int:
+    """Lists the slots that are filled: path, key, and the memory that fills each. It does not count as used. `search
+    --key KEY --as-of WHEN` finds what filled one before."""
+    filled, cursor = dict[tuple[str, str], Listed](), None
+    with opened(parsed) as memory:
+        while True:
+            page: Page = memory.memories(cursor=cursor, **filed(parsed))
+            # In the order of time: the last one fills the slot.
+            filled |= {(one.path or "", one.key): one for one in page if one.key is not None}
+            cursor = page.next
+            if cursor is None:
+                break
+    console = terminal.console()
+    for (path, key), one in sorted(filled.items()):
+        if parsed.json:
+            print(in_json(one))
+            continue
+        place = f"{path}  {key}" if path else key
+        console.print(terminal.text(console, f"{place}  {' '.join((one.text or '').split())}"), soft_wrap=True)
+        said = moment(one.occurred_at).removesuffix(" UTC")
+        whence = terminal.text(console, f"        {one.memory_id}  {one.agent}, {said}")
+        console.print(whence, style="dim", soft_wrap=True)
+    if not filled and not parsed.json:
+        console.print(Text(f"no slot in {page.namespace!r} is filled"))
     return OK
 
 
@@ -64,7 +94,7 @@ def _list(parsed: argparse.Namespace) -> int:
 )
 def _export(parsed: argparse.Namespace) -> int:
     """Writes memories, their links and finished tasks as one JSON-LD document: of a namespace, or about a subject.
-    Without --tier also those that rest, without their text. What is erased, or only proposed, is not in it."""
+    Without --tier also sealed memories, without their text. Erased memories and mere proposals are left out."""
     asked: dict[str, Any] = {"tiers": _EVERYTHING, **only(parsed)}
     tasks = _of_tasks(dict(only(parsed)))
     with opened(parsed) as memory, _written(parsed.output) as out:
@@ -90,14 +120,14 @@ def _nodes(memory: Memory, asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _of_tasks(asked: dict[str, Any]) -> dict[str, Any] | None:
-    """What is asked of finished tasks; None where none can pass: they are in no session, filed nowhere, and in no tier
-    that could be named."""
+    """The arguments that list finished tasks; None if none can pass: tasks have no session, path or tier to filter
+    by."""
     types = asked.pop("types", None)
     return asked if _OF_TASKS.issuperset(asked) and (types is None or _TASK in types) else None
 
 
 def _finished(memory: Memory, asked: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
-    """Finished tasks whole, the latest first."""
+    """Yields finished tasks whole, the latest first."""
     cursor, more = None, asked is not None
     while more:
         page = memory.tasks(cursor=cursor, **asked or {})
@@ -116,7 +146,7 @@ def _gates(asked: Mapping[str, Any]) -> Gates:
 
 @contextmanager
 def _written(file: Path | None) -> Iterator[TextIO]:
-    """What is written goes to standard output, or becomes the file once all of it is there. Raises Invalid."""
+    """Opens standard output, or a draft that becomes the file once it is complete. Raises Invalid."""
     if file is None:
         yield sys.stdout
         return

@@ -1,46 +1,34 @@
-"""The commands that list what stands and who votes: goals, pins, holds, orders, epochs and members; a line for each."""
+"""The commands that list goals, pins, holds, orders, epochs and members, one a line."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from rich.text import Text
 
 from memquorum import terminal
-from memquorum.client.command import command, in_json, opened
-from memquorum.client.reading import PASSES
-from memquorum.commands import OK, Option, flag, one_of, option, titled, when
+from memquorum.client.command import command, in_json, opened, page_of, selected, tell_more, times
+from memquorum.client.reading import PASSES, passed
+from memquorum.commands import OK, flag, one_of, option, titled
 from memquorum.core.api.answers import Epoch, Goal, Member, Ordered, Protector, Since
 from memquorum.core.orders.table import GIVEN
 from memquorum.core.retrieval.pages import EFFECTS
 from memquorum.core.retrieval.telling import moment
-from memquorum.core.text.plurals import many
+from memquorum.core.showing.plurals import many
 from memquorum.core.vote.kinds import KINDS
 
 T = TypeVar("T")
-_PAGE = (
-    option("--limit", type=int, metavar="N", help="how many at most (default: 100)"),
-    option("--cursor", help="go on behind the page that ended with this"),
-)
 _KEY = 16  # digits of a public key that a person compares
-
-
-def _times(what: str) -> tuple[Option, Option]:
-    return (
-        option("--since", type=when, metavar="WHEN", help=f"{what} from then on; ISO 8601, or milliseconds"),
-        option("--until", type=when, metavar="WHEN", help=f"{what} before then"),
-    )
 
 
 _PROTECTING = (
     option("--memory", metavar="ID", help="of this memory"),
-    option("--by", metavar="WHO", help="ordered by this one, word for word"),
+    option("--by", metavar="WHO", help="ordered by this name, word for word"),
     option("--reference", help="with this reference"),
-    *_times("ordered"),
-    *_PAGE,
+    *times("ordered"),
+    *page_of(),
     titled("only if the memory passes", *PASSES),
 )
 _SHARD = option("--shard", type=int, metavar="N", help="all of this shard, with a key that audits all namespaces")
@@ -50,16 +38,16 @@ _SHARD = option("--shard", type=int, metavar="N", help="all of this shard, with 
     "goals",
     option("--goal", action="append", metavar="NAME", help="this one; repeatable"),
     option("--memory", metavar="ID", help="those that need this memory"),
-    *_times("said last"),
-    *_PAGE,
+    *times("said last"),
+    *page_of(),
     titled("only the memories that pass", *PASSES),
     example="memquorum goals -n greenhouse",
 )
 def _goals(parsed: argparse.Namespace) -> int:
-    """Lists the goals that are active, by name: which memories each needs, who said so, and when it lapses."""
+    """Lists the active goals, by name: the memories each needs, who set it, and when it lapses."""
     return _list(
         parsed, "goals", _goal, "no goal is active",
-        goals=parsed.goal, memory_id=parsed.memory, **_timed(parsed), **_gates(parsed),
+        goals=parsed.goal, memory_id=parsed.memory, **passed(parsed),
     )  # fmt: skip
 
 
@@ -71,13 +59,13 @@ def _goal(one: Goal) -> str:
 
 @command("pins", *_PROTECTING, example="memquorum pins -n greenhouse")
 def _pins(parsed: argparse.Namespace) -> int:
-    """Lists the pins that stand, the latest first: of which memory, by whom, since when."""
+    """Lists the pins in force, the latest first: of which memory, by whom, since when."""
     return _list(parsed, "pins", _protector, "nothing is pinned", **_protecting(parsed))
 
 
 @command("holds", *_PROTECTING, example="memquorum holds -n greenhouse --reference case-9")
 def _holds(parsed: argparse.Namespace) -> int:
-    """Lists the operator's holds that stand, the latest first: of which memory, by whom, since when."""
+    """Lists the operator's holds in force, the latest first: of which memory, by whom, since when."""
     return _list(parsed, "holds", _protector, "nothing is held", **_protecting(parsed))
 
 
@@ -91,16 +79,14 @@ def _protector(one: Protector) -> str:
     option("--kind", action="append", choices=[kind.name for kind in GIVEN],
            help="to erase; to protect: pins, goals, holds and their ends; to restore, forget, roll back; repeatable"),
     option("--effect", action="append", choices=EFFECTS, help="that ended so; repeatable"),
-    *_times("answered"),
-    *_PAGE,
+    *times("answered"),
+    *page_of(),
     example="memquorum orders -n greenhouse --kind erase",
 )  # fmt: skip
 def _orders(parsed: argparse.Namespace) -> int:
-    """Lists the orders that were answered, the latest first: what was asked by whom, and what became of it.
-    `memquorum order ID` tells more of one."""
-    return _list(
-        parsed, "orders", _ordered, "no order was answered", kinds=parsed.kind, effects=parsed.effect, **_timed(parsed)
-    )
+    """Lists the answered orders, the latest first: what was ordered by whom, and with what effect. `memquorum order ID`
+    shows more of one."""
+    return _list(parsed, "orders", _ordered, "no order was answered", kinds=parsed.kind, effects=parsed.effect)
 
 
 def _ordered(one: Ordered) -> str:
@@ -119,17 +105,17 @@ def _ordered(one: Ordered) -> str:
     "epochs",
     option("--kind", action="append", choices=tuple(KINDS), help="with votes to do this; repeatable"),
     _SHARD,
-    *_times("voted on"),
-    *_PAGE,
+    *times("voted on"),
+    *page_of(),
     titled("only proposals whose memories pass", *PASSES),
     example="memquorum epochs -n greenhouse --since 2026-03-01",
 )
 def _epochs(parsed: argparse.Namespace) -> int:
     """Lists the epochs in which something of the namespace was voted on, the latest first: when, why they were opened,
-    and how the namespace's proposals ended. `memquorum decisions` tells of each vote."""
+    and the outcomes of the namespace's proposals. `memquorum decisions` shows each vote."""
     return _list(
         parsed, "epochs", _epoch, "nothing was voted on",
-        kinds=parsed.kind, shard=parsed.shard, **_timed(parsed), **_gates(parsed),
+        kinds=parsed.kind, shard=parsed.shard, **passed(parsed),
     )  # fmt: skip
 
 
@@ -141,15 +127,15 @@ def _epoch(one: Epoch) -> str:
 
 @command(
     "members",
-    one_of(flag("--seated", "who votes now"), flag("--left", "who did, and does no more")),
+    one_of(flag("--seated", "present members"), flag("--left", "former members")),
     option("--role", action="append", metavar="ROLE", help="in this role; repeatable"),
     _SHARD,
-    *_PAGE,
+    *page_of(),
     example="memquorum members -n greenhouse --seated",
 )
 def _members(parsed: argparse.Namespace) -> int:
-    """Lists who votes in the namespace's shard, and who did, by their ids: with what weight, since when, and since when
-    by which key. `python -m infra members` orders others."""
+    """Lists the present and former voting members of the namespace's shard by their ids: with what weight, since when,
+    and since when by which key. `memquorum admin members` changes them."""
     seated = True if parsed.seated else False if parsed.left else None
     return _list(parsed, "members", _member, "nobody that passes", seated=seated, roles=parsed.role, shard=parsed.shard)
 
@@ -167,9 +153,10 @@ def _since(one: Since) -> str:
 
 
 def _list(parsed: argparse.Namespace, what: str, line: Callable[[T], str], none: str, **asked: Any) -> int:
-    """Prints a page of a list of the client's: a line for each, or its JSON."""
+    """Prints one page of a list: a line for each entry, or its JSON."""
     with opened(parsed) as memory:
-        page = getattr(memory, what)(cursor=parsed.cursor, limit=parsed.limit, **asked)
+        asked |= selected(parsed)
+        page = getattr(memory, what)(**asked)
         where = memory.namespace if asked.get("shard") is None else f"shard {asked['shard']}"
     found: Iterable[T] = getattr(page, what)
     console = terminal.console()
@@ -179,12 +166,10 @@ def _list(parsed: argparse.Namespace, what: str, line: Callable[[T], str], none:
         else:
             console.print(terminal.text(console, said), soft_wrap=True)
     if not found and not parsed.json:
-        # Of one that is asked in part, what is left out may be there.
-        part = any(value is not None for name, value in asked.items() if name != "shard")
+        # Filtered: there may be entries that the filters left out.
+        part = any(value is not None for name, value in asked.items() if name not in ("shard", "limit", "cursor"))
         console.print(Text(f"{none} in {where!r}{' that passes' if part else ''}"))
-    if page.next:
-        # Beside what is listed, so that it can be piped.
-        print(f"there are more: --cursor {page.next}", file=sys.stderr)
+    tell_more(page)
     return OK
 
 
@@ -192,16 +177,6 @@ def _lines(parsed: argparse.Namespace, found: Iterable[T], line: Callable[[T], s
     return (in_json(one) if parsed.json else line(one) for one in found)
 
 
-def _timed(parsed: argparse.Namespace) -> dict[str, Any]:
-    return {"since": parsed.since, "until": parsed.until}
-
-
-def _gates(parsed: argparse.Namespace) -> dict[str, Any]:
-    return {
-        "sensitivity_max": parsed.sensitivity_max, "purpose": parsed.purpose, "jurisdictions": parsed.jurisdiction,
-    }  # fmt: skip
-
-
 def _protecting(parsed: argparse.Namespace) -> dict[str, Any]:
     said = {"memory_id": parsed.memory, "ordered_by": parsed.by, "reference": parsed.reference}
-    return said | _timed(parsed) | _gates(parsed)
+    return said | passed(parsed)

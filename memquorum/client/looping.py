@@ -15,23 +15,23 @@ from memquorum.client.errors import Closed
 
 T = TypeVar("T")
 Last = Callable[[], Coroutine[Any, Any, None]]
-"""What is to be done on a loop before it ends."""
+"""The coroutine that a loop runs before it ends."""
 
 _PATIENCE_S = 5.0
-"""So long a program that ends waits for a loop whose owner it has dropped."""
+"""The seconds that an ending program waits for a loop whose owner was dropped."""
 _running: set[OwnLoop] = set()
 _inherited: list[object] = []
-"""The loops of a parent process. They are kept, for dropping them would close what the parent waits on."""
+"""Loops of a parent process. Keeps references, as dropping one would close descriptors that the parent waits on."""
 
 
 class OwnLoop:
-    """Runs from the start until it is ended, its owner is dropped, or the program ends. Safe to share between threads
-    and other event loops. A process that was forked has the loop without its thread, and begins another one."""
+    """An event loop in a thread that runs until it is ended, its owner is dropped, or the program ends. Safe to share
+    between threads and other event loops. A forked process starts another thread and loop."""
 
     def __init__(self, owner: object, left: Last, thread: str, closed: str) -> None:
-        """`owner`: whose it is; `left`: what is done last where the owner does not end it, which may not refer to the
-        owner, nor start a thread, as an interpreter that ends allows none; `thread`: what its thread is called;
-        `closed`: what is said to who comes when it has ended."""
+        """`owner`: the object whose lifetime the loop has; `left`: run last if the owner does not end the loop; it may
+        not refer to the owner, nor start a thread, as an ending interpreter allows none; `thread`: the thread's name;
+        `closed`: the message of the error after the end."""
         self._left, self._closed, self._named, self._gone = left, closed, thread, False
         self._begin()
         self._owned = weakref.finalize(owner, self._leave, type(owner).__name__)
@@ -45,34 +45,35 @@ class OwnLoop:
         _running.add(self)
 
     def forked(self) -> None:
-        """Leaves the parent's loop alone: called in a child process, before anything else runs there."""
+        """Forgets the parent's loop: called in a child process, before anything else runs there."""
         _inherited.append((self._loop, self._thread))
         self._beginning = threading.Lock()
 
     @property
     def _here(self) -> bool:
-        """Whether its thread is one of this process."""
+        """True if its thread belongs to this process."""
         return self._process == os.getpid()
 
     @property
     def ended(self) -> bool:
-        """Whether nothing can be run any more."""
+        """True once nothing can be run any more."""
         return self._gone
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result, which the calling thread waits for. Raises Closed once it has ended."""
+        """Runs a coroutine on the loop and blocks the calling thread until it returns. Raises Closed once it has
+        ended."""
         return asyncio.run_coroutine_threadsafe(self._open(work), self._loop).result()
 
     async def wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """The same, for a caller on another event loop."""
+        """Does as `run` does, for a caller on another event loop."""
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._open(work), self._loop))
 
     def end(self, last: Last) -> None:
-        """Runs what is to be done last, and ends, whatever becomes of that. A second call does nothing."""
+        """Runs `last` and ends the loop, even if `last` fails. A second call does nothing."""
         self._owned.detach()
         if self.ended:
             return
-        if not self._here:  # what is open is the parent's
+        if not self._here:  # the open connections are the parent's
             self._gone = True
             _running.discard(self)
             return
@@ -83,7 +84,7 @@ class OwnLoop:
             self._thread.join()
 
     def end_with_program(self) -> None:
-        """Ends where its owner is there still; where that was dropped, waits a while until it has ended."""
+        """Ends the loop if its owner still exists; if that was dropped, waits a while until the loop has ended."""
         if self._owned.alive:
             self.end(self._left)
         else:
@@ -99,7 +100,7 @@ class OwnLoop:
         self._loop.call_soon_threadsafe(self._loop.stop)
 
     def _leave(self, owner: str) -> None:
-        """Has it end without anybody who waits: what is dropped is dropped in any thread, the loop's own too."""
+        """Schedules the end and returns: an object may be dropped in any thread, also the loop's own."""
         if self._here and not self.ended:
             asyncio.run_coroutine_threadsafe(self._left(), self._loop).add_done_callback(self._stop)
             told = f"{owner} was dropped without being closed: use it as `with`, or call close()"
@@ -125,6 +126,6 @@ os.register_at_fork(after_in_child=_after_fork)
 
 @atexit.register
 def _at_exit() -> None:
-    """Ends what a program left open: it would complain of each connection otherwise."""
+    """Ends the loops that a program left open, as each open connection would log a complaint otherwise."""
     for loop in list(_running):
         loop.end_with_program()

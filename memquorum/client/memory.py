@@ -13,10 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
-from aiokafka import AIOKafkaProducer
-from aiokafka.errors import KafkaError
-
-from memquorum import kafka, topics
+from memquorum import topics
 from memquorum.client import settings, traces, wire
 from memquorum.client.asking import Asking
 from memquorum.client.connections import Connections
@@ -27,10 +24,9 @@ from memquorum.client.filing import Filing
 from memquorum.client.finishing import note
 from memquorum.client.ordering import Ordering
 from memquorum.client.overseeing import Overseeing
-from memquorum.client.refusals import explained
 from memquorum.client.settings import Place
 from memquorum.client.signer import Signer
-from memquorum.client.values import Episode, Filed, Gates, Only, Receipt
+from memquorum.client.values import Episode, FiledThen, Gates, Only, Receipt, Then
 from memquorum.core import ids
 from memquorum.core.api.answers import (
     Answering,
@@ -49,18 +45,21 @@ from memquorum.core.api.answers import (
 from memquorum.core.identity import signatures
 from memquorum.core.intake import EpisodeIntent
 from memquorum.core.reasons import REFUSED
+from memquorum.core.records import USES_MOST
+from memquorum.core.tiers import SUPERSEDED
 from memquorum.telemetry.tracing import NOTHING, Hop, Tracing, trace_of_memory
 
 if TYPE_CHECKING:
-    pass
+    from aiokafka import AIOKafkaProducer
 
 T = TypeVar("T")
 After = Receipt | str | None
 R = TypeVar("R", SearchResult, Retrieved, Recalled, Context)
+_Given = Hit | Answering | Around | Placed
 
 _LOG = logging.getLogger("memquorum.client")
 _AGAIN_S = 0.5
-_SPREAD_MS = 999  # what is sent at once is dated within a second
+_SPREAD_MS = 999  # records sent together are dated within a second
 
 
 class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
@@ -77,14 +76,14 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         genesis: Path | None = None,
         api_key: str | None = None,
     ) -> None:
-        """What is not given comes from MEMQUORUM_NAMESPACE, _AGENT, _BOOTSTRAP, _URL and _API_KEY, or from the run
-        folder of an installation in this folder or above; the namespace is `default` otherwise. Where nobody says where
-        Kafka is, what is published goes through the service, but for uses.
+        """Takes what is not given from MEMQUORUM_NAMESPACE, _AGENT, _BOOTSTRAP, _URL and _API_KEY, or from the run
+        folder of an installation in this folder or above; the namespace is `default` otherwise. Without an address of
+        Kafka, records are published through the service, except uses.
 
-        `api_key`: what opens the retrieval service, where that wants a key.
+        `api_key`: the retrieval service's key, if it requires one.
 
-        `seed`: the agent's 32-byte Ed25519 seed; what is published is then signed, as a namespace may require, for the
-        cluster whose file is `genesis` (default: the installation's). Raises NotConfigured."""
+        `seed`: the agent's 32-byte Ed25519 seed; records are then signed, as a namespace may require, for the cluster
+        of the file `genesis` (default: the installation's). Raises NotConfigured."""
         place = settings.find(kafka, url, namespace, agent, api_key=api_key)
         self._begin(place, None if seed is None else Signer.of(seed, place.need_genesis(genesis)))
 
@@ -99,12 +98,12 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
 
     @property
     def namespace(self) -> str:
-        """Where this client reads and writes."""
+        """The namespace that this client reads and writes."""
         return self._place.namespace
 
     @property
     def agent(self) -> str:
-        """The name in which this client speaks. Raises NotConfigured."""
+        """The agent that this client publishes as. Raises NotConfigured."""
         return self._place.need_agent()
 
     @property
@@ -121,7 +120,7 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         await self.close()
 
     async def close(self) -> None:
-        """Delivers what is under way and lets connections go."""
+        """Delivers pending records and closes the connections."""
         traced = self._connections.publishes
         await self._disconnect()
         if traced:
@@ -129,14 +128,14 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
             self._tracing, self._end_traces = Tracing(), _nothing
 
     async def _disconnect(self) -> None:
-        """Does what `close` does and starts no thread for it: an interpreter that ends allows none."""
+        """Does what `close` does without starting a thread: an ending interpreter allows none."""
         await self._connections.close()
 
     async def add(self, content: str, *, wait: bool = False, timeout: float = 30.0, **said: Unpack[Episode]) -> Receipt:
-        """Publishes what happened; returns once Kafka has it, or with `wait` once it is searchable.
+        """Publishes an episode; returns once Kafka has it, or with `wait` once it is searchable.
 
-        What else is `said` of it: see `Episode`.
-        Raises Invalid, Unreachable, NotAllowed, and with `wait` Refused, or NoOutcome after `timeout` seconds.
+        `said`: further fields, see `Episode`. Raises Invalid, Unreachable, NotAllowed, and with `wait` Refused, or
+        NoOutcome after `timeout` seconds.
         """
         (receipt,) = await self.add_all([{"content": content, **said}])
         return await self.outcome(receipt, timeout) if wait else receipt
@@ -152,13 +151,13 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         return receipts
 
     async def outcome(self, receipt: Receipt, timeout: float = 30.0) -> Receipt:
-        """The receipt with its outcome, as soon as there is one. Raises Refused where intake refused what was
-        published, and NoOutcome after `timeout` seconds."""
+        """The receipt with its outcome, as soon as there is one. Raises Refused if intake refused the record, and
+        NoOutcome after `timeout` seconds."""
         if not isinstance(receipt, Receipt):
-            raise Invalid("wrong_type", "receipt", f"is what `add` answers, not {receipt!r:.80}")
+            raise Invalid("wrong_type", "receipt", f"must be a receipt, as `add` returns it, not {receipt!r:.80}")
         deadline = time.monotonic() + wire.seconds(timeout)
         path = f"/events/{wire.quoted(receipt.namespace)}/{wire.quoted(receipt.event_id)}"
-        which = _there(agent=receipt.agent, place=receipt.place)
+        which = _there(agent=receipt.agent, place=receipt.place, said=receipt.said)
         last: Unreachable | None = None
         while (left := deadline - time.monotonic()) > 0:
             try:
@@ -173,15 +172,14 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
 
     async def search(
         self, query: str | None = None, k: int = 10, *, vector: Sequence[float] | None = None, peek: bool = False,
-        exact: bool = False, diffusion: bool = False, after: After = None, **only: Unpack[Only],
+        exact: bool = False, diffusion: bool = False, after: After = None, **only: Unpack[Then],
     ) -> list[Hit]:  # fmt: skip
-        """The k memories nearest in meaning, nearest first. They count as used, unless you `peek`. Raises Invalid.
+        """Returns the k memories nearest in meaning, nearest first. They count as used, unless you `peek`.
 
-        `vector`: by the service's own encoder, in place of a query. `exact`: all memories are compared, where otherwise
-        an index finds nearly all of a large namespace. `diffusion`: of experience alone, with general forms of other
-        namespaces, whose publishers allow it. `after`: a write that is waited for, by its receipt or token; so
-        all that read. Raises NotYet where it is not seen in time.
-        """
+        `vector`: an embedding of the service's own encoder, in place of a query. `exact`: compares all memories, where
+        otherwise an index finds nearly all of a large namespace. `diffusion`: searches experience alone, with general
+        forms of other namespaces whose publishers allow it. `after`: waits until this write is seen, by its receipt or
+        token. Raises Invalid, and NotYet if it is not seen in time."""
         by = {"query": query} if vector is None else {"query": query, "vector": wire.numbers("vector", vector)}
         asked = _crossing({**by, "k": k, "exact": exact, **only}, diffusion)
         found = await self._read(SearchResult, "/search", asked, peek, after)
@@ -197,13 +195,13 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         diffusion: bool = False,
         peek: bool = False,
         after: After = None,
-        **only: Unpack[Only],
+        **only: Unpack[Then],
     ) -> Retrieved:
-        """The memories that answer best and fit the budget, by meaning and by words, best first; they count as used.
+        """Returns the memories that fit the budget and answer best, by meaning and by words; they count as used.
 
-        With 2 `hops` also what the first of them name, where a question needs two memories. `diffusion`: of experience
-        alone, with general forms of other namespaces, whose publishers allow it. Raises Invalid, Unreachable.
-        """
+        With 2 `hops` also memories that the first of them name, for a question that needs two memories. `diffusion`:
+        reads experience alone, with general forms of other namespaces whose publishers allow it. Raises Invalid,
+        Unreachable."""
         asked = {"query": query, "budget_tokens": budget_tokens, "k_max": k_max, "hops": hops, **only}
         return await self._read(Retrieved, "/retrieve", _crossing(asked, diffusion), peek, after)
 
@@ -220,14 +218,14 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         budget_tokens: int = 2_000,
         peek: bool = False,
         after: After = None,
-        **only: Unpack[Only],
+        **only: Unpack[Then],
     ) -> Recalled:
-        """What surrounds a memory, the `anchors` (3) memories that answer a query best, or as many (20) of those that a
-        goal needs, in the order of time.
+        """Returns, in the order of time, the surroundings of a memory, of the `anchors` (3) memories that answer a
+        query best, or of as many (20) of those that a goal needs.
 
-        So many `steps` before and after in the session; what it was made of and what was made of it, over so many
-        `links`; and what else occurred `within_ms`. What is given counts as used.
-        Raises Invalid, NotFound, Unreachable.
+        The surroundings: up to `steps` memories before and after in the session; memories it was made of and memories
+        made of it, over up to `links` links; and others that occurred `within_ms`. They count as used. Raises Invalid,
+        NotFound, Unreachable.
         """
         asked = {
             "memory_id": memory_id, "query": query, "goal": goal, "steps": steps, "links": links,
@@ -246,12 +244,12 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         hops: int = 1,
         peek: bool = False,
         after: After = None,
-        **only: Unpack[Filed],
+        **only: Unpack[FiledThen],
     ) -> Context:
-        """What to put into a prompt; str() of it is the text. First what this agent said last, in a `session` or in
-        all, as far as `buffer_share` of the budget goes; then what answers best, at most `k_max`. It counts as used.
-        With 2 `hops` also what the first of these name, where a question needs two memories.
-        Without a query the first alone. Raises Invalid, Unreachable.
+        """Returns the memories to put into a prompt; str() of it is the text. First this agent's latest episodes, of a
+        `session` or of all, up to `buffer_share` of the budget; then the best answers to the query, at most `k_max`.
+        They count as used. With 2 `hops` also memories that the first of these name, for a question that needs two
+        memories. Without a query only the latest episodes. Raises Invalid, Unreachable.
         """
         asked = {
             "agent": self._place.need_agent(), "query": query, "budget_tokens": budget_tokens, "session": session,
@@ -260,19 +258,18 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         return await self._read(Context, "/context", asked, peek, after)
 
     async def _read(self, kind: type[R], path: str, asked: Mapping[str, Any], peek: bool, after: After) -> R:
-        """Asks, and sees to it that what is given counts as used, unless we peek."""
-        # Who signs says itself what it used: the retrieval service cannot sign in its place.
+        """Sends a read, and records the use of the memories it gives, unless `peek`."""
+        # A client that signs publishes its uses itself: the retrieval service cannot sign for it.
         ourselves = self._signer is not None and not peek
         body = wire.within(self.namespace, {**asked, "peek": peek or ourselves})
         if not body["peek"]:
             body["agent"] = self._place.need_agent()
         found = await self._ask(kind, "POST", path, json=body, params=wire.after(after))
-        items: Sequence[Hit | Answering | Around | Placed] = (
-            found.hits if isinstance(found, SearchResult) else found.items
-        )
-        # What is of another namespace is used there.
+        every: Iterable[_Given] = found.hits if isinstance(found, SearchResult) else found.items
+        # A replaced memory is not used, and one of another namespace counts there.
+        items = [one for one in every if one.tier != SUPERSEDED]
         given = [one.memory_id for one in items if not one.diffused]
-        # What surrounds a memory, or was said last, is asked for as it is; and what experience gives counts.
+        # Surroundings, latest episodes and experience were asked for as such: all of them are near.
         near = asked.get("experience") or asked.get("diffusion") or not isinstance(found, SearchResult | Retrieved)
         note(self, [(one.memory_id, one.text, None if near else _cosine(one)) for one in items])
         if isinstance(found, Context) and (session := asked.get("session")) is not None:
@@ -280,12 +277,12 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         if ourselves:
             try:
                 await self.use_all(given)
-            except Unreachable as error:  # what was found is no worse for it
+            except Unreachable as error:  # the answer is valid without it
                 _LOG.warning("these hits may not count as used: %s", error)
         return found
 
     async def use(self, memory_id: str) -> Receipt:
-        """Says that a memory was used: after a peek, or when its text came from elsewhere. It keeps it alive.
+        """Records a use of a memory: after a peek, or when its text came from elsewhere. A use renews the memory.
 
         Raises Invalid, Unreachable. `outcome` of the receipt waits until it counts.
         """
@@ -293,14 +290,14 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         return receipt
 
     async def use_all(self, memory_ids: Sequence[str]) -> list[Receipt]:
-        """Says that memories were used, in order, confirmed together. Raises Invalid, Unreachable."""
+        """Records uses of memories, in order, confirmed together. Raises Invalid, Unreachable."""
         agent, memory_ids = self._place.need_agent(), wire.several("memory_ids", memory_ids)
         if self._posts:
             return await self._tell_uses(agent, memory_ids)
-        receipts = [Receipt(self.namespace, str(uuid.uuid4()), memory_id) for memory_id in memory_ids]
-        told = [wire.checked(topics.ACCESSES, _use(agent, r), signs=self._signs)[1] for r in receipts]
-        records = [(r.namespace, r.event_id, data) for r, data in zip(receipts, told, strict=True)]
-        return _placed(receipts, await self._send(topics.ACCESSES, "AccessRecorded", records))
+        said = _uses(self.namespace, agent, memory_ids, signs=self._signs)
+        records = [(self.namespace, some[0].event_id, data) for some, data in said]
+        places = await self._send(topics.ACCESSES, "AccessRecorded", records)
+        return [replace(one, place=at) for (some, _), at in zip(said, places, strict=True) for one in some]
 
     @property
     def _driven(self) -> bool:
@@ -310,9 +307,9 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         return self._place.need_agent() if self._signer is None else None
 
     async def get(self, memory_id: str, *, use: bool = False, after: After = None, **gates: Unpack[Gates]) -> Shown:
-        """One memory; its text is None once it is forgotten. Raises NotFound, also for one that a search with these
-        `gates` would keep back, and where the client was told its namespace for one of another. `use`: while it is
-        alive it counts as used, which no answer waits for; once a minute."""
+        """Returns one memory; without its text once it is forgotten. Raises NotFound, also for a memory that a search
+        with these `gates` would leave out, and, if the client was given its namespace, for a memory of another. `use`:
+        counts as a use while the memory is alive, once a minute, without delaying the answer."""
         path, by = f"/memories/{wire.path_id(memory_id)}", self._user() if use else None
         using = {} if by is None else {"use": "true", "agent": by}
         found = await self._get(Shown, path, **self._within(), **using, **wire.after(after), **wire.gates(gates))
@@ -328,14 +325,14 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         after: After = None,
         **only: Unpack[Only],
     ) -> Page:
-        """The memories that pass, `limit` (100) at a time in the order of time, each with its links. No use of them.
-        `cursor`: `next` of the page before. `tiers` may also be sealed and superseded. Raises Invalid."""
+        """Lists the memories that pass, `limit` (100) at a time in the order of time, each with its links; no use of
+        them. `cursor`: `next` of the page before. `tiers` may also be sealed and superseded. Raises Invalid."""
         asked = wire.within(self.namespace, {"cursor": cursor, "limit": limit, **only})
         return await self._ask(Page, "POST", "/memories/list", json=asked, params=wire.after(after))
 
     async def explain(self, memory_id: str, *, after: After = None, **gates: Unpack[Gates]) -> Explained:
-        """Why a memory is where it is: salience, uses, votes with certificates, what comes next. Raises NotFound as
-        `get` does."""
+        """Explains why a memory is where it is: salience, uses, votes with certificates, and what comes next. Raises
+        NotFound as `get` does."""
         path = f"/memories/{wire.path_id(memory_id)}/explain"
         return await self._get(Explained, path, **self._within(), **wire.after(after), **wire.gates(gates))
 
@@ -349,11 +346,12 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
             value["agent"] = self._place.need_agent()
         intent, data = wire.checked(topics.EPISODES, value, signs=self._signs, driven=self._driven)
         assert isinstance(intent, EpisodeIntent)
-        return Receipt(intent.namespace, intent.event_id, intent.memory_id, agent=intent.agent), data
+        said = wire.digest(intent.content) if "event_id" in given else None
+        return Receipt(intent.namespace, intent.event_id, intent.memory_id, agent=intent.agent, said=said), data
 
     async def _send(self, topic: str, kind: str, records: list[tuple[str, str, bytes]]) -> list[str | None]:
         """Sends (namespace, event id, value) in order, each dated 1 ms later, and waits until Kafka has all. Returns
-        the place of each, where it is told."""
+        the place of each, if it is known."""
         if self._posts and topic in wire.POSTED:
             path = wire.POSTED[topic]
             said = [
@@ -361,37 +359,32 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
                 for _, _, value in records
             ]
             return [one.get("place") for one in said]
+        from memquorum.client import broker_access  # not at the top: a client over HTTP needs none of it
+
         producer, now = await self._kafka(), int(time.time() * 1_000)
         hops = [self._hop(namespace, event_id) for namespace, event_id, _ in records]
-        try:
-            sent = [
-                await producer.send(
-                    topic,
-                    value,
-                    key=namespace.encode(),
-                    headers=[
-                        *wire.headers(kind, event_id, hop.send(topic, None, event_id)),
-                        *self._signed(topic, value),
-                    ],
-                    timestamp_ms=now + min(at, _SPREAD_MS),
-                )
-                for at, (hop, (namespace, event_id, value)) in enumerate(zip(hops, records, strict=True))
-            ]
-            places = await asyncio.gather(*sent)
-        except KafkaError as error:
-            address = self._place.need_kafka()
-            raise explained(error, address, "write", topic, f"Kafka at {address} did not confirm: {error}") from error
+        rows = [
+            broker_access.Row(
+                namespace.encode(),
+                value,
+                [*wire.headers(kind, event_id, hop.send(topic, None, event_id)), *self._signed(topic, value)],
+                now + min(at, _SPREAD_MS),
+            )
+            for at, (hop, (namespace, event_id, value)) in enumerate(zip(hops, records, strict=True))
+        ]
+        places = await broker_access.send(producer, self._place.need_kafka(), topic, rows)
         for hop in hops:
             hop.end()
-        return [kafka.place(one) for one in places]
+        return places
 
     @property
     def _posts(self) -> bool:
-        """Whether what is published goes through the service, since nobody says where Kafka is."""
+        """True if records are published through the service, as no address of Kafka is known."""
         return not self._place.kafka and bool(self._place.url) and self._signer is None
 
     def _hop(self, namespace: str, event_id: str) -> Hop:
-        """The span of a publication; a memory's trace has the memory's id; any event has one so made."""
+        """The span of a publication; a memory's trace has the memory's id, and that of another event an id made
+        alike."""
         if not self._tracing.on:
             return NOTHING
         return self._tracing.publish(trace_of_memory(ids.memory_id(namespace, event_id)))
@@ -427,16 +420,16 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
 
 
 def _crossing(asked: Mapping[str, Any], diffusion: bool) -> Mapping[str, Any]:
-    """What is asked, with general forms of other namespaces where these are."""
+    """Adds the request for general forms of other namespaces."""
     return {**asked, "diffusion": True} if diffusion else asked
 
 
-def _cosine(one: Hit | Answering | Around | Placed) -> float | None:
+def _cosine(one: _Given) -> float | None:
     return one.cosine if isinstance(one, Hit | Answering) else None
 
 
 def _ended(receipt: Receipt, found: Became) -> Receipt:
-    """The receipt with what became of what was published. Raises Refused."""
+    """The receipt with the outcome of its record. Raises Refused."""
     if found.outcome == REFUSED:
         raise Refused(receipt, found.reason or REFUSED, found.field, found.detail or "")
     holder = found.memory_id or receipt.memory_id
@@ -447,26 +440,32 @@ def _ended(receipt: Receipt, found: Became) -> Receipt:
 
 
 def _placed(receipts: Sequence[Receipt], places: Sequence[str | None]) -> list[Receipt]:
-    """Gives each receipt its place."""
+    """Gives each receipt its place in Kafka."""
     return [replace(one, place=place) for one, place in zip(receipts, places, strict=True)]
 
 
 def _there(**named: str | None) -> dict[str, str]:
-    """Keeps the parameters that are known."""
+    """Drops parameters without a value."""
     return {name: one for name, one in named.items() if one is not None}
 
 
 def _mapping(episode: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The episode, as long as it is one at all. Raises Invalid."""
+    """Checks that an episode is a mapping. Raises Invalid."""
     if not isinstance(episode, Mapping):
         raise Invalid("wrong_type", None, f"an episode is a mapping of its fields, not {episode!r:.80}")
     return episode
 
 
-def _use(agent: str, receipt: Receipt) -> dict[str, Any]:
-    named = {"memory_id": receipt.memory_id, "namespace": receipt.namespace, "event_id": receipt.event_id}
-    return {"agent": agent, **named}
+def _uses(namespace: str, agent: str, memory_ids: Sequence[str], *, signs: bool) -> list[tuple[list[Receipt], bytes]]:
+    """The records of a use, each with its receipts: as many memories in each as one takes. Raises Invalid."""
+    found = list[tuple[list[Receipt], bytes]]()
+    for at in range(0, len(memory_ids), USES_MOST):
+        event_id, some = str(uuid.uuid4()), list(memory_ids[at : at + USES_MOST])
+        told = {"agent": agent, "memory_ids": some, "namespace": namespace, "event_id": event_id}
+        data = wire.checked(topics.ACCESSES, told, signs=signs)[1]
+        found.append(([Receipt(namespace, event_id, one) for one in some], data))
+    return found
 
 
 def _nothing() -> None:
-    """No traces were begun."""
+    """Closes nothing, as no tracing was started."""

@@ -1,30 +1,36 @@
-"""Lists what intake refused, or publishes it again: `dlq list`, `dlq replay`. The operator's commands do it."""
+"""Former names of operators' commands, which are `memquorum admin …` now: `dlq`, `rebuild`, `whatif`."""
 
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
-from pathlib import Path
 
+from memquorum import admin
 from memquorum.client import settings
 from memquorum.client.command import NAMESPACE, command
 from memquorum.client.errors import NotConfigured
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+NOW = {
+    "dlq list": "dlq list",
+    "dlq replay": "dlq replay",
+    "rebuild": "audit rebuild",
+    "verify": "audit verify",
+    "whatif": "policy whatif",
+}
+"""A command here → the operator's command."""
 _ALL = NAMESPACE.but(help="this one alone (default: all)")
 
 
 @command("dlq list", example="memquorum dlq list --reason failed", operators=True)
 def _list(parsed: argparse.Namespace) -> int:
-    """Lists what intake refused."""
+    """Lists the records that intake refused."""
     return _letters(parsed)
 
 
 @command("dlq replay", example="memquorum dlq replay --reason failed --go", operators=True)
 def _replay(parsed: argparse.Namespace) -> int:
-    """Publishes again what intake refused, where it came from."""
+    """Publishes refused records again to their original topics."""
     return _letters(parsed)
 
 
@@ -36,7 +42,7 @@ def _rebuild(parsed: argparse.Namespace) -> int:
 
 @command("whatif", _ALL, example="memquorum whatif --policy hybrid --budget 50000 --against lru,random", operators=True)
 def _whatif(parsed: argparse.Namespace) -> int:
-    """Tries another policy and budget on what really came and was read here, and changes nothing."""
+    """Tries another policy and budget on the recorded intake and reads, and changes nothing."""
     return _of_a_namespace(parsed, "a replay needs the topics, the vault and the server's packages")
 
 
@@ -51,33 +57,28 @@ def _letters(parsed: argparse.Namespace) -> int:
 
 
 def _here(parsed: argparse.Namespace, needs: str) -> int:
-    """Passes a command on to the server's side. Raises NotConfigured, with what it `needs`, where that is not here."""
-    if not has_server():
+    """Passes a command on to the server's side. Raises NotConfigured, naming what it `needs`, if the server's code is
+    not installed."""
+    if not admin.has_server():
         raise NotConfigured(f"{needs}: run it from a checkout")
+    print(f"now: memquorum admin {NOW[parsed.command.name]}", file=sys.stderr)
     return passed_on(parsed)
 
 
-def has_server() -> bool:
-    """Whether the server's side is here, and not the client's package alone."""
-    return (CHECKOUT / "infra" / "__main__.py").is_file()
-
-
 def passed_on(parsed: argparse.Namespace) -> int:
-    """Runs the operator's command of the same name: the client's package imports nothing of the server's."""
-    arguments = [*parsed.command.name.split(), *(["--json"] if parsed.json else []), *parsed.rest]
-    environment = dict(os.environ)
+    """Runs the operator's command in a process, as the client's package does not import the server's."""
+    words = [*NOW[parsed.command.name].split(), *(["--json"] if parsed.json else []), *parsed.rest]
+    known = admin.environment()
     run_dir = settings.find().run_dir
     if parsed.kafka:
-        environment["MEMQUORUM_BOOTSTRAP"] = parsed.kafka
+        known["MEMQUORUM_BOOTSTRAP"] = parsed.kafka
     if run_dir is not None:
-        environment["MEMQUORUM_RUN_DIR"] = str(run_dir.resolve())
-    # It runs where it was typed, so that a file that is named lies there.
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(CHECKOUT), environment.get("PYTHONPATH"))))
-    return subprocess.run([sys.executable, "-m", "infra", *arguments], env=environment, check=False).returncode
+        known["MEMQUORUM_RUN_DIR"] = str(run_dir.resolve())
+    return subprocess.run(admin.command(words), env=known, check=False).returncode
 
 
-def helped(parser: argparse.ArgumentParser) -> str:
-    """What the operator's command of a parser's name says of its options."""
-    asked = [sys.executable, "-m", "infra", *parser.prog.split()[1:], "--help"]
-    told = subprocess.run(asked, cwd=CHECKOUT, capture_output=True, text=True, check=False).stdout
-    return f"\nand, as the operator's command takes it:\n\n{told.replace('python -m infra', 'memquorum')}"
+def helped(name: str) -> str:
+    """The help of the operator's command that a command here has become."""
+    asked = admin.command([*NOW[name].split(), "--help"])
+    told = subprocess.run(asked, cwd=admin.CHECKOUT, capture_output=True, text=True, check=False).stdout
+    return f"\nIts name now is `memquorum admin {NOW[name]}`:\n\n{told}"

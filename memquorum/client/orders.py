@@ -1,4 +1,4 @@
-"""The commands that order something, and the one that tells what became of an order."""
+"""The commands that give orders, and the one that shows an order's outcome."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from memquorum.commands import (
 from memquorum.core.api.answers import Erasure, Forget, Needed, Pinned, Restore
 from memquorum.core.journal.anew import WORDS
 from memquorum.core.retrieval import ordered
-from memquorum.core.retrieval.ordered import counted, remains, sent, stays, summed_up
+from memquorum.core.retrieval.ordered import counted, nothing, remains, sent, stays, summed_up
 from memquorum.core.retrieval.restoring import UNKNOWN
 from memquorum.core.retrieval.telling import moment
-from memquorum.core.text.plurals import many
+from memquorum.core.showing.plurals import many
 
 T = TypeVar("T", bound=Any)
 
@@ -48,8 +48,8 @@ def give(
     there: Callable[[T], bool] = lambda done: True,
     **said: Any,
 ) -> int:
-    """Gives an order by the client's method of that name, and tells what became of it: 0 where that is good, 4 where
-    what it names is not there."""
+    """Gives an order by the client's method of that name and prints the outcome: returns 0 if `good`, 4 if a memory it
+    names does not exist."""
     if parsed.sign is not None:
         raise Invalid("not_entitled", None, "an order is signed by the service: leave out --sign")
     with opened(parsed) as memory:
@@ -61,19 +61,19 @@ def give(
 
 
 def _known(done: Forget | Restore) -> bool:
-    """Whether the namespace has all memories that were named."""
+    """True if the namespace has all memories that were named."""
     return all(one.status != UNKNOWN for one in done.memories)
 
 
 def under_way(order_id: str | None) -> str:
-    """What is said of an order that is on its way."""
+    """The message for a pending order."""
     return f"ordered as {order_id}, and not carried out yet: `memquorum order {order_id}` tells"
 
 
 @command("order", option("order_id", metavar="ID"), TIMEOUT.but(default=0.0, help="wait for it (default: 0)"),
          example="memquorum order 0b9c7a1e-6f6e-4a55-9a43-5d2d4f0e8a11")  # fmt: skip
 def _order(parsed: argparse.Namespace) -> int:
-    """Tells what became of an order of any kind. 1 unless it was carried out whole."""
+    """Shows the outcome of an order of any kind. Exits with 1 unless it was carried out whole."""
     return give(parsed, "order", ordered.lines, parsed.order_id, good=ordered.done)
 
 
@@ -101,7 +101,7 @@ def _order(parsed: argparse.Namespace) -> int:
 def _erase(parsed: argparse.Namespace) -> int:
     """Shows everything that an erasure would take; with --yes, orders it.
 
-    1 where it was withheld, or not carried out in time: then it will be.
+    Exits with 1 if it was withheld, or not carried out in time: it still will be.
     """
     return give(
         parsed, "erase", lines, good=lambda done: done.dry_run or done.status == "erased",
@@ -112,8 +112,7 @@ def _erase(parsed: argparse.Namespace) -> int:
 
 
 _UNNAMED = (
-    "a finished task goes by its own subject and by what it was given: one of another subject that merely names "
-    "somebody in its texts is not among these; `memquorum experience list` has them"
+    "memories and finished tasks that only name somebody in their texts stay; a key with the right `read` is shown them"
 )
 
 
@@ -127,16 +126,16 @@ def lines(found: Erasure) -> Iterator[str]:
     if found.status == "withheld":
         yield f"withheld, erasing {what} {found.namespace!r}: {found.why}; order {found.order_id}"
         return
-    nothing = f"nothing was found for {what} {found.namespace!r}: {many(0, 'memory')}"
+    none = nothing(f"{what} {found.namespace!r}", found.value)
     if not found.dry_run:
-        erased = f"erased {what} {found.namespace!r}: {count}" if found.episodes else nothing
+        erased = f"erased {what} {found.namespace!r}: {count}" if found.episodes else none
         yield f"{erased}; order {found.order_id}"
         yield from _besides(found)
         yield f"  journal of shard {found.shard}, entries {found.first_seq} to {found.last_seq}"
         yield f"  {remains(found.residue_until or 0)}"
         yield from _staying(found)
         return
-    yield f"would erase {what} {found.namespace!r}: {count}" if found.episodes else nothing
+    yield f"would erase {what} {found.namespace!r}: {count}" if found.episodes else none
     yield from _besides(found)
     for one in found.going:
         because = f", because of {one.because}" if one.because else ""
@@ -147,13 +146,13 @@ def lines(found: Erasure) -> Iterator[str]:
     if found.more:
         yield f"  and {found.more:,} more"
     yield from _staying(found)
-    if found.selector == "subject":
+    if found.selector in ("subject", "agent") and found.naming_count is None:
         yield _UNNAMED
     yield "nothing was erased: give --yes to order it" if found.episodes else "there is nothing to erase"
 
 
 def _besides(found: Erasure) -> Iterator[str]:
-    """What becomes of summaries, and who has to be told."""
+    """The lines about rewritten summaries and about recipients to notify."""
     for line in (*summed_up(found.summaries or 0, found.anew or 0), *sent(found.recipients)):
         yield f"  {line}"
 
@@ -165,6 +164,12 @@ def _staying(found: Erasure) -> Iterator[str]:
         yield f"  {one.memory_id}  by {one.agent}, {moment(one.created)}: {one.why}"
     if found.staying_more:
         yield f"  and {found.staying_more:,} more"
+    if found.naming_count:
+        yield ordered.naming(found.naming_count)
+    for one in found.naming:
+        yield f"  {one.memory_id}  by {one.agent}, {moment(one.created)}: {one.why}"
+    if more := (found.naming_count or 0) - len(found.naming):
+        yield f"  and {more:,} more"
 
 
 @command(
@@ -175,8 +180,8 @@ def _staying(found: Erasure) -> Iterator[str]:
     example="memquorum restore -n greenhouse 11936ca0-73b1-5c8b-a836-cd85fc13cdfc",
 )
 def _restore(parsed: argparse.Namespace) -> int:
-    """Asks for memories back that were forgotten: members vote on it. 1 unless all came back, or were there already; 4
-    where the namespace has no such memory."""
+    """Asks to restore forgotten memories: members vote on it. Exits with 1 unless all are alive afterwards; 4 if the
+    namespace has no such memory."""
     back = ("restored", "alive")
     return give(
         parsed, "restore", _restored, *parsed.memory_ids, reference=parsed.reference,
@@ -205,8 +210,8 @@ def _restored(done: Restore) -> Iterator[str]:
     example="memquorum forget -n greenhouse 11936ca0-73b1-5c8b-a836-cd85fc13cdfc --yes",
 )
 def _forget(parsed: argparse.Namespace) -> int:
-    """Shows what a vote to forget would look at; with --yes, has it. 1 unless all were forgotten; 4 where the
-    namespace has no such memory."""
+    """Shows what a vote to forget would compare; with --yes, starts it. Exits with 1 unless all were forgotten; 4 if
+    the namespace has no such memory."""
 
     def words(done: Forget) -> Iterator[str]:
         return forget_lines(done, numbers=parsed.numbers)
@@ -224,7 +229,7 @@ _MAY_GO = {"alive": "can be put to the vote", "unknown": "not found"}
 
 
 def forget_lines(done: Forget, *, numbers: bool = False) -> Iterator[str]:
-    """A proposal to forget in words: first what came of it. `numbers`: also what members compare."""
+    """A proposal to forget in words, its outcome first. `numbers`: also the values that members compare."""
     can = [one for one in done.memories if one.status == "alive"]
     if done.status == "asked":
         yield f"The members were asked, and have not voted yet: `memquorum order {done.order_id}` tells."
@@ -253,13 +258,14 @@ _WHY: Option = REFERENCE.but(help="why: a name for the reason elsewhere")
 
 @command("pin", _ID, _WHY, TIMEOUT, example="memquorum pin 11936ca0-73b1-5c8b-a836-cd85fc13cdfc --reference ticket-7")
 def _pin(parsed: argparse.Namespace) -> int:
-    """Keeps a memory from being forgotten until it is unpinned. 1 where that does not hold in time: it will."""
+    """Keeps a memory from being forgotten until it is unpinned. Exits with 1 if that is not in force in time; it still
+    will be."""
     return give(parsed, "pin", _pinned, parsed.memory_id, reference=parsed.reference)
 
 
 @command("unpin", _ID, _WHY, TIMEOUT, example="memquorum unpin 11936ca0-73b1-5c8b-a836-cd85fc13cdfc")
 def _unpin(parsed: argparse.Namespace) -> int:
-    """Ends a pin. 1 where that does not hold in time: it will."""
+    """Ends a pin. Exits with 1 if that is not in force in time; it still will be."""
     return give(parsed, "unpin", _pinned, parsed.memory_id, reference=parsed.reference)
 
 
@@ -286,7 +292,8 @@ def _pinned(found: Pinned) -> Iterator[str]:
     example="memquorum goal sowing --needs 11936ca0-73b1-5c8b-a836-cd85fc13cdfc",
 )
 def _goal(parsed: argparse.Namespace) -> int:
-    """Keeps what a goal needs from being forgotten until the goal ends. 1 where that does not hold in time: it will."""
+    """Keeps the memories that a goal needs from being forgotten until the goal ends. Exits with 1 if that is not in
+    force in time; it still will be."""
     if parsed.end:
         return give(parsed, "end_goal", _needed, parsed.goal)
     return give(parsed, "begin_goal", _needed, parsed.goal, parsed.needs)

@@ -1,31 +1,45 @@
-"""What a client can ask of who keeps what, what was ordered, and who votes: lists for people and for consoles."""
+"""The client's lists for people and consoles: goals, pins, holds, orders, epochs, members and the journal; and the
+state of a namespace and of the fleet."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, TypedDict, TypeVar, Unpack
+from urllib.parse import quote
 
-from memquorum.core.api.answers import Epochs, Goals, Holds, Members, Orders, Pins
+from memquorum.core.api.answers import (
+    Epochs,
+    Fleet,
+    Goals,
+    Holds,
+    Journal,
+    Members,
+    Namespaces,
+    NamespaceState,
+    Orders,
+    Pins,
+    PolicyInForce,
+)
 
 T = TypeVar("T")
 
 
 class Paged(TypedDict, total=False):
-    """Which page: `limit` (100) entries behind `cursor`, which is `next` of the page before."""
+    """Selects a page: `limit` (100) entries after `cursor`, which is `next` of the page before."""
 
     cursor: str | None
     limit: int | None
 
 
 class Timed(Paged, total=False):
-    """Which page, of what is of `since` or later, and before `until`, in milliseconds."""
+    """Selects a page of entries with `since` ≤ time < `until`, in milliseconds."""
 
     since: int | None
     until: int | None
 
 
 class Passed(Timed, total=False):
-    """Which page, and which memories may be told of, as in a search."""
+    """Selects a page of entries whose memories pass these filters, as in a search."""
 
     sensitivity_max: float | None
     purpose: str | None
@@ -33,12 +47,11 @@ class Passed(Timed, total=False):
 
 
 class Overseeing:
-    """What a client can list beside memories and decisions, each page by page. Raises Invalid, NotAllowed and
-    Unreachable."""
+    """The client's lists beside memories and decisions, page by page. Raises Invalid, NotAllowed and Unreachable."""
 
     @property
     def namespace(self) -> str:
-        """Whose lists they are."""
+        """The namespace of the lists."""
         raise NotImplementedError
 
     async def _ask(self, kind: type[T], method: str, path: str, **request: Any) -> T:
@@ -47,8 +60,8 @@ class Overseeing:
     async def goals(
         self, *, goals: Sequence[str] | None = None, memory_id: str | None = None, **page: Unpack[Passed]
     ) -> Goals:
-        """The goals here that are active, by name: what each needs, who said so when, and when it lapses. `goals`:
-        these alone; `memory_id`: those that need it."""
+        """Lists the active goals here, by name: the memories each needs, who set it when, and when it lapses. `goals`:
+        these alone; `memory_id`: goals that need it."""
         return await self._listed(Goals, "goals", goals=goals, memory_id=memory_id, **page)
 
     async def pins(
@@ -59,7 +72,7 @@ class Overseeing:
         reference: str | None = None,
         **page: Unpack[Passed],
     ) -> Pins:
-        """The pins here that stand, the latest first: of which memory, by whom, why, since when."""
+        """Lists the pins in force here, the latest first: of which memory, by whom, why, since when."""
         said = {"memory_id": memory_id, "ordered_by": ordered_by, "reference": reference}
         return await self._listed(Pins, "pins", **said, **page)
 
@@ -71,24 +84,24 @@ class Overseeing:
         reference: str | None = None,
         **page: Unpack[Passed],
     ) -> Holds:
-        """The operator's holds here that stand, the latest first: of which memory, by whom, why, since when."""
+        """Lists the operator's holds in force here, the latest first: of which memory, by whom, why, since when."""
         said = {"memory_id": memory_id, "ordered_by": ordered_by, "reference": reference}
         return await self._listed(Holds, "holds", **said, **page)
 
     async def orders(
         self, *, kinds: Sequence[str] | None = None, effects: Sequence[str] | None = None, **page: Unpack[Timed]
     ) -> Orders:
-        """The orders here that were answered, the latest first, each as `order` tells of it. `kinds`: erase, protect
-        (pins, goals and holds, and their ends), restore (also what is asked to be forgotten, or to be rolled back);
-        without it those that the API key may see. `effects`: erased, withheld, protected, requested, declined."""
+        """Lists the answered orders here, the latest first, each as `order` returns it. `kinds`: erase, protect (pins,
+        goals and holds, and their ends), restore (also orders to forget and to roll back); without it those that the
+        API key may see. `effects`: erased, withheld, protected, requested, declined."""
         return await self._listed(Orders, "orders", kinds=kinds, effects=effects, **page)
 
     async def epochs(
         self, *, kinds: Sequence[str] | None = None, shard: int | None = None, **page: Unpack[Passed]
     ) -> Epochs:
-        """The epochs in which something here was voted on, the latest first: when, why they were opened, and how many
-        proposals of this namespace ended how. `kinds`: of these kinds alone. `shard`: all epochs of a shard, for who
-        audits all namespaces."""
+        """Lists the epochs in which something here was voted on, the latest first: when, why they were opened, and the
+        number of this namespace's proposals by outcome. `kinds`: of these kinds alone. `shard`: all epochs of a shard,
+        for a key that audits all namespaces."""
         return await self._listed(Epochs, "epochs", shard=shard, kinds=kinds, **page)
 
     async def members(
@@ -99,9 +112,35 @@ class Overseeing:
         shard: int | None = None,
         **page: Unpack[Paged],
     ) -> Members:
-        """Who votes in the shard of this namespace, and who did, by their ids: with what weight, since when, and since
-        when by which key. `shard`: in another, for who audits all namespaces."""
+        """Lists the present and former voting members of this namespace's shard by their ids: with what weight, since
+        when, and since when by which key. `shard`: of another shard, for a key that audits all namespaces."""
         return await self._listed(Members, "members", shard=shard, seated=seated, roles=roles, **page)
+
+    async def journal(
+        self, *, effects: Sequence[str] | None = None, memory_id: str | None = None, **page: Unpack[Timed]
+    ) -> Journal:
+        """Lists what happened here, in sentences, the latest first. `effects`: as in stored, accessed, decided;
+        `memory_id`: entries that name this memory."""
+        return await self._listed(Journal, "journal", effects=effects, memory_id=memory_id, **page)
+
+    async def namespaces(self, **page: Unpack[Paged]) -> Namespaces:
+        """Lists the namespaces that the API key sees and that have memories, by name, with their numbers."""
+        asked = {name: value for name, value in page.items() if value is not None}
+        return await self._ask(Namespaces, "POST", "/namespaces/list", json=asked)
+
+    async def state(self) -> NamespaceState:
+        """Tells the state of this namespace: its memories by tier and agent, what may be forgotten now, and when its
+        members vote next."""
+        return await self._ask(NamespaceState, "GET", f"/namespaces/{quote(self.namespace, safe='')}")
+
+    async def policy(self) -> PolicyInForce:
+        """Tells the policy in force by which the memories here are judged, and where it differs from the defaults."""
+        return await self._ask(PolicyInForce, "GET", f"/policy/{quote(self.namespace, safe='')}")
+
+    async def fleet(self) -> Fleet:
+        """Tells the processes of the fleet with their rates, lags and problems, to a key that audits all
+        namespaces."""
+        return await self._ask(Fleet, "GET", "/fleet")
 
     async def _listed(self, kind: type[T], what: str, **said: Any) -> T:
         where = {} if said.get("shard") is not None else {"namespace": self.namespace}

@@ -1,11 +1,11 @@
-"""The commands that publish: `publish`, `clear`, and `key`, which makes what `publish --sign` signs with."""
+"""The commands that publish: `publish`, `clear`, and `key`, which makes a key for `publish --sign`."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO, get_type_hints
@@ -18,7 +18,7 @@ from memquorum.client.command import command, in_json, opened
 from memquorum.client.errors import Invalid, MemquorumError, Refused
 from memquorum.client.signer import make_key
 from memquorum.client.sync import Memory
-from memquorum.client.values import Receipt
+from memquorum.client.values import REUSED, Receipt
 from memquorum.commands import FAILED, OK, USAGE, option, seconds, when
 from memquorum.core.records.episodes import SHARES, Carried
 
@@ -26,9 +26,9 @@ _BATCH = 500
 _CARRIED = get_type_hints(Carried)
 _TOLD = {
     **dict.fromkeys(SHARES, "in [0, 1]"),
-    "sensitivity": "how sensitive it is, in [0, 1] (default: what its text suggests)",
+    "sensitivity": "in [0, 1] (default: what its text suggests)",
     "explicit": "remember this, whatever it is worth",
-    "source": "where the content comes from: a document, a tool, a feed",
+    "source": "where it comes from: a document, a tool, a feed",
 }
 
 
@@ -38,13 +38,13 @@ def _how(name: str, kind: object) -> dict[str, Any]:
 
 
 def _link(said: str) -> dict[str, str]:
-    """A link as the command line says it: KIND=ID is to a memory, KIND:NAME to a name."""
+    """Parses a link of the command line: KIND=ID links to a memory, KIND:NAME to a name."""
     kind, to, other = next((said.partition(one) for one in said if one in "=:"), (said, "", ""))
     return {"kind": kind, **({"to": other} if to == "=" else {"name": other} if to else {})}
 
 
 def _object(said: str) -> dict[str, Any]:
-    """Attributes as the command line says them: a JSON object."""
+    """Parses attributes of the command line: a JSON object."""
     try:
         value = json.loads(said)
     except ValueError as error:
@@ -55,7 +55,7 @@ def _object(said: str) -> dict[str, Any]:
 
 
 _OF_EACH = (
-    *(option(f"--{name}", help="of every episode that does not say its own") for name in ("subject", "event-id")),
+    *(option(f"--{name}", help="of every episode without its own") for name in ("subject", "event-id")),
     *(option(f"--{name}", **_how(name, kind)) for name, kind in _CARRIED.items()),
     *(option(f"--{name}", type=float, help=_TOLD[name]) for name in SHARES),
     option("--type", help="episodic, semantic, social or task (default: episodic)"),
@@ -65,23 +65,24 @@ _OF_EACH = (
     option("--supersedes", action="append", metavar="ID", help="with --explicit: a memory to replace; repeatable"),
     option("--link", dest="links", action="append", type=_link, metavar="KIND=ID",
            help="requires, isA, partOf or friendOf=ID; to a name KIND:NAME, as in isA:pump; repeatable"),
-    option("--key", help="with --explicit: the slot that it fills, as in dietary; with --path, the one there"),
-    option("--path", help="where it is filed below the namespace, as in users/ada/notes"),
+    option("--key", help="with --explicit: the slot that it fills, as in dietary"),
+    option("--path", help="where it is filed, as in users/ada/notes"),
     option("--attributes", type=_object, metavar="JSON", help='a small object to ask for, as {"colour": "red"}'),
     option("--occurred-at", type=when, metavar="WHEN", help="ISO 8601, or ms since the epoch (default: now)"),
 )  # fmt: skip
 _FIELDS = tuple(one.how.get("dest", one.names[0].removeprefix("--").replace("-", "_")) for one in _OF_EACH)
 _Placed = tuple[str, dict[str, Any] | Invalid]
 
-_STORED = "stored"
 _LOST = {
     "failed": "failed: it could not be encoded or judged. It is kept as a dead letter; the operator finds it with "
-    "`python -m infra dlq list --reason failed`, and `dlq replay --reason failed --go` has it tried again",
+    "`memquorum admin dlq list --reason failed`, and `dlq replay --reason failed --go` has it tried again",
     "erased": "stays out: an order to erase took it, or names it",
     "taken": "stays out: another agent used this event id first; publish it under another one, or none",
+    REUSED: "was used before for another text, which stays; this one is not stored: publish it under another event id, "
+    "or without one",
     "unreadable": "is unreadable: its key was destroyed before it was scored, as an erasure does",
 }
-"""What to say of an episode that is not kept and might have been, by its outcome."""
+"""The remark on an episode that was lost, by its outcome."""
 
 
 _NOT_KEPT = {
@@ -89,7 +90,7 @@ _NOT_KEPT = {
     "`memquorum explain` tells which, and --explicit stores it all the same",
     "reinforced": "says what a memory says already, which counts as said again",
 }
-"""What to say of an episode of which no memory was to be made."""
+"""The remark on an episode that made no new memory, by its outcome."""
 
 
 @command(
@@ -104,7 +105,7 @@ def _publish(parsed: argparse.Namespace) -> int:
     """Publishes episodes: each TEXT, or JSON lines from standard input."""
     common = {name: getattr(parsed, name) for name in _FIELDS if getattr(parsed, name) is not None}
     if "event_id" in common and len(parsed.text) != 1:
-        raise Invalid("bad_id", "event_id", "names one episode; give one TEXT with it")
+        raise Invalid("bad_id", "event_id", "names a single episode: give exactly one TEXT with it")
     if not parsed.text and sys.stdin.isatty():
         raise Invalid("empty_value", None, "nothing to publish: give TEXT, or pipe in JSON lines")
     console, published, refused, lost = terminal.console(stderr=True), 0, 0, 0
@@ -113,20 +114,18 @@ def _publish(parsed: argparse.Namespace) -> int:
             sent, complaints = _send(memory, batch)
             for complaint in complaints:
                 console.print(Text(complaint), style="red", soft_wrap=True)
-            for receipt, said in sent:
+            for receipt in sent:
                 try:
                     found = memory.outcome(receipt, parsed.timeout) if parsed.wait else receipt
                 except Refused as error:
                     console.print(Text(str(error)), style="red", soft_wrap=True)
                     lost += 1
                     continue
-                stays = _stays(memory, found, said)
-                lost += found.outcome in _LOST or stays is not None
-                for remark, style in _remarks(found, stays):
+                lost += found.outcome in _LOST
+                for remark, style in _remarks(found, _kept(memory, found)):
                     console.print(Text(f"event {found.event_id} {remark}"), style=style, soft_wrap=True)
-                outcome = "not stored" if stays is not None else found.outcome or "published"
-                told = f"{found.memory_id}  {outcome}  event {found.event_id}"
-                as_data = to_builtins(found) | {"token": found.token} | ({} if stays is None else {"first_stays": True})
+                told = f"{found.memory_id}  {found.outcome or 'published'}  event {found.event_id}"
+                as_data = to_builtins(found) | {"token": found.token}
                 print(in_json(as_data) if parsed.json else told, flush=parsed.wait)
             published, refused = published + len(sent), refused + len(complaints)
     if not published and not refused:
@@ -138,56 +137,49 @@ def _publish(parsed: argparse.Namespace) -> int:
     return FAILED if refused or lost else OK
 
 
-def _stays(memory: Memory, found: Receipt, said: Mapping[str, Any]) -> str | None:
-    """The text that stays, where this agent had used the event id for another text before; None where that is not so,
-    or where it cannot be known, as of a text that the reader is given masked."""
-    content = said.get("content")
-    if found.outcome != _STORED or said.get("event_id") is None or not isinstance(content, str):
+def _kept(memory: Memory, found: Receipt) -> str | None:
+    """The text that stays in place of one that came under a used event id; None if the reader may not see it."""
+    if found.outcome != REUSED:
         return None
     try:
-        first = memory.get(found.memory_id).text
+        return memory.get(found.memory_id).text
     except MemquorumError:
         return None
-    if first is None or first == content or ("[" in first and "[" not in content):
-        return None
-    return first
 
 
-def _remarks(of: Receipt, stays: str | None) -> Iterator[tuple[str, str]]:
-    """What there is to say of an episode that is not kept, or of which a part is not; each with its colour. `stays`: as
-    of `_stays`."""
-    if stays is not None:
-        yield f'was used before, so this text is not stored; the first one stays: "{" ".join(stays.split())}"', "red"
-        yield "names one text for good: publish another one under another event id, or without one", "red"
+def _remarks(of: Receipt, kept: str | None) -> Iterator[tuple[str, str]]:
+    """Yields remarks on an episode that is not kept, wholly or in part, each with its colour. `kept`: the text that
+    stays in its place."""
     if said := _LOST.get(of.outcome or ""):
         yield said, "red"
+    if kept is not None:
+        yield f'has this text: "{" ".join(kept.split())}"', "red"
     if said := _NOT_KEPT.get(of.outcome or ""):
         yield said, "yellow"
     for link in of.nowhere:
         yield f"has a link to nothing: {link.kind} {link.to}; no such memory was alive in {of.namespace!r}", "yellow"
 
 
-def _send(memory: Memory, batch: list[_Placed]) -> tuple[list[tuple[Receipt, dict[str, Any]]], list[str]]:
-    """Publishes what is sound of a batch, in order, and returns each receipt with what was said; what is not is told
-    with its place."""
+def _send(memory: Memory, batch: list[_Placed]) -> tuple[list[Receipt], list[str]]:
+    """Publishes the valid episodes of a batch, in order, and returns their receipts, and the errors of the others with
+    their places."""
     complaints = [f"{place}: {episode}" for place, episode in batch if isinstance(episode, Invalid)]
     sound = [(place, episode) for place, episode in batch if not isinstance(episode, Invalid)]
     try:
-        receipts = memory.add_all([episode for _, episode in sound])
-        return list(zip(receipts, (episode for _, episode in sound), strict=True)), complaints
+        return memory.add_all([episode for _, episode in sound]), complaints
     except Invalid:
         # One of them is wrong and none was sent: one by one, to tell which.
-        sent = []
+        sent = list[Receipt]()
         for place, episode in sound:
             try:
-                sent += [(receipt, episode) for receipt in memory.add_all([episode])]
+                sent += memory.add_all([episode])
             except Invalid as error:
                 complaints.append(f"{place}: {error}")
         return sent, complaints
 
 
 def _episodes(texts: Sequence[str], stdin: TextIO, common: dict[str, Any]) -> Iterator[_Placed]:
-    """(place, episode or what is wrong with it): of the arguments, or of the lines of JSON."""
+    """Yields (place, episode or its error) of the arguments, or of the lines of JSON."""
     if texts and list(texts) != ["-"]:
         yield from ((f"text {number}", {**common, "content": text}) for number, text in enumerate(texts, 1))
         return
@@ -214,14 +206,14 @@ def _batches(items: Iterator[Any]) -> Iterator[list[Any]]:
     "clear",
     option("key", nargs="?", metavar="KEY", help="the slot, as in dietary; with --path, the one there"),
     option("--id", metavar="ID", help="in place of KEY: a memory that the agent alone has said"),
-    option("--path", help="where it is filed below the namespace, as in users/ada/notes"),
+    option("--path", help="where it is filed, as in users/ada/notes"),
     option("--subject", help="whom the slot is about, for an erasure (default: the agent)"),
     option("-w", "--wait", action="store_true", help="until it is so, and say what became of it"),
     option("--timeout", type=seconds, default=30.0, metavar="S", help="with --wait (default: 30)"),
     example="memquorum clear -n greenhouse -a planner dietary --path users/ada --wait",
 )
 def _clear(parsed: argparse.Namespace) -> int:
-    """Clears a slot: what the agent wrote under KEY, or the memory ID, is served no more. Members can restore it by a
+    """Clears a slot: the agent's memory under KEY, or the memory ID, is served no more. Members can restore it by a
     vote; only an erasure destroys it."""
     about = {} if parsed.subject is None else {"subject": parsed.subject}
     with opened(parsed) as memory:

@@ -1,5 +1,5 @@
-"""The commands that read: search, retrieve, recall, context, get, explain, trace. Each shows a line for a text, and a
-line for where it is from; a context is shown as it goes into a prompt."""
+"""The commands that read: search, retrieve, recall, context, get, explain, trace. Each memory takes a line for its text
+and a line for its source; a context is printed as it goes into a prompt."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ from rich.text import Text
 
 from memquorum import terminal
 from memquorum.client import settings
-from memquorum.client.command import command, in_json, opened
+from memquorum.client.command import command, counted, in_json, opened
 from memquorum.client.errors import Invalid, NotConfigured, NotFound
-from memquorum.client.values import Filed, Gates, Only
+from memquorum.client.values import Filed, Gates, Only, Then
 from memquorum.commands import NUMBERS, OK, flag, option, seconds, titled, when
 from memquorum.core.api.answers import Answering, Around, Context, Hit, Overtaken, Recalled, Retrieved, Shown
+from memquorum.core.api.requests import RecallRequest, RetrieveRequest, SearchRequest
 from memquorum.core.retrieval.hops import QUESTION
 from memquorum.core.retrieval.telling import moment
-from memquorum.core.text.plurals import many
+from memquorum.core.showing.plurals import many
 from memquorum.telemetry import reading
 
 _LENGTH = 300
 _REASONS = {
     "duplicate": "say what others say",
     "budget": "did not fit the budget",
-    "k_max": "came after the last place",
+    "k_max": "answer less than the `k_max` that are given",
     "not_found": "answer less",
     "tier": "are in another tier",
     "agent": "are other agents'",
@@ -50,8 +51,8 @@ _HOW = {"=": "$eq", "!=": "$ne", "<": "$lt", "<=": "$lte", ">": "$gt", ">=": "$g
 
 
 def conditions(said: str) -> dict[str, Any]:
-    """What attributes are asked for, as the command line says it: NAME=VALUE, or a JSON object. A value that is a
-    number, true, false, null or a JSON text is that; any other is a text."""
+    """Parses a condition on attributes of the command line: NAME=VALUE, or a JSON object. A value that is valid JSON is
+    taken as such; any other is a text."""
     if said.startswith("{"):
         try:
             found: dict[str, Any] = json.loads(said)
@@ -70,13 +71,15 @@ def conditions(said: str) -> dict[str, Any]:
 
 _QUERY = option("query", metavar="QUERY")
 _ID = option("memory_id", metavar="ID")
-_K = option("-k", type=int, default=20, help="how many at most (default: 20)")
-_BUDGET = option("--budget", type=int, default=2_000, metavar="TOKENS", help="default: 2000")
-AFTER = option("--after", metavar="TOKEN", help="wait until this write is seen: what `publish --json` gives as token")
-_HOPS = option("--hops", type=int, default=1, help="2: also what the first hits name (default: 1)")
+_K = counted(RetrieveRequest, "k_max", "-k", told="how many at most")
+_BUDGET = counted(RetrieveRequest, "budget_tokens", "--budget", metavar="TOKENS")
+AFTER = option("--after", metavar="TOKEN", help="wait until this write is seen (of `publish --json`)")
+_HOPS = counted(RetrieveRequest, "hops", "--hops", told="2: also memories that the first hits name")
 _DIFFUSION = flag(
     "--diffusion", "of experience alone, with general forms of other namespaces, whose publishers allow it"
 )
+_AS_OF = option("--as-of", type=when, metavar="WHEN", help="as it stood then; ISO 8601, or milliseconds")
+_NO_ANSWER = "Probably nothing here answers this. The nearest memories are shown all the same."
 _MORE = "Scores, weights and proofs: the same command with --numbers."
 _PEEK = flag("--peek", "only look: nothing counts as used")
 _CHOICES = (
@@ -88,28 +91,28 @@ _CHOICES = (
     option("--since", type=when, metavar="WHEN", help="occurred from then on; ISO 8601, or milliseconds"),
     option("--until", type=when, metavar="WHEN", help="occurred before then"),
     option("--key", action="append", metavar="KEY", help="filed under this key; repeatable"),
-    flag("--experience", "admitted to experience: it has shown in finished tasks that it helps"),
+    flag("--experience", "admitted to experience: it has helped in tasks"),
 )
-_FILED = (
+FILED = (
     option("--path", help="filed there or below, as in users/ada"),
     option("--where", action="append", type=conditions, metavar="NAME=VALUE",
            help='its attribute is that; also != < <= > >=, or JSON as {"size": {"$in": [1, 2]}}; repeatable'),
 )  # fmt: skip
 PASSES = (
     option("--sensitivity-max", type=float, metavar="S", help="as sensitive as that at most, in [0, 1]"),
-    option("--purpose", help="for this, or for anything; without it, what is for anything"),
+    option("--purpose", help="for this, or for anything (default: for anything)"),
     option("--jurisdiction", action="append", metavar="CODE", help="under no law but this; repeatable"),
 )
-_GATES = (
+GATES = (
     *PASSES,
-    flag("--redact", "mask cards, telephone numbers, e-mail, addresses, keys and the like by kind, as [phone]"),
+    flag("--redact", "mask personal data and secrets by kind, as [phone]"),
 )
-IF_IT_PASSES = titled("only if it passes", *_GATES)
-WHAT_PASSES = titled("only what passes", *_CHOICES, *_FILED, *_GATES)
+IF_IT_PASSES = titled("only if it passes", *GATES)
+WHAT_PASSES = titled("only what passes", *_CHOICES, *FILED, *GATES)
 
 
 def only(parsed: argparse.Namespace) -> Only:
-    """Which memories are asked, as it was said."""
+    """The filters that a command's options select."""
     given = {
         "agents": parsed.of, "subjects": parsed.subject, "sessions": parsed.session, "tiers": parsed.tier,
         "types": parsed.type, "since": parsed.since, "until": parsed.until, "keys": parsed.key,
@@ -118,8 +121,14 @@ def only(parsed: argparse.Namespace) -> Only:
     return cast(Only, {name: value for name, value in given.items() if value is not None} | filed(parsed))
 
 
+def _then(parsed: argparse.Namespace) -> Then:
+    """The same, and as of which time."""
+    asked = {} if parsed.as_of is None else {"as_of": parsed.as_of}
+    return cast(Then, only(parsed) | asked)
+
+
 def filed(parsed: argparse.Namespace) -> Filed:
-    """Where memories are filed, and what may be read, as it was said."""
+    """The filters by path, attributes and gates that a command's options select."""
     where = dict[str, Any]()
     for name, said in (pair for one in parsed.where or () for pair in one.items()):
         where[name] = where.get(name, {}) | (said if isinstance(said, dict) else {"$eq": said})
@@ -127,21 +136,26 @@ def filed(parsed: argparse.Namespace) -> Filed:
     return cast(Filed, {name: value for name, value in given.items() if value is not None} | gated(parsed))
 
 
-def gated(parsed: argparse.Namespace) -> Gates:
-    """What may be read, and what for, as it was said."""
-    given = {
+def passed(parsed: argparse.Namespace) -> dict[str, Any]:
+    """The limits of reading that a command's options select, None where they select none."""
+    return {
         "sensitivity_max": parsed.sensitivity_max, "purpose": parsed.purpose, "jurisdictions": parsed.jurisdiction,
-        "redact": parsed.redact or None,
     }  # fmt: skip
+
+
+def gated(parsed: argparse.Namespace) -> Gates:
+    """The gates that a command's options select."""
+    given = passed(parsed) | {"redact": parsed.redact or None}
     return cast(Gates, {name: value for name, value in given.items() if value is not None})
 
 
 @command(
     "search",
     _QUERY,
-    _K.but(default=10, help="how many at most (default: 10)"),
+    counted(SearchRequest, "k", "-k", told="how many at most"),
     flag("--exact", "compare all, where an index would find nearly all"),
     _DIFFUSION,
+    _AS_OF,
     _PEEK,
     NUMBERS,
     AFTER,
@@ -153,7 +167,7 @@ def _search(parsed: argparse.Namespace) -> int:
     with opened(parsed) as memory:
         hits = memory.search(
             parsed.query, parsed.k, peek=parsed.peek, after=parsed.after, exact=parsed.exact,
-            diffusion=parsed.diffusion, **only(parsed),
+            diffusion=parsed.diffusion, **_then(parsed),
         )  # fmt: skip
     if parsed.json:
         for hit in hits:
@@ -162,7 +176,10 @@ def _search(parsed: argparse.Namespace) -> int:
     console = terminal.console()
     if not hits:
         passes = "of what passes the filters" if only(parsed) or parsed.diffusion else "yet"
+        passes = passes if parsed.as_of is None else f"as of {moment(parsed.as_of)}"
         console.print(f"nothing in {memory.namespace!r} {passes}")
+    elif not hits[0].answerable:
+        _doubt(console)
     for place, hit in enumerate(hits, 1):
         _show(console, _mark(place, hit, numbers=parsed.numbers), hit)
     return OK
@@ -175,6 +192,7 @@ def _search(parsed: argparse.Namespace) -> int:
     _BUDGET,
     _HOPS,
     _DIFFUSION,
+    _AS_OF,
     _PEEK,
     NUMBERS,
     AFTER,
@@ -182,11 +200,11 @@ def _search(parsed: argparse.Namespace) -> int:
     example='memquorum retrieve -n greenhouse --budget 500 "valve pressure"',
 )
 def _retrieve(parsed: argparse.Namespace) -> int:
-    """Finds what answers best, by meaning and by words, and fits a budget of tokens. It counts as used."""
+    """Finds the best answers by meaning and by words that fit a budget of tokens. It counts as used."""
     with opened(parsed) as memory:
         found = memory.retrieve(
             parsed.query, parsed.budget, k_max=parsed.k, hops=parsed.hops, diffusion=parsed.diffusion,
-            peek=parsed.peek, after=parsed.after, **only(parsed),
+            peek=parsed.peek, after=parsed.after, **_then(parsed),
         )  # fmt: skip
     return _context(parsed, found, numbers=parsed.numbers)
 
@@ -194,24 +212,26 @@ def _retrieve(parsed: argparse.Namespace) -> int:
 @command(
     "recall",
     _ID.but(nargs="?"),
-    option("--query", help="in place of ID: begin at what answers this best"),
-    option("--goal", help="in place of ID: begin at what this goal needs"),
-    option("--steps", type=int, default=5, help="so many before and after in the session (default: 5)"),
-    option("--links", type=int, default=2, help="so many to what it was made of, or was made of it (default: 2)"),
-    option("--within", type=seconds, default=0, metavar="S", help="also what else occurred so near, in seconds"),
+    option("--query", help="in place of ID: begin at the best answers to this"),
+    option("--goal", help="in place of ID: begin at memories that this goal needs"),
+    counted(RecallRequest, "steps", "--steps", told="memories before and after in the session"),
+    counted(RecallRequest, "links", "--links", told="links to memories it derives from, or that derive from it"),
+    option("--within", type=seconds, default=0, metavar="S", help="also memories that occurred this near, in seconds"),
     _BUDGET,
+    _AS_OF,
     _PEEK,
     AFTER,
     WHAT_PASSES,
     example='memquorum recall -n greenhouse --query "valve 3" --within 600',
 )
 def _recall(parsed: argparse.Namespace) -> int:
-    """Tells what surrounds a memory, or what answers a query best, in the order of time. It counts as used."""
+    """Shows the surroundings of a memory, or of the best answers to a query, in the order of time. It counts as
+    used."""
     with opened(parsed) as memory:
         found = memory.recall(
             parsed.memory_id, query=parsed.query, goal=parsed.goal, steps=parsed.steps, links=parsed.links,
             within_ms=round(parsed.within * 1000), budget_tokens=parsed.budget, peek=parsed.peek, after=parsed.after,
-            **only(parsed),
+            **_then(parsed),
         )  # fmt: skip
     return _context(parsed, found)
 
@@ -230,30 +250,35 @@ def _get(parsed: argparse.Namespace) -> int:
 
 @command(
     "context",
-    _QUERY.but(nargs="?", help="without it, what the agent said last alone"),
-    option("--session", help="what it said in this session (default: in all)"),
-    option("--share", type=float, default=0.5, help="of the budget, for that at first (default: 0.5)"),
-    _K.but(help="how many beside that at most (default: 20)"),
+    _QUERY.but(nargs="?", help="without it, only the agent's latest episodes"),
+    option("--session", help="its episodes of this session (default: of all)"),
+    option("--share", type=float, default=0.5, help="of the budget, for its latest episodes (default: 0.5)"),
+    _K.but(help="other memories at most (default: 20)"),
     _BUDGET,
     _HOPS,
+    _AS_OF,
     _PEEK,
     AFTER,
-    titled("only what passes", *_FILED, *_GATES),
+    titled("only what passes", *FILED, *GATES),
     example='memquorum context -n greenhouse -a planner "open valve 3"',
 )
 def _prompt(parsed: argparse.Namespace) -> int:
-    """Prints what to put into a prompt: what the agent (-a) said last, and what answers QUERY. It counts as used."""
+    """Prints a text for a prompt: the latest episodes of the agent (-a), and the best answers to QUERY. It counts as
+    used."""
     with opened(parsed) as memory:
         found = memory.context(
             parsed.query, parsed.budget, session=parsed.session, buffer_share=parsed.share, k_max=parsed.k,
             hops=parsed.hops, peek=parsed.peek, after=parsed.after, **filed(parsed),
+            **({} if parsed.as_of is None else {"as_of": parsed.as_of}),
         )  # fmt: skip
     if parsed.json:
         print(in_json(found))
         return OK
     print(found, end="")
-    # Beside the text, so that it can be piped into a prompt.
+    # On stderr, so that the text can be piped into a prompt.
     console = terminal.console(stderr=True)
+    if found.answerable is False:
+        _doubt(console)
     for line in _counts(found):
         console.print(Text(line), style="dim", soft_wrap=True)
     return OK
@@ -268,7 +293,7 @@ def _prompt(parsed: argparse.Namespace) -> int:
     example="memquorum explain 11936ca0-73b1-5c8b-a836-cd85fc13cdfc",
 )
 def _explain(parsed: argparse.Namespace) -> int:
-    """Tells what became of a memory, why, what you can do, and what happened to it; with --numbers also every weight,
+    """Explains the state of a memory, why, what you can do, and its history; with --numbers also every weight,
     threshold and proof."""
     with opened(parsed) as memory:
         told = memory.explain(parsed.memory_id, after=parsed.after, **gated(parsed))
@@ -287,7 +312,7 @@ def _explain(parsed: argparse.Namespace) -> int:
     example="memquorum trace 11936ca0-73b1-5c8b-a836-cd85fc13cdfc",
 )
 def _trace(parsed: argparse.Namespace) -> int:
-    """Prints the way of a memory through the line, with times, and the votes about it."""
+    """Prints a memory's way through the installation, with times, and the votes about it."""
     asked = reading.normal(parsed.id)
     if asked is None:
         raise Invalid("bad_id", "ID", "neither a memory's id nor a trace's: 32 hexadecimal digits, hyphens or not")
@@ -318,7 +343,7 @@ def _untraced(asked: str, place: settings.Place) -> str:
 
 
 def _mark(place: int, one: Hit | Answering, *, numbers: bool) -> str:
-    """What stands before a memory that was found: its place, or its score."""
+    """The mark before a memory: its place, or its score."""
     return f"{one.score:6.3f}" if numbers else f"{place:>5}."
 
 
@@ -328,6 +353,8 @@ def _context(parsed: argparse.Namespace, found: Retrieved | Recalled, *, numbers
         return OK
     console = terminal.console()
     items: tuple[Answering | Around, ...] = found.items
+    if isinstance(found, Retrieved) and items and not found.answerable:
+        _doubt(console)
     for place, item in enumerate(items, 1):
         mark = f"{item.way:>7}" if isinstance(item, Around) else _mark(place, item, numbers=numbers)
         _show(console, mark, item, whole=True)
@@ -336,8 +363,13 @@ def _context(parsed: argparse.Namespace, found: Retrieved | Recalled, *, numbers
     return OK
 
 
+def _doubt(console: Console) -> None:
+    """Says that the memory probably has no answer."""
+    console.print(Text(_NO_ANSWER), style="yellow", soft_wrap=True)
+
+
 def _show(console: Console, mark: str, one: Hit | Answering | Around, *, whole: bool = False) -> None:
-    """`whole`: what fits a budget is not cut."""
+    """Prints a memory; `whole`: does not cut a text that fits a budget."""
     said = " ".join(one.text.split()) if whole else _short(one.answering if isinstance(one, Hit) else one.text)
     console.print(terminal.text(console, f"{mark}  {said}"), soft_wrap=True)
     _whence(console, one)
@@ -359,12 +391,13 @@ def _show(console: Console, mark: str, one: Hit | Answering | Around, *, whole: 
 
 
 def _overtaken(text: str, mark: Overtaken) -> str:
-    """A mark in words: since when and by which memory, and which statements where it is not the whole."""
+    """An overtaken mark in words: since when, by which memory, and which statements if not all."""
     said = ", ".join(f'"{_short(text[start:end])}"' for start, end in mark.spans)
     part = f": {said}" if said and mark.spans != ((0, len(text)),) else ""
     if mark.disputed:
         return f"disputed by {mark.agent} in {mark.by}{part}"
-    return f"overtaken since {moment(mark.since)} by {mark.by}{part}"
+    by = "" if mark.by is None else f" by {mark.by}"
+    return f"overtaken since {moment(mark.since)}{by}{part}"
 
 
 def show(console: Console, one: Shown) -> None:
@@ -391,7 +424,7 @@ def show(console: Console, one: Shown) -> None:
 
 
 def _filed_as(one: Shown) -> str:
-    """Where a memory is filed, in a line."""
+    """The place where a memory is filed, in a line."""
     told = [f"{name} {value}" for name, value in (("path", one.path), ("key", one.key)) if value is not None]
     return "  ".join([*told, *([json.dumps(one.attributes, ensure_ascii=False)] if one.attributes else [])])
 
@@ -413,7 +446,7 @@ def _whence(console: Console, one: Hit | Answering | Around | Shown) -> None:
 
 
 def _where(one: Hit | Answering | Around | Shown) -> str:
-    """Where in a long text it answers, by its characters."""
+    """The place of the answer in a long text, in characters."""
     if isinstance(one, Shown) or one.passage is None:
         return ""
     if isinstance(one, Hit) or not one.spans:

@@ -1,4 +1,4 @@
-"""Tells what agents were given for what they did to the fleet's memory."""
+"""Shows the rewards that agents got for their changes to the fleet's memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memquorum.core.api.answers import Rewarded
 
 @command("rewards", example="memquorum rewards -n greenhouse --agent planner")
 def _rewards(parsed: argparse.Namespace) -> int:
-    """Adds up what the agents of a namespace were given for what they did to its memory, or one --agent."""
+    """Adds up the rewards of a namespace's agents for their changes to its memory, or of one --agent."""
     with opened(parsed) as memory:
         found = memory.rewards(parsed.agent)
     if parsed.json:
@@ -31,6 +31,6 @@ def _rewards(parsed: argparse.Namespace) -> int:
 
 
 def line(one: Rewarded, weight: float) -> str:
-    """An agent's sum, what it counts for beside other rewards, and how often it was given what."""
+    """An agent's sum, its weight beside other rewards, and the counts of its rewards."""
     counts = ", ".join(f"{kind} {count}" for kind, count in one.counts.items())
     return f"{one.agent}  {one.sum:+.2f}, weighted {weight:.2f} · {one.sum:+.2f} = {one.weighted:+.3f}: {counts}"

@@ -1,4 +1,4 @@
-"""What is said of one thing across sessions: verbatim sentences, and how they came to stand there."""
+"""The commands of roll-ups: verbatim sentences about one thing across sessions, and their history."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memquorum.client.reading import IF_IT_PASSES, gated
 from memquorum.commands import OK, flag, option, when
 from memquorum.core.api.answers import Rollup, Rollups
 from memquorum.core.retrieval.telling import moment
-from memquorum.core.text.plurals import many
+from memquorum.core.showing.plurals import many
 
 _AS_OF = option("--as-of", type=when, metavar="WHEN", help="as it stood then; ISO 8601, or milliseconds")
 _PERSONA = option("--persona", metavar="NAME", help="of sentences about this subject, or by this agent, alone")
@@ -21,7 +21,7 @@ _PERSONA = option("--persona", metavar="NAME", help="of sentences about this sub
 
 @command("rollup list", _AS_OF, _PERSONA, IF_IT_PASSES, example="memquorum rollup list -n plant")
 def _listed(parsed: argparse.Namespace) -> int:
-    """Tells of what things there are roll-ups, and how much is said of each."""
+    """Lists the things that have roll-ups, with the number of sentences of each."""
     with opened(parsed) as memory:
         found = memory.rollups(as_of=parsed.as_of, persona=parsed.persona, **gated(parsed))
     return _told(parsed, found, _list(found))
@@ -37,7 +37,8 @@ def _listed(parsed: argparse.Namespace) -> int:
     example='memquorum rollup show -n plant "pump 7" --as-of 2026-03-01',
 )
 def _shown(parsed: argparse.Namespace) -> int:
-    """Tells what is said of one thing across sessions, word for word, now or as of a time. No use of a memory."""
+    """Shows the sentences about one thing across sessions, word for word, now or as of a time. They do not count as
+    used."""
     with opened(parsed) as memory:
         found = memory.rollup(
             parsed.topic, as_of=parsed.as_of, persona=parsed.persona, history=parsed.history, **gated(parsed)
@@ -51,7 +52,7 @@ def _told(parsed: argparse.Namespace, found: Rollup | Rollups, words: Iterator[s
         return OK
     console = terminal.console()
     for line in words:
-        console.print(Text(line), soft_wrap=not console.is_terminal)  # what reads a pipe looks for whole sentences
+        console.print(Text(line), soft_wrap=not console.is_terminal)  # readers of a pipe expect whole sentences
     return OK
 
 
@@ -68,7 +69,7 @@ def _list(found: Rollups) -> Iterator[str]:
 
 
 def lines(found: Rollup) -> Iterator[str]:
-    """A roll-up in words: a line for each sentence, and one for who said it when."""
+    """Yields a roll-up in words: a line for each sentence, and one for who said it when."""
     yield f"{found.topic}{_as_of(found)}: {many(len(found.sentences) + found.more, 'sentence')}"
     if found.more:
         yield f"  {found.more} said before these are left out"

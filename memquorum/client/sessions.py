@@ -1,4 +1,4 @@
-"""The commands of sessions: that one is over, and what comes of it."""
+"""The commands of sessions: end one, and show its summaries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from memquorum.commands import FAILED, NUMBERS, OK, option, seconds
 from memquorum.core.api.answers import Session, SessionPart
 from memquorum.core.experience.texts import OUTCOMES
 from memquorum.core.retrieval.sessions import lines
-from memquorum.core.text.plurals import many
+from memquorum.core.showing.plurals import many
 
 _LOOK_S = 0.5
 _CAME = ("outcome", "goal", "inputs", "outputs", "retrieved", "by")
@@ -30,8 +30,8 @@ _NAMED = option("session", metavar="SESSION", help="as its episodes name it")
 
 @command("session", _NAMED, NUMBERS, example="memquorum session -n greenhouse shift-1")
 def _session(parsed: argparse.Namespace) -> int:
-    """Tells what comes of a session: its summaries, which of them wait for their vote and until when, and why others
-    are not made."""
+    """Shows the state of a session: its summaries, which of them wait for their vote and until when, and why others are
+    not made."""
     with opened(parsed) as memory:
         found = memory.session(parsed.session)
     if parsed.json:
@@ -45,7 +45,7 @@ def _session(parsed: argparse.Namespace) -> int:
     "end-session",
     _NAMED,
     option("--wait", type=seconds, default=10.0, metavar="SECONDS",
-           help="how long to wait for what comes of it (default: 10)"),
+           help="how long to wait for its summaries (default: 10)"),
     option("--outcome", choices=OUTCOMES, help="how it ended, which makes a finished task of it"),
     option("--goal", metavar="TEXT", help="with --outcome: what was to be done (default: what a user said first)"),
     option("--inputs", metavar="TEXT", help="with --outcome: what it was given"),
@@ -56,12 +56,12 @@ def _session(parsed: argparse.Namespace) -> int:
     example="memquorum end-session -n greenhouse shift-1",
 )  # fmt: skip
 def _end_session(parsed: argparse.Namespace) -> int:
-    """Says that a session is over, for every agent that spoke in it, or with --agent for that one alone: its summary is
-    made at once, and members vote on it. Tells what comes of it. With --outcome it is a finished task, too."""
+    """Ends a session, for every agent that spoke in it, or with --agent for that one alone: its summary is made at
+    once, and members vote on it. Shows the resulting summaries. With --outcome it also becomes a finished task."""
     whose = parsed.agent or os.environ.get("MEMQUORUM_AGENT")
     with opened(parsed) as memory:
         came: Any = {name: one for name in _CAME if (one := getattr(parsed, name)) is not None}
-        if came:  # whether that stands is to be told
+        if came:  # the answer says whether that holds
             came |= {"wait": True, "timeout": max(1.0, parsed.wait)}
         over, told = memory.end_session(parsed.session, everyone=whose is None, after=parsed.after, **came), True
         found = None
@@ -97,7 +97,9 @@ def _say(*told: str) -> None:
 def _tell(found: Session, whose: str | None) -> None:
     _say(*lines(found, whose, ended=True))
     if any(one.coming for one in _parts(found, whose)):
-        _say("Where that takes longer, `python -m infra status` tells whether the consolidator waits for a model.")
+        _say(
+            "Where that takes longer, `memquorum admin fleet status` tells whether the consolidator waits for a model."
+        )
     others = (one for one in found.parts if one.coming and one.agent != whose)
     still = ", ".join(f"{one.agent} ({many(one.memories, 'memory')})" for one in others)
     if whose is not None and still:
@@ -105,8 +107,8 @@ def _tell(found: Session, whose: str | None) -> None:
 
 
 def _settled(memory: Memory, session: str, whose: str | None, wait_s: float) -> Session | None:
-    """What comes of a session once all its summaries are made, or as far as it is known by then; None where none of its
-    memories is there."""
+    """Waits until all summaries of a session are made, at most `wait_s`, and returns its state; None if it has no
+    memories."""
     until, last = time.monotonic() + wait_s, None
     while True:
         try:
@@ -114,7 +116,7 @@ def _settled(memory: Memory, session: str, whose: str | None, wait_s: float) -> 
         except NotFound:
             found = None
         over = found is not None and _parts(found, whose) and not any(one.coming for one in _parts(found, whose))
-        # What was published just now may be on its way: what is found twice will stay.
+        # Recently published episodes may be pending: a state that is read twice is final.
         if (over and found == last) or time.monotonic() >= until:
             return found
         last = found

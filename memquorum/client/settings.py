@@ -1,4 +1,4 @@
-"""Where the line is: arguments first, then the environment, then the run folder of an installation nearby."""
+"""Finds the installation: by arguments first, then the environment, then the run folder of an installation nearby."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from memquorum.client.errors import NotConfigured
+from memquorum.client.errors import NotConfigured, NotInstalled
 from memquorum.core.jsontext import is_text
-from memquorum.kafka import Address, LoginError, login
+from memquorum.kafka import MISSING, Address, LoginError, installed, login
 
 RUN_DIR = ".memquorum"
 FILE = "settings.json"
@@ -20,30 +20,32 @@ FILE = "settings.json"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Addresses and names; empty where nothing says them."""
+    """Addresses and names; an unknown one is empty."""
 
     kafka: str
     url: str
     namespace: str
     agent: str
     run_dir: Path | None
-    # Whether the run folder's installation is the one that is spoken to, and how that one traces.
+    # `local`: the addresses are those of the run folder's installation, whose tracing the next two describe.
     local: bool = False
     trace_rate: int = 0
     otlp_endpoint: str = ""
-    # Whether time there is driven by records, as in tests and the demo, and follows no wall clock.
+    # True if records drive the installation's clock in place of the wall clock, as in tests and the demo.
     driven: bool = False
-    # Whether somebody said the namespace, which is the default one otherwise.
+    # True if the namespace was given, and is not merely the default.
     named: bool = False
-    # Opens the retrieval service where that wants one.
+    # The retrieval service's API key, if it requires one.
     api_key: str = field(default="", repr=False)
 
     def need_kafka(self) -> str:
-        """The brokers' address. Raises NotConfigured."""
+        """The brokers' address. Raises NotConfigured, NotInstalled."""
+        if not installed():
+            raise NotInstalled(MISSING)
         return _need(self.kafka, "Kafka's address", "kafka", "MEMQUORUM_BOOTSTRAP")
 
     def need_url(self) -> str:
-        """The retrieval service's address. Raises NotConfigured where it is not known, or no URL."""
+        """The retrieval service's address. Raises NotConfigured if it is unknown, or no URL."""
         url = _need(self.url, "the retrieval service's address", "url", "MEMQUORUM_URL")
         if not _is_url(url):
             raise NotConfigured(f"{url!r} is no URL of a retrieval service, which is as http://127.0.0.1:8080")
@@ -73,14 +75,16 @@ def find(
     api_key: str | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> Place:
-    """The place that arguments, environment and the nearest run folder name. Raises NotConfigured for a broken file."""
+    """The place that arguments, environment and the nearest run folder name. Raises NotConfigured if the run folder's
+    file is broken."""
     run_dir = _run_dir(environment)
     saved = _saved(run_dir)
     port = saved.get("retrieval_port")
     served = f"http://{saved.get('retrieval_host', '127.0.0.1')}:{port}" if port else ""
     address = (url or environment.get("MEMQUORUM_URL") or served).rstrip("/")
-    # Who names another service means another installation: its Kafka is not the one nearby.
-    nearby = str(saved.get("bootstrap", "")) if address == served else ""
+    # Another service belongs to another installation, whose Kafka is not the one nearby. Without Kafka's library what
+    # is published goes through the service.
+    nearby = str(saved.get("bootstrap", "")) if address == served and installed() else ""
     brokers = kafka or environment.get("MEMQUORUM_BOOTSTRAP") or nearby
     if brokers and not isinstance(brokers, Address):
         brokers = _logged_in(brokers, saved, environment)
@@ -109,7 +113,7 @@ def _logged_in(brokers: str, saved: Mapping[str, Any], environment: Mapping[str,
         return login(brokers, protocol, Path(folder), environment.get("MEMQUORUM_KAFKA_IDENTITY") or "agent")
     except LoginError as error:
         raise NotConfigured(
-            f"{error}: set MEMQUORUM_KAFKA_DIR and MEMQUORUM_KAFKA_IDENTITY (docs/security.md)"
+            f"{error}: set MEMQUORUM_KAFKA_DIR and MEMQUORUM_KAFKA_IDENTITY (docs/operate/security.md)"
         ) from None
 
 
@@ -155,5 +159,5 @@ def _need(value: str, what: str, argument: str, variable: str) -> str:
             "the folder of an installation that runs (`make up`)"
         )
     if not is_text(value):
-        raise NotConfigured(f"{what} holds what is no text: {value!r:.80}")
+        raise NotConfigured(f"{what} must be a text that UTF-8 can encode, not {value!r:.80}")
     return value

@@ -1,4 +1,4 @@
-"""Signs what an agent publishes, for one cluster."""
+"""Signs an agent's records for one cluster."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Signer:
 
     @classmethod
     def of(cls, seed: bytes, genesis_file: Path) -> Signer:
-        """`seed`: 32 bytes. Raises NotConfigured for another length, or where there is no such file."""
+        """`seed`: 32 bytes. Raises NotConfigured for another length, or if there is no such file."""
         if len(seed) != _SEED_BYTES:
             raise NotConfigured(f"a signing seed has {_SEED_BYTES} bytes, not {len(seed)}")
         try:
@@ -40,7 +40,7 @@ class Signer:
 
 
 def make_key(file: Path) -> bytes:
-    """Writes a new seed to a file that is not there yet, readable by its owner alone. Returns the public key.
+    """Writes a new seed to a new file that only its owner may read. Returns the public key.
 
     Raises NotConfigured.
     """
@@ -49,7 +49,7 @@ def make_key(file: Path) -> bytes:
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as out:
             out.write(f"{seed.hex()}\n")
     except FileExistsError:
-        raise NotConfigured(f"no key was made: {file} is there already, and no key is written over") from None
+        raise NotConfigured(f"no key was made: {file} exists already, and a key is never overwritten") from None
     except OSError as error:
         raise NotConfigured(f"no key was made: {error}") from None
     return bytes(SigningKey(seed).verify_key)

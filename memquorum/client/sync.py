@@ -19,7 +19,7 @@ P = ParamSpec("P")
 
 
 def _same(method: Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, T]]) -> Callable[Concatenate[Memory, P], T]:
-    """The asynchronous client's method, with its signature and its docstring, run on the loop of the other."""
+    """Wraps a method of the asynchronous client, with its signature and docstring, to run on the client's own loop."""
 
     @functools.wraps(method)
     def run(self: Memory, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -29,8 +29,8 @@ def _same(method: Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, T]])
 
 
 class Memory:
-    """A namespace's memory, for one agent. Use as `with`, or call `close`; what is open when the program ends is closed
-    then, and what is dropped before, with a ResourceWarning. Safe to share between threads.
+    """A namespace's memory, for one agent. Use as `with`, or call `close`; a client still open at the end of the
+    program is closed then, and one dropped before with a ResourceWarning. Safe to share between threads.
 
     Arguments, results and errors are those of `AsyncMemory`.
     """
@@ -55,17 +55,17 @@ class Memory:
 
     @property
     def namespace(self) -> str:
-        """Where this client reads and writes."""
+        """The namespace that this client reads and writes."""
         return self._memory.namespace
 
     @property
     def loop(self) -> OwnLoop:
-        """Where it runs: for what is made of it, as are files and histories."""
+        """The loop that this client runs on, for objects built on it such as files and histories."""
         return self._loop
 
     @property
     def entries(self) -> Entries:
-        """What it keeps under keys, for work on its loop."""
+        """The client's entries under keys, for work on its loop."""
         return self._entries
 
     def __enter__(self) -> Self:
@@ -77,11 +77,11 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Delivers what is under way and lets connections go. A second call does nothing."""
+        """Delivers pending records and closes the connections. A second call does nothing."""
         self._loop.end(self._memory.close)
 
     def task(self, goal: str, *, inputs: str | None = None, near: float = NEAR, **about: Unpack[About]) -> SyncTask:
-        """A task for `with`: see `AsyncMemory.task`. Raises Invalid."""
+        """Opens a task for `with`: see `AsyncMemory.task`. Raises Invalid."""
         return SyncTask(self._memory.task(goal, inputs=inputs, near=near, **about), self._loop.run)
 
     add = _same(AsyncMemory.add)
@@ -116,6 +116,11 @@ class Memory:
     orders = _same(AsyncMemory.orders)
     epochs = _same(AsyncMemory.epochs)
     members = _same(AsyncMemory.members)
+    journal = _same(AsyncMemory.journal)
+    namespaces = _same(AsyncMemory.namespaces)
+    state = _same(AsyncMemory.state)
+    policy = _same(AsyncMemory.policy)
+    fleet = _same(AsyncMemory.fleet)
     rewards = _same(AsyncMemory.rewards)
     rollups = _same(AsyncMemory.rollups)
     rollup = _same(AsyncMemory.rollup)

@@ -1,4 +1,4 @@
-"""Follows the journal's topic live, from any point of it; the command `tail` tells it in words."""
+"""Follows the journal's topic live, from any point of it; the command `tail` prints it in words."""
 
 from __future__ import annotations
 
@@ -9,22 +9,21 @@ import re
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from aiokafka import AIOKafkaConsumer, TopicPartition
-from aiokafka.errors import KafkaError
 from msgspec import structs
 
 from memquorum import topics
 from memquorum.client import settings
 from memquorum.client.command import command
 from memquorum.client.errors import Invalid
-from memquorum.client.refusals import explained, shown
 from memquorum.commands import OK, flag, option
 from memquorum.core.avro import DecodeError
-from memquorum.core.retrieval.tail import Tail
 from memquorum.kafka import aiokafka
 from memquorum.schema_files import load_codec
+
+if TYPE_CHECKING:
+    from aiokafka import TopicPartition
 
 _POLL_MS = 500
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
@@ -40,8 +39,11 @@ START, NOW = "start", "now"
 )
 def _tail(parsed: argparse.Namespace) -> int:
     """Follows the journal in words, live; of one namespace with --namespace."""
+    kafka = settings.find(kafka=parsed.kafka).need_kafka()
+    from memquorum.core.retrieval.tail import Tail  # not at the top: it needs the extra `kafka`
+
     told = Tail(load_codec(), parsed.namespace, ticks=parsed.ticks)
-    for data in follow(settings.find(kafka=parsed.kafka).need_kafka(), parsed.since, forever=not parsed.once):
+    for data in follow(kafka, parsed.since, forever=not parsed.once):
         try:
             entry = told.entry(data)
             lines = told.lines(entry)
@@ -56,7 +58,8 @@ def _tail(parsed: argparse.Namespace) -> int:
 
 
 def seconds_back(since: str) -> float | None:
-    """How far back `since` lies: 'now' is 0, 'start' None, else a number with s, m, h or d. Raises Invalid."""
+    """Converts `since` to seconds before now: 'now' is 0, 'start' None, else a number with s, m, h or d. Raises
+    Invalid."""
     if since == START:
         return None
     if since == NOW:
@@ -68,10 +71,12 @@ def seconds_back(since: str) -> float | None:
 
 
 def follow(kafka: str, since: str = NOW, *, forever: bool = True) -> Iterator[bytes]:
-    """The journal's records from `since` on, each shard's in order; without `forever` up to those that are there now.
+    """Yields the journal's records from `since` on, each shard's in order; without `forever` up to its present end.
 
-    Runs its own event loop. Raises Invalid for a `since` that is none, Unreachable, NotAllowed.
+    Runs its own event loop. Raises Invalid for a malformed `since`, NotInstalled, Unreachable, NotAllowed.
     """
+    from memquorum.client.broker_access import KafkaError, explained  # not at the top: it needs the extra `kafka`
+
     back = seconds_back(since)
     with asyncio.Runner() as runner:
         consumer = runner.run(_start(kafka, back))
@@ -89,8 +94,10 @@ def follow(kafka: str, since: str = NOW, *, forever: bool = True) -> Iterator[by
 
 
 async def _start(kafka: str, back: float | None) -> Any:
+    from memquorum.client.broker_access import AIOKafkaConsumer, KafkaError, explained, shown
+
     kept = {**aiokafka(kafka), "enable_auto_commit": False, "isolation_level": "read_uncommitted"}
-    # A consumer that is given a topic begins by waiting for it; one that has none can ask whether it is there.
+    # A consumer with a topic begins by waiting for it; one without can ask whether it exists.
     asking, consumer = AIOKafkaConsumer(**kept), AIOKafkaConsumer(topics.JOURNAL, **kept)
     try:
         await asking.start()
@@ -115,7 +122,7 @@ async def _start(kafka: str, back: float | None) -> Any:
 
 
 async def _places(consumer: Any, partitions: list[TopicPartition], back: float | None) -> dict[TopicPartition, int]:
-    """Where to begin: at the beginning, at the end, or at the first record of the last `back` seconds."""
+    """The offsets to begin at: at the beginning, at the end, or at the first record of the last `back` seconds."""
     if back is None:
         found: dict[TopicPartition, int] = await consumer.beginning_offsets(partitions)
         return found

@@ -1,4 +1,4 @@
-"""What is said in a conversation, in pieces that an episode has room for, and as what a memory is asked."""
+"""Splits messages of a conversation into texts that fit an episode, and cuts them to queries."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ CHARACTERS_MOST = CONTENT_BYTES_MAX // 4
 
 
 def pieces(said: str) -> Iterator[str]:
-    """A text in pieces that are a content each; those that say nothing are left out. NUL and half a pair of surrogates,
-    which no content may have, are replaced."""
+    """Splits a text into pieces that fit an episode's content each; leaves out blank ones. Replaces NUL and unpaired
+    surrogates, which content may not hold."""
     clean = _encodable(said.replace("\0", "\ufffd"))
     for begin in range(0, len(clean), CHARACTERS_MOST):
         piece = clean[begin : begin + CHARACTERS_MOST]
@@ -21,7 +21,7 @@ def pieces(said: str) -> Iterator[str]:
 
 
 def asked(said: str) -> str:
-    """A query: of what is too long the end. Empty where it asks nothing."""
+    """A message as a query: the end of one that is too long. Empty if it asks nothing."""
     return _encodable(said.replace("\0", " ")).strip()[-CHARACTERS_MOST:].strip()
 
 

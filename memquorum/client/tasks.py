@@ -1,9 +1,8 @@
-"""Finished tasks, and what was of use in them: lists and shows both, and asks for an older weight of a memory."""
+"""The commands of experience: list and show finished tasks and weights of memories, and ask to roll a weight back."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -12,19 +11,19 @@ from rich.console import Console
 from rich.text import Text
 
 from memquorum import terminal
-from memquorum.client.command import command, in_json, opened
+from memquorum.client.command import command, in_json, opened, page_of, selected, tell_more, times
 from memquorum.client.errors import NotFound
 from memquorum.client.orders import TIMEOUT, give, under_way
 from memquorum.client.reading import AFTER, IF_IT_PASSES, PASSES, gated
 from memquorum.client.sync import Memory
-from memquorum.commands import OK, flag, option, titled, when
+from memquorum.commands import OK, flag, option, titled
 from memquorum.core.api.answers import Admission, FinishedTask, Rollback, TaskInShort
 from memquorum.core.experience.texts import OUTCOMES
 from memquorum.core.orders.restore import ROLLBACK
 from memquorum.core.retrieval import admitting
 from memquorum.core.retrieval.pages import STATUSES
 from memquorum.core.retrieval.telling import ENDED, moment
-from memquorum.core.text.plurals import many
+from memquorum.core.showing.plurals import many
 from memquorum.core.vote.kinds import KINDS
 
 _JUDGES = 20
@@ -37,19 +36,17 @@ _LENGTH = 200
     option("--of", action="append", metavar="AGENT", help="that this agent worked on; repeatable"),
     option("--subject", action="append", metavar="NAME", help="that are about this subject; repeatable"),
     option("--memory", metavar="ID", help="that were given this memory"),
-    option("--since", type=when, metavar="WHEN", help="ended from then on; ISO 8601, or milliseconds"),
-    option("--until", type=when, metavar="WHEN", help="ended before then"),
-    option("--limit", type=int, metavar="N", help="how many at most (default: 100)"),
-    option("--cursor", help="go on behind the page that ended with this"),
+    *times("ended"),
+    *page_of(),
     AFTER,
     titled("only tasks that pass", *PASSES, flag("--redact", "mask what is found of persons and secrets, by kind")),
     example="memquorum experience list -n greenhouse --outcome failed",
 )
 def _list(parsed: argparse.Namespace) -> int:
-    """Lists finished tasks, the latest first: what was to be done, how it ended, says whom, and what it was given."""
+    """Lists finished tasks, the latest first: goal, outcome, who judged it, and the memories it was given."""
     asked = {
         "outcomes": parsed.outcome, "agents": parsed.of, "subjects": parsed.subject, "memory_id": parsed.memory,
-        "since": parsed.since, "until": parsed.until, "limit": parsed.limit, "cursor": parsed.cursor,
+        **selected(parsed),
     }  # fmt: skip
     gates = gated(parsed)
     with opened(parsed) as memory:
@@ -64,9 +61,7 @@ def _list(parsed: argparse.Namespace) -> int:
     if not page.tasks and not parsed.json:
         part = any(value is not None for value in (*asked.values(), *gates.values()))
         console.print(Text(f"no task was finished in {namespace!r}{' that passes' if part else ''}"))
-    if page.next:
-        # Beside what is listed, so that it can be piped.
-        print(f"there are more: --cursor {page.next}", file=sys.stderr)
+    tell_more(page)
     return OK
 
 
@@ -78,7 +73,7 @@ def _list(parsed: argparse.Namespace) -> int:
     example="memquorum experience show -n greenhouse 11936ca0-73b1-5c8b-a836-cd85fc13cdfc",
 )
 def _show(parsed: argparse.Namespace) -> int:
-    """Shows a finished task whole: its texts, what it was given, and what is said to have helped in it."""
+    """Shows a finished task whole: its texts, the memories it was given, and the feedback about them."""
     with opened(parsed) as memory:
         found = memory.finished_task(parsed.task, after=parsed.after, **gated(parsed))
     if parsed.json:
@@ -98,8 +93,8 @@ def _show(parsed: argparse.Namespace) -> int:
     example="memquorum experience why -n greenhouse 11936ca0-73b1-5c8b-a836-cd85fc13cdfc",
 )
 def _why(parsed: argparse.Namespace) -> int:
-    """Says where a memory stands on its way into experience, and why: in which tasks it helped, says which verifier,
-    how members voted, and what it weighs."""
+    """Shows how far a memory's admission to experience is, and why: in which tasks it helped, by which verifier, how
+    members voted, and its weight."""
     with opened(parsed) as memory:
         found = memory.experience(parsed.memory, after=parsed.after, **gated(parsed))
         goals = {} if parsed.json else _goals(memory, found, gated(parsed))
@@ -113,11 +108,11 @@ def _why(parsed: argparse.Namespace) -> int:
 
 
 def _goals(memory: Memory, found: Admission, gates: Any) -> dict[str, str]:
-    """What the tasks that judge were to do, of the last of them that may be read."""
+    """The goals, by task id, of the last tasks that judged a memory and may be read."""
     judges = dict.fromkeys(judge.task for trial in reversed(found.trials) for judge in trial.judges)
     goals = {}
     for task in list(judges)[:_JUDGES]:
-        # One that is erased, or kept back, is told by its id.
+        # A task that is erased or filtered out is shown by its id.
         with suppress(NotFound):
             goals[task] = memory.finished_task(task, **gates).goal
     return goals
@@ -132,8 +127,8 @@ def _goals(memory: Memory, found: Admission, gates: Any) -> dict[str, str]:
     example="memquorum experience rollback -n greenhouse 11936ca0-73b1-5c8b-a836-cd85fc13cdfc --to 2",
 )
 def _rollback(parsed: argparse.Namespace) -> int:
-    """Asks that a memory of experience weighs again what it did at an older version: members vote on it. 1 unless it
-    does; 4 where the namespace has no such memory. `experience why` shows the versions."""
+    """Asks to reset the weight of a memory of experience to that of an older version: members vote on it. Exits with 1
+    unless it is reset; 4 if the namespace has no such memory. `experience why` shows the versions."""
     return give(
         parsed, "rollback", rollback_lines, parsed.memory, to=parsed.to, reference=parsed.reference,
         good=lambda done: done.status == KINDS[ROLLBACK].outcome,
@@ -141,7 +136,7 @@ def _rollback(parsed: argparse.Namespace) -> int:
 
 
 def rollback_lines(done: Rollback) -> Iterator[str]:
-    """A request to roll a weight back in words."""
+    """A request to roll a weight back, in words."""
     if done.status == "asked":
         yield under_way(done.order_id)
         return
@@ -154,18 +149,16 @@ def rollback_lines(done: Rollback) -> Iterator[str]:
 @command(
     "experience weights",
     option("--status", action="append", choices=STATUSES, help="that stand so; repeatable"),
-    option("--limit", type=int, metavar="N", help="how many at most (default: 100)"),
-    option("--cursor", help="go on behind the page that ended with this"),
+    *page_of(),
     AFTER,
     titled("only memories that pass", *PASSES, flag("--redact", "mask what is found of persons and secrets, by kind")),
     example="memquorum experience weights -n greenhouse --status admitted",
 )
 def _weights(parsed: argparse.Namespace) -> int:
-    """Lists the memories that were tried, those that changed last first: how each stands, what it weighs, in how many
-    tasks it helped and did harm."""
+    """Lists the memories that were tried in tasks, the most recently changed first: status, weight, in how many tasks
+    each helped and did harm."""
     with opened(parsed) as memory:
-        asked = {"statuses": parsed.status, "limit": parsed.limit, "cursor": parsed.cursor}
-        page = memory.experiences(after=parsed.after, **asked, **gated(parsed))
+        page = memory.experiences(after=parsed.after, statuses=parsed.status, **selected(parsed), **gated(parsed))
     console = terminal.console()
     if parsed.json:
         for one in page.memories:
@@ -177,8 +170,7 @@ def _weights(parsed: argparse.Namespace) -> int:
             text, told = admitting.short(one)
             console.print(terminal.text(console, text), soft_wrap=True)
             console.print(terminal.text(console, told), style="dim", soft_wrap=True)
-    if page.next:
-        print(f"there are more: --cursor {page.next}", file=sys.stderr)
+    tell_more(page)
     return OK
 
 
@@ -189,7 +181,7 @@ def _short(console: Console, one: TaskInShort) -> None:
 
 
 def short(found: Iterable[TaskInShort]) -> Iterator[str]:
-    """Finished tasks in two lines each: what was to be done, and how that ended."""
+    """Yields two lines for each finished task: its goal and its outcome."""
     for one in found:
         said = " ".join(one.goal.split())
         yield said if len(said) <= _LENGTH else said[:_LENGTH] + "…"

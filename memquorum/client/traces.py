@@ -1,6 +1,6 @@
-"""Where a client's own spans go: into its program's traces where it has any, else beside a local installation.
+"""Sends a client's own spans: into its program's traces if it has any, else to a local installation.
 
-A client far from the installation whose program does not trace sends no header; the memory's trace begins at intake.
+A remote client whose program does not trace sends no header; the memory's trace begins at intake.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ Close = Callable[[], None]
 
 
 def start(place: Place) -> tuple[Tracing, Close]:
-    """The client's tracing, and what to call when it ends. It may import much: not on an event loop."""
+    """Starts the client's tracing; returns it with the function to call at its end. It may import large modules: do not
+    call it on an event loop."""
     provider = trace.get_tracer_provider()
     if not isinstance(provider, trace.ProxyTracerProvider | trace.NoOpTracerProvider):
         return Tracing(provider.get_tracer(tracing.NAME)), lambda: None
@@ -28,7 +29,7 @@ def start(place: Place) -> tuple[Tracing, Close]:
     try:
         from memquorum.telemetry import recording
 
-        # A program may have OpenTelemetry's SDK for itself, and not what writes its spans.
+        # A program may have installed OpenTelemetry's SDK without the exporter.
         recording.need_encoder()
     except ImportError:  # the package's extra `telemetry` is not installed
         return Tracing(), lambda: None

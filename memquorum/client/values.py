@@ -1,28 +1,32 @@
-"""What the client is given, and what it gives back beside the answers of the service (`core/api/answers`)."""
+"""The client's arguments and results beside the answers of the service (`core/api/answers`)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from memquorum.core.records import Link
 
+REUSED = "reused"
+"""The outcome of a text under an event id that its agent had used before for another text."""
+
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What was published. Kafka has confirmed it on all replicas before a receipt is given.
+    """The receipt of a published record. Kafka has confirmed it on all replicas before a receipt is given.
 
-    `memory_id`: the memory that the episode is to become, or, once the outcome is known, the one that holds it: another
-    where it `reinforced` one. `outcome`: stored, reinforced, below_threshold or accessed; erased where an order to
-    erase took the episode, or kept it out: added again, it stays out; unreadable
-    where its key was destroyed meanwhile; failed where it could not be encoded or judged: its dead letter brings it
-    back (`dlq replay`), and then its outcome is another; taken where another agent used the event id first, so that it
-    lies in a dead letter. None if nobody waited. `nowhere`: the links of what was stored
-    to no memory that was alive in its namespace then; they are none.
+    `memory_id`: the memory that the episode is to become, or, once the outcome is known, the memory that holds it:
+    another one if the outcome is `reinforced`. `outcome`: stored, reinforced, below_threshold or accessed; erased if an
+    order to erase took the episode or kept it out: added again, it stays out; unreadable if its key was destroyed
+    meanwhile; failed if it could not be encoded or judged: replaying its dead letter (`dlq replay`) gives it another
+    outcome; taken if another agent used the event id first: the record is a dead letter then; reused if its own agent
+    had used the event id before for another text: the new text is dropped, and `memory_id` is the memory that stays.
+    None if the outcome was not waited for. `nowhere`: links of a stored episode to memories that were not alive in its
+    namespace then; they have no effect.
 
-    Of what clears a slot: cleared; empty where nothing filled it; contested where something fills it still. `hidden`:
-    the memories that it took away; `stays`: those that only a vote can take.
+    Outcomes of a record that clears a slot: cleared; empty if the slot was empty; contested if it is still filled.
+    `hidden`: the memories that it took away; `stays`: memories that only a vote can take away.
     """
 
     namespace: str
@@ -33,28 +37,29 @@ class Receipt:
     hidden: tuple[str, ...] = ()
     stays: tuple[str, ...] = ()
     why: str | None = None
-    """Of feedback that does not count, why."""
+    """The reason why feedback does not count."""
     lessons: tuple[Receipt, ...] = ()
-    """Of a finished task, what was published of its lessons."""
+    """The receipts of a finished task's lessons."""
     agent: str | None = None
-    """Of an episode or a finished task, who published it."""
+    """The publisher of an episode or a finished task."""
     place: str | None = None
-    """Where Kafka has it, as TOPIC/PARTITION/OFFSET, if that is known: of this record a refusal is told."""
+    """The record's place in Kafka as TOPIC/PARTITION/OFFSET, if known; dead letters name it."""
+    said: str | None = field(default=None, compare=False, repr=False)
+    """The digest of an episode's text, if its publisher gave it an event id."""
 
     @property
     def token(self) -> str:
-        """What a read takes as `after`, to see this and all that went before it in the namespace."""
+        """The value that a read takes as `after`, to see this write and all earlier ones of the namespace."""
         return f"{self.namespace}/{self.event_id}"
 
 
 class Episode(TypedDict, total=False):
-    """What may be said of an episode beside its content.
+    """The optional fields of an episode.
 
-    `links`: what it is linked with, each as `{"kind": "requires", "to": ID}` or `{"kind": "isA", "name": "pump"}`.
-    `key`, with `explicit`: with `path` the slot that it fills; `clears`: that nothing is to fill it, instead of a
-    content; or that the memories it names in `supersedes` are taken back. `path`: where it is filed, as in
-    users/ada/notes. `attributes`: a small JSON object. `occurred_at`: in milliseconds. `agent`, `namespace`: in place
-    of the client's. One `event_id` is one episode.
+    `links`: each as `{"kind": "requires", "to": ID}` or `{"kind": "isA", "name": "pump"}`. `key`, with `explicit`: with
+    `path` the slot that it fills; `clears`: clears that slot in place of a content, or takes back the memories named in
+    `supersedes`. `path`: its place, as in users/ada/notes. `attributes`: a small JSON object. `occurred_at`: in
+    milliseconds. `agent`, `namespace`: in place of the client's. One `event_id` is one episode.
     """
 
     session: str | None
@@ -83,7 +88,8 @@ class Episode(TypedDict, total=False):
 
 
 class Clearing(TypedDict, total=False):
-    """What may be said of a write of nothing. `subject`: whom the slot is about, so that an erasure takes this too."""
+    """The optional fields of a record that clears a slot. `subject`: whom the slot is about, so that an erasure takes
+    this record too."""
 
     session: str | None
     role: str | None
@@ -96,11 +102,11 @@ class Clearing(TypedDict, total=False):
 
 
 class Gates(TypedDict, total=False):
-    """What may be read, and what for.
+    """Filters by permission.
 
-    `sensitivity_max`: in [0, 1]. `purpose`: what you read for; without one you are given nothing that is for certain
-    purposes only. `jurisdictions`: a memory passes if all those whose law it is under are among them. `redact`: what is
-    found of persons and secrets in a text is masked by kind, as in "call [phone]".
+    `sensitivity_max`: in [0, 1]. `purpose`: the purpose of the read; without one, memories for certain purposes only
+    are left out. `jurisdictions`: a memory passes if all its jurisdictions are among them. `redact`: masks personal
+    data and secrets in texts by kind, as in "call [phone]".
     """
 
     sensitivity_max: float | None
@@ -110,19 +116,19 @@ class Gates(TypedDict, total=False):
 
 
 class Filed(Gates, total=False):
-    """Where it is filed. `path`: there or below, by whole segments. `where`: what its attributes are, all of them: as
-    `{"colour": "red", "size": {"$gte": 3}}`, with `$eq $ne $gt $gte $lt $lte $in`."""
+    """Filters by place and attributes. `path`: there or below, by whole segments. `where`: conditions on attributes
+    that all must hold, as `{"colour": "red", "size": {"$gte": 3}}`, with `$eq $ne $gt $gte $lt $lte $in`."""
 
     path: str | None
     where: Mapping[str, Any] | None
 
 
 class Only(Filed, total=False):
-    """Which memories are asked at all; of what is not named, all.
+    """Filters of memories; a field that is left out does not filter.
 
     `keys`: filed under one of these. `agents`: who recorded it; `subjects`: who it is about. `tiers`: short-term,
-    long-term. `types`: episodic, semantic, social, task. `since`, `until`: when it occurred, in milliseconds, from the
-    first until before the second. `experience`: what was admitted to experience alone."""
+    long-term. `types`: episodic, semantic, social, task. `since`, `until`: since ≤ time of occurrence < until, in
+    milliseconds. `experience`: only memories that were admitted to experience."""
 
     experience: bool | None
     keys: Sequence[str] | None
@@ -133,3 +139,16 @@ class Only(Filed, total=False):
     types: Sequence[str] | None
     since: int | None
     until: int | None
+
+
+class Then(Only, total=False):
+    """The same, of a read that may ask how it stood at a time. `as_of`: in milliseconds; what had been said and not
+    been replaced by then, of what is there now or was replaced since."""
+
+    as_of: int | None
+
+
+class FiledThen(Filed, total=False):
+    """Filters by place and attributes, of a read that may ask how it stood at a time. `as_of`: as of `Then`."""
+
+    as_of: int | None

@@ -1,22 +1,31 @@
-"""The command `verify` of a client: runs the audit of the topics and prints what it found."""
+"""Verifies the journal of the topics, and receipts of erasures without any server."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from msgspec.structs import asdict
 from rich.progress import Progress, SpinnerColumn, TextColumn
 
-from memquorum import terminal
-from memquorum.client import audit, operating, settings
-from memquorum.client.command import GENESIS, command
-from memquorum.client.errors import NotConfigured
-from memquorum.commands import FAILED, OK, flag
-from memquorum.core.audit import rendering
+from memquorum import admin, terminal
+from memquorum.client import operating, settings
+from memquorum.client.command import GENESIS, command, opened
+from memquorum.client.errors import Invalid, NotConfigured, NotInstalled
+from memquorum.commands import FAILED, OK, flag, option
 from memquorum.core.identity import membership
 from memquorum.core.identity.membership import Genesis, GenesisError
+from memquorum.core.showing.plurals import many
+from memquorum.kafka import MISSING, installed
 from memquorum.schema_files import load_codec
+
+if TYPE_CHECKING:
+    from memquorum.core.audit.receipts import Proven
 
 
 @command(
@@ -28,7 +37,7 @@ from memquorum.schema_files import load_codec
 )
 def _verify(parsed: argparse.Namespace) -> int:
     """Checks chain, certificates and signatures with the genesis file alone."""
-    if not parsed.topics_only and parsed.genesis is None and operating.has_server():
+    if not parsed.topics_only and parsed.genesis is None and admin.has_server():
         return operating.passed_on(parsed)
     place = settings.find(kafka=parsed.kafka)
     genesis = place.need_genesis(parsed.genesis)
@@ -36,7 +45,10 @@ def _verify(parsed: argparse.Namespace) -> int:
 
 
 def run(kafka: str, genesis_file: Path, as_json: bool) -> int:
-    """Audits the topics and prints the report; how many findings there are."""
+    """Audits the topics and prints the report; how many findings there are. Raises NotInstalled."""
+    from memquorum.client import audit  # not at the top: it needs the extra `kafka`
+    from memquorum.core.audit import rendering
+
     genesis = read_genesis(genesis_file)
     watched = terminal.console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False))
@@ -55,6 +67,90 @@ def run(kafka: str, genesis_file: Path, as_json: bool) -> int:
         console.print(f"cluster {genesis.cluster.hex()[:16]}…")
         console.print("\n".join(rendering.lines(report)))
     return len(report.findings) + sum(shard.more for shard in report.shards)
+
+
+@command(
+    "receipt get",
+    option("order_id", metavar="ORDER_ID", help="the erasure's id"),
+    example="memquorum receipt get 11936ca0-73b1-4c8b-a836-cd85fc13cdfc",
+)
+def _get(parsed: argparse.Namespace) -> int:
+    """Gets a receipt by its order."""
+    with opened(parsed) as memory:
+        print(json.dumps(memory.erasure_receipt(parsed.order_id), indent=None if parsed.json else 2))
+    return OK
+
+
+@command(
+    "receipt verify",
+    option("file", type=Path, metavar="FILE", help="the receipt's file, - for standard input"),
+    GENESIS,
+    example="memquorum receipt verify receipt.json --genesis .memquorum/genesis.json",
+)
+def _verify_receipt(parsed: argparse.Namespace) -> int:
+    """Verifies a receipt with the genesis file alone."""
+    genesis = settings.find(kafka=parsed.kafka).need_genesis(parsed.genesis)
+    return FAILED if verify_receipt(parsed.file, genesis, parsed.json) else OK
+
+
+def verify_receipt(file: Path, genesis_file: Path, as_json: bool) -> int:
+    """Verifies a receipt, `-` for standard input, with the genesis file alone; returns the number of errors. Raises
+    NotInstalled."""
+    if not installed():
+        raise NotInstalled(MISSING)
+    from memquorum.core.audit import receipts  # not at the top: it needs the extra `kafka`
+
+    genesis = read_genesis(genesis_file)
+    try:
+        data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    except OSError as error:
+        raise Invalid("unreadable", None, f"{file}: {error.strerror}") from None
+    try:
+        found = receipts.verify(load_codec(), genesis, data)
+    except receipts.BadReceipt as error:
+        print(json.dumps({"ok": False, "wrong": str(error)}) if as_json else f"{file}: NOT SOUND: {error}")
+        return 1
+    whole = found.checked is not None
+    if as_json:
+        print(json.dumps({"ok": whole, "order": asdict(found.order) | {"cluster": genesis.cluster.hex()}}))
+    else:
+        print("\n".join(receipt_lines(found, genesis)))
+    return 0 if whole else 1
+
+
+def receipt_lines(found: Proven, genesis: Genesis) -> Iterator[str]:
+    """Yields what a receipt proves, in words."""
+    from memquorum.core.audit.receipts import recipients
+    from memquorum.core.journal.anew import WORDS
+    from memquorum.core.retrieval.telling import moment
+
+    order, memories = found.order, sum(episode.commitment is not None for episode in found.episodes)
+    what = f"{order.selector} {order.value!r} in " if order.value else "everything in "
+    reference = f", reference {order.reference}" if order.reference else ""
+    yield f"Erasure {order.order_id} in cluster {genesis.cluster.hex()[:16]}…"
+    yield f"  ordered   {moment(order.ordered_at)} by {order.ordered_by}, signed by {found.signed.signer}{reference}"
+    yield f"  names     {what}namespace {order.namespace!r}"
+    count = f"{many(memories, 'memory')}, {many(len(found.episodes), 'episode')} in all"
+    yield f"  erased    {moment(found.accepted_at)}: {count}"
+    fates = Counter(one.summary for one in found.episodes if one.summary is not None)
+    for fate, number in sorted(fates.items()):
+        yield f"            {number} of them {WORDS.get(fate, fate)}"
+    for recipient in recipients(found.episodes):
+        yield f"  sent      something of it to {recipient}, to a model there: tell them of the erasure"
+    first, last = found.seqs
+    entries = f"entry {first}" if first == last else f"entries {first} to {last}"
+    yield f"  journal   {entries} of shard {found.shard}, head signed, hash {found.head.hash.hex()[:16]}…"
+    if found.checked is None:
+        yield "  attested  NOT YET: the members have not decided that the order is genuine"
+        yield "its signatures hold, but only the journal service speaks for it: get it again later"
+        return
+    members = ", ".join(map(str, found.checked.outcomes[0].yes))
+    yield (
+        f"  attested  by members {members} in epoch {found.checked.body.epoch}: the order is genuine, and stands at "
+        f"offset {found.offset} of what was accepted"
+    )
+    yield f"  remains   may lie in files, unreachable by any interface, until {moment(found.residue_until)}"
+    yield "all signatures hold"
 
 
 def read_genesis(file: Path) -> Genesis:

@@ -1,7 +1,8 @@
-"""What crosses the wire: records as they are published, answers of the service as they are read."""
+"""Encodes the records that the client publishes and decodes the service's answers."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +18,8 @@ from memquorum.client.values import Gates, Receipt
 from memquorum.core import intake, names
 from memquorum.core.api.endpoints import END_SESSION, FEEDBACK, FINISH_TASK, PUBLISHED
 from memquorum.core.avro import Codec
-from memquorum.core.intake import Origin, Refusal
+from memquorum.core.intake import AccessIntent, Origin, Refusal
+from memquorum.core.reading.sameness import canonical
 from memquorum.telemetry import tracing
 
 if TYPE_CHECKING:
@@ -29,13 +31,13 @@ T = TypeVar("T")
 _SOURCE = "memquorum/client"
 _LONGEST_S = 10**9
 _NO_CODEC = Codec([])
-# One request of a long poll; proxies cut longer ones.
+# The length of one request of a long poll, as proxies cut longer ones.
 POLL_MS = 20_000
 POSTED = {
     topics.EPISODES: PUBLISHED.path, topics.ENDS: END_SESSION.path, topics.TASKS: FINISH_TASK.path,
     topics.FEEDBACK: FEEDBACK.path,
 }  # fmt: skip
-"""By the topic, where the service takes what a client without Kafka publishes."""
+"""The service's paths, by topic, for records of a client without Kafka."""
 JSON = {"Content-Type": "application/json"}
 
 
@@ -46,24 +48,34 @@ def checked(
     signs: bool = False,
     driven: bool = False,
 ) -> tuple[intake.Intent, bytes]:
-    """The record's JSON, held against the wall before it is sent: what intake would refuse is refused here, a time more
-    than a day ahead too. `signs`: the client signs it. `driven`: time there follows no wall clock, so only intake knows
-    it. Raises Invalid."""
+    """Encodes a record as JSON after checking it as intake would, including a time more than a day ahead. `signs`: the
+    client signs it. `driven`: records drive the clock, so that only intake can check times. Raises Invalid."""
     for name, one in value.items():
         if isinstance(one, bytes | bytearray):
             raise Invalid("wrong_type", name, "must be text (str), not bytes: decode it first")
     now_ms = intake.NEWEST_MS if driven else time.time_ns() // 1_000_000
-    # What is signed is signed in the form in which it is filed.
+    # Key and path are signed in the form in which they are stored.
     composed = {name: names.normal(one) for name, one in value.items() if name in _FILED and isinstance(one, str)}
     try:
-        # In ASCII, so that half a surrogate pair comes as far as the check that names its field.
+        # ASCII keeps unpaired surrogates up to the check that names their field.
         data = json.dumps(value | composed).encode()
     except (TypeError, ValueError) as error:
         raise Invalid("wrong_type", None, f"not plain JSON values: {error}") from None
     answer = intake.accept(_NO_CODEC, data, Origin(topic, 0, 0, now_ms), 0, driven=True, signs=signs)
+    if isinstance(answer, AccessIntent):
+        answer = answer.refusal
     if isinstance(answer, Refusal):
         raise Invalid(answer.reason, answer.field, answer.detail)
     return answer, data
+
+
+def digest(text: str) -> str:
+    """Returns the digest by which the service tells whether a text says the same as the first one under its event id.
+    Raises Invalid for what is no text."""
+    try:
+        return hashlib.sha256(canonical(text).encode()).hexdigest()
+    except (AttributeError, TypeError, UnicodeEncodeError):
+        raise Invalid("wrong_type", "content", f"must be text, not {text!r:.80}") from None
 
 
 def request(
@@ -75,17 +87,17 @@ def request(
     json: Mapping[str, Any] | None = None,
     **more: Any,
 ) -> httpx.Request:
-    """Builds a request. Raises Invalid for what JSON or a query string cannot hold, by the field at fault."""
+    """Builds a request. Raises Invalid, naming the field, for a value that JSON or a query string cannot hold."""
     if json is not None:
         headers, more = {**JSON, **headers}, {**more, "content": plain(json)}
     try:
         return http.build_request(method, path, headers=headers, **more)
     except (TypeError, ValueError) as error:  # UnicodeEncodeError is a ValueError
-        raise Invalid("wrong_type", None, f"cannot be asked: {error}") from None
+        raise Invalid("wrong_type", None, f"cannot be sent: {error}") from None
 
 
 def plain(asked: Mapping[str, Any]) -> bytes:
-    """What is asked, as JSON. Half a surrogate pair is escaped: the service names its field. Raises Invalid."""
+    """Encodes a request as JSON. Escapes unpaired surrogates, so that the service names their field. Raises Invalid."""
     try:
         return json.dumps(asked, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError):
@@ -99,21 +111,22 @@ def plain(asked: Mapping[str, Any]) -> bytes:
 
 
 def seconds(timeout: float) -> float:
-    """The time-out, where it is a number of seconds. Raises Invalid."""
+    """Checks a time-out in seconds. Raises Invalid."""
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not abs(timeout) < _LONGEST_S:
         raise Invalid("out_of_range", "timeout", f"must be a number of seconds, not {timeout!r:.80}")
     return timeout
 
 
 def several(field: str, said: Iterable[Any]) -> list[Any]:
-    """What is to be a list, as one. Raises Invalid for anything else, a text included: nobody means its characters."""
+    """Converts an argument to a list. Raises Invalid for a value that is not iterable, and for a text: a list of its
+    characters is never meant."""
     if isinstance(said, str | bytes | bytearray | Mapping) or not isinstance(said, Iterable):
         raise Invalid("wrong_type", field, f"must be a list, as [one], not {said!r:.80}")
     return list(said)
 
 
 def numbers(field: str, said: Iterable[Any]) -> list[float]:
-    """Reads a list of numbers, of whatever kind an array has, as numbers of JSON. Raises Invalid."""
+    """Converts a sequence of numbers, such as an array's, to numbers of JSON. Raises Invalid."""
     listed = several(field, said)
     try:
         return [float(one) for one in listed]
@@ -122,19 +135,19 @@ def numbers(field: str, said: Iterable[Any]) -> list[float]:
 
 
 def waiting(timeout: float) -> dict[str, int]:
-    """How long one request waits, as a query string has it. Raises Invalid."""
+    """The query parameter that says how long one request of a long poll waits. Raises Invalid."""
     return {"wait_ms": min(POLL_MS, max(0, int(seconds(timeout) * 1000)))}
 
 
 def asking(api_key: str) -> dict[str, str]:
-    """The headers of a request: who asks, and in which trace, where the program around traces."""
+    """The headers of a request: the API key, and the trace of the surrounding program, if it traces."""
     parent = tracing.caller()
     key = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     return key if parent is None else key | {tracing.HEADER: parent}
 
 
 def gates(gates: Gates) -> dict[str, Any]:
-    """Gates as a query string has them."""
+    """Encodes gates as query parameters."""
     laws = gates.get("jurisdictions")
     asked = {**gates, "jurisdictions": None if laws is None else _joined(several("jurisdictions", laws))}
     return {name: value for name, value in asked.items() if value is not None}
@@ -147,12 +160,13 @@ def _joined(laws: Sequence[object]) -> str:
 
 
 def after(write: Receipt | str | None) -> dict[str, str]:
-    """The write that is waited for, as a query string has it."""
+    """The query parameter for a write to wait for."""
     return {} if write is None else {"after": write.token if isinstance(write, Receipt) else write}
 
 
 def path_id(named: str, field: str | None = None) -> str:
-    """An id or a name as part of a path. Raises Invalid for what is none: without one the path is another's."""
+    """Encodes an id or a name as part of a path. Raises Invalid for an empty one: the path would be another
+    endpoint's."""
     if not isinstance(named, str) or not named:
         what = "an id" if field is None else "a name"
         raise Invalid("bad_id", field, f"{what} is text that is not empty, not {named!r:.80}")
@@ -160,11 +174,11 @@ def path_id(named: str, field: str | None = None) -> str:
 
 
 def quoted(named: str, field: str | None = None) -> str:
-    """A text as part of a path. Raises Invalid for half a surrogate pair, which no path can hold."""
+    """Encodes a text as part of a path. Raises Invalid for an unpaired surrogate, which no path can hold."""
     try:
         return quote(named, safe="")
     except (UnicodeEncodeError, TypeError):
-        raise Invalid("bad_text", field, f"holds what is no text: {named!r:.80}") from None
+        raise Invalid("bad_text", field, f"cannot be encoded as text: {named!r:.80}") from None
 
 
 def headers(kind: str, event_id: str, parent: str | None) -> list[tuple[str, bytes]]:
@@ -174,15 +188,19 @@ def headers(kind: str, event_id: str, parent: str | None) -> list[tuple[str, byt
 
 
 def within(namespace: str, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """What is asked of the namespace of a client. Raises Invalid where a namespace is named beside it: of what filters
-    say, which may come from elsewhere, none is to lead out of it."""
+    """Adds the client's namespace to a request. Raises Invalid if the request names a namespace itself: filters may
+    come from elsewhere and must not lead out of the client's."""
     if "namespace" in asked:
-        raise Invalid("unknown_field", "namespace", f"this client reads {namespace!r} alone; make one for another")
+        raise Invalid(
+            "unknown_field",
+            "namespace",
+            f"this client reads {namespace!r} alone; open another client for another namespace",
+        )
     return {"namespace": namespace, **asked}
 
 
 def body(answer: httpx.Response, kind: type[T]) -> T:
-    """The answer, where it is one of success. Raises Busy, Invalid, NotFound, NotAllowed, NotYet, Unreachable."""
+    """Decodes the answer of a successful request. Raises Busy, Invalid, NotFound, NotAllowed, NotYet, Unreachable."""
     if answer.is_success:
         try:
             return msgspec.json.decode(answer.content, type=kind)
@@ -202,7 +220,7 @@ def body(answer: httpx.Response, kind: type[T]) -> T:
     if answer.status_code == HTTPStatus.FORBIDDEN:
         raise NotAllowed(detail)
     if answer.status_code == HTTPStatus.TOO_MANY_REQUESTS:
-        raise Busy(f"the retrieval service has enough to do: {detail}", own=True)
+        raise Busy(f"the retrieval service is overloaded, try again in a second: {detail}", own=True)
     if "retry-after" in answer.headers:
         raise Busy(f"the retrieval service says {answer.status_code}: {detail}")
     if found.get("error") == "not_yet":

@@ -1,12 +1,12 @@
 """The pure core: no input or output, no clock, no randomness, no environment. All of these are arguments.
 
-What everything is made of:
+The foundations:
 
 - `contained`: rules over texts, where one that raises spoils its own answer alone; `kept`: what was used last, as far
-  as there is room;
+  as there is room; `late_numpy`: NumPy, imported on first use;
 - `records`: what crosses a topic; `avro` and `jsontext`: how it is written and read, into types that are
-  `prepared` for threads; `ids`, `names` and `moments`; `reading`: words and what a text is by them; `text`: what
-  texts say;
+  `prepared` for threads; `ids`, `names` and `moments`; `reading`: words and what texts say by them; `showing`: how
+  texts are shown;
 - `policy`: every number that decides a memory's fate, and `rules` for numbers; `tiers`; `facets` and `merging`:
   what holds for the use of a memory; `linking`: what it is linked with; `labelling`: what it is filed under;
   `caps`: how much of a namespace may be forgotten;
@@ -17,10 +17,11 @@ What everything is made of:
 
 Then the life of a memory, stage by stage: `intake`, with `framing` and `enveloped` for what bytes are, `reasons` why
 it refuses, `quota` and `stock` for limits of namespaces, and `fairness` for their turns; `orders`; `salience`, with
-`exact` for what is said byte for byte again, `worth`, and `learning` from what was used; `decay` and `triage`;
-`budgets`: what goes first where a namespace holds more tokens than it may; `consolidation`: what a session leaves
-when it is over; `experience`: what has shown that it helps; `vote`; `consensus`; `journal`; `commit`. And what is
-asked of it: `audit`, `retrieval`, `rehearsal`, `whatif` of other policies, and `api` for both sides of HTTP.
+`exact` for what is said byte for byte again, `denying` for the statements that it denies, `worth`, and `learning` from
+what was used; `decay` and `triage`; `budgets`: what goes first where a namespace holds more tokens than it may;
+`consolidation`: what a session leaves when it is over; `experience`: what has shown that it helps; `vote`;
+`consensus`; `journal`; `commit`. And what is asked of it: `audit`, `retrieval`, `rehearsal`, `whatif` of other
+policies, and `api` for both sides of HTTP.
 
 The rooms stand in floors, and nobody imports upwards (infra/decisions/0052, `tests/unit/test_floors.py`).
 """

@@ -3,9 +3,9 @@
 A key reads `mq_<id>_<secret>`. The secret is 32 random bytes, and what is stored is the SHA-256 of the whole key. A
 slow hash is for passwords, which people choose out of few; nobody guesses one of 2^256 secrets, however fast the hash.
 
-A key stands for a set of namespaces, exact names or prefixes (`team-*`), and for a set of rights in all of them. Who
-may publish may also have slots (`user/*`), which it takes there from other agents without a vote. What a request may
-look at is a `Sight`, which only a caller gives: the store answers nothing without one.
+A key stands for a set of namespaces, exact names or prefixes (`team-*`), and for a set of rights in all of them. A key
+with the right to publish may also have slots (`user/*`), which it takes there from other agents without a vote. A
+`Sight` says what a request may look at; only a caller gives one, and the store answers nothing without one.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ ID_BYTES, SECRET_BYTES = 6, 32
 _KEY = re.compile(r"mq_([0-9a-f]{12})_[A-Za-z0-9_-]{43}\Z")
 _ID = re.compile(r"[0-9a-f]{12}\Z")
 _HASH = re.compile(r"[0-9a-f]{64}\Z")
-# What an unknown id is compared with, so that it takes the way of a known one.
+# The digest that an unknown id is compared with, so that it takes the same time as a known one.
 _NOBODY = "0" * 64
-_HOW = "send Authorization: Bearer mq_…; an operator makes a key with `python -m infra keys add`"
+_HOW = "send Authorization: Bearer mq_…; an operator makes a key with `memquorum admin keys add`"
 
 
 class AccessError(ValueError):
@@ -70,7 +70,8 @@ NOWHERE = Sight(())
 
 
 class Caller(Struct, frozen=True):
-    """Who asks: a key's id, None where no key is wanted, and what it may do. `slots`: what it takes from others."""
+    """The caller of a request: the id of its key (None where no key is required), and what it may do. `slots`: the
+    slots that it may take from other agents."""
 
     id: str | None
     namespaces: tuple[str, ...]
@@ -97,9 +98,9 @@ class Caller(Struct, frozen=True):
         return Sight((namespace,))
 
 
-# Where no keys are in force. It sees everything that belongs to some namespace.
+# The caller where no keys are in force. It sees every namespace.
 EVERYONE = Caller(None, ("*",), frozenset(RIGHTS))
-# Whom nobody asked for a key: of endpoints that tell nothing of any namespace.
+# The caller of endpoints that require no key, since they tell nothing of any namespace.
 NOBODY = Caller(None, (), frozenset())
 
 
@@ -117,7 +118,7 @@ class ApiKey(Struct, frozen=True):
     slots: tuple[str, ...] = ()
 
     def fault(self, now_ms: int) -> NoEntry | None:
-        """Why it opens nothing any more; None where it does."""
+        """Returns why the key no longer opens anything; None where it does."""
         if self.revoked_at is not None:
             return NoEntry("revoked_key", f"the key {self.id} was revoked")
         if self.expires_at is not None and self.expires_at <= now_ms:
@@ -139,7 +140,8 @@ class Keys:
         return any(key.fault(now_ms) is None for key in self)
 
     def caller(self, authorization: str | None, now_ms: int) -> Caller:
-        """Whom an Authorization header names. Raises NoEntry."""
+        """Returns the caller that an Authorization header names. Raises NoEntry for a missing, wrong, revoked or
+        expired key."""
         scheme, _, given = (authorization or "").strip().partition(" ")
         if not given:
             raise NoEntry("no_key", f"this service wants a key: {_HOW}")
@@ -172,7 +174,7 @@ class Keys:
 
 
 def digest(key: str) -> str:
-    """What is stored of a key: hexadecimal SHA-256."""
+    """Returns the digest of a key that is stored: hexadecimal SHA-256."""
     return hashlib.sha256(key.encode()).hexdigest()
 
 
@@ -187,9 +189,10 @@ def make(
     expires_at: int | None = None,
     slots: Iterable[str] = (),
 ) -> tuple[str, ApiKey]:
-    """A new key, as its holder gets it and as it is stored. `id_bytes`, `secret`: 6 and 32 random bytes.
+    """Makes a new key: returns the text that its holder gets, and the key as it is stored. `id_bytes`, `secret`: 6 and
+    32 random bytes.
 
-    Raises AccessError for a namespace, a right or a slot that is none.
+    Raises AccessError for an invalid namespace, right or slot.
     """
     if (len(id_bytes), len(secret)) != (ID_BYTES, SECRET_BYTES):
         raise ValueError(f"{ID_BYTES} and {SECRET_BYTES} random bytes make a key")

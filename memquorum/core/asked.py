@@ -1,4 +1,4 @@
-"""What agents ask the memory, for what learns from use: whose key seals a query, and how it is sealed and opened.
+"""Seals and opens the queries of agents, which are logged to learn from use, and says which key seals which query.
 
 One key seals what an agent asked of a namespace on one day (UTC), so the vault grows with agents and days and not with
 queries. An erasure of the agent destroys the keys of all its days. The key of the same day is not made again, so what

@@ -1,9 +1,9 @@
 """Checks who wrote a memory by the agent's own signature, which intake sealed beside the content (DESIGN 5).
 
 Intake checks signatures at the door. A member that has the memory's key checks them again, so it need not take intake's
-word: what the agent signed lies in the accepted record as it was sent, its signature (64 bytes) before it, and has to
-say what the record says. A member that reads into its voting context only what holds here is not led by a memory that
-the writer of the accepted stream put into an agent's mouth.
+word. The signed bytes lie in the accepted record as they were sent, behind the signature (64 bytes), and must say what
+the record says. A member that reads into its voting context only what holds here is not led by a memory that the writer
+of the accepted stream put into an agent's mouth.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def fault(
     codec: Codec, genesis: Genesis, *, memory_id: str, namespace: str, agent: str, text: str, sealed: bytes | None,
     key: bytes, topic: str = topics.EPISODES,
 ) -> str | None:  # fmt: skip
-    """What keeps a memory from being the agent's by its own signature, or None. Never raises for any bytes.
+    """Returns why a memory is not proven to be the agent's by its own signature; None if it is. Never raises for any
+    bytes.
 
     `sealed`: the accepted record's `sealed_signed`; `key`: the memory's, 32 bytes; `text`: its content, opened;
     `topic`: where it was published: of a finished task that of these. The answer repeats nothing of the content.
@@ -36,7 +37,7 @@ def fault(
     except sealing.SealError:
         return "what was signed cannot be opened with the memory's key"
     signature, value = opened[:SIGNATURE_BYTES], opened[SIGNATURE_BYTES:]
-    # Who has no key may send any signature to a namespace that asks for none: it proves nothing.
+    # A publisher without a key may send any signature to a namespace that requires none: it proves nothing.
     wrong = signatures.fault(genesis, topic, namespace, agent, value=value, signature=signature)
     if wrong is not None or agent not in genesis.agent_keys:
         return f"not signed by {agent}"
@@ -57,8 +58,8 @@ def meant(
     key: bytes, marks: Marks, space: bytes | None,
 ) -> bool:  # fmt: skip
     """Whether the agent itself has signed which slot this fills and which memories it supersedes; also where it does
-    neither, or nobody has to sign. `space`: the namespace's key (`core.labelling`), None where there is none. The rest
-    as of `fault`."""
+    neither, or nobody has to sign. `space`: the namespace's key (`core.labelling`); None if it has none. The other
+    arguments are those of `fault`."""
     if (marks.slot is None and marks.supersedes is None) or namespace not in genesis.signed:
         return True
     wrong = fault(

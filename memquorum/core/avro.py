@@ -1,6 +1,6 @@
 """Avro in single-object encoding: `C3 01`, the schema's CRC-64-AVRO fingerprint, the value (infra/decisions/0015).
 
-That needs no registry: a fingerprint names its schema, and every schema that was ever released lies in `schemas/`. The
+No registry is needed: a fingerprint names its schema, and `schemas/` holds every schema that was ever released. The
 schemas are data that the caller hands in, so that this module reads no files.
 """
 
@@ -9,11 +9,10 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable
+from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
-import fastavro
 import msgspec
-from fastavro.schema import to_parsing_canonical_form
 
 from memquorum.core import records
 from memquorum.core.prepared import prepare
@@ -24,7 +23,7 @@ _SINGLE_OBJECT = b"\xc3\x01"
 _PREFIX_BYTES = 10
 _CLASSES = vars(records)
 prepare(_CLASSES)
-# What Avro has a type for beside those of JSON.
+# The types that Avro has beside those of JSON.
 _TYPES = (bytes,)
 
 
@@ -81,7 +80,7 @@ class Codec:
         name = type(record).__name__
         out = io.BytesIO()
         out.write(self._prefix[name])
-        fastavro.schemaless_writer(out, self._schema[name], msgspec.to_builtins(record, builtin_types=_TYPES))
+        _fastavro().schemaless_writer(out, self._schema[name], msgspec.to_builtins(record, builtin_types=_TYPES))
         return out.getvalue()
 
     def decode(self, data: bytes) -> Any:
@@ -92,8 +91,9 @@ class Codec:
         return _read(known, data, _PREFIX_BYTES)
 
     def resolve(self, writer: Any, kind: type[T], data: bytes) -> T:
-        """The record that bytes without a framing hold, written with another's schema (`writer_of`), read into our own
-        by Avro's rules. Raises DecodeError, and WrongRecord where the schema is of a record of another name."""
+        """Decodes a record without a framing that was written with a foreign schema (`writer_of`), resolved into our
+        own schema by Avro's rules. Raises DecodeError, and WrongRecord where the schema is of a record of another
+        name."""
         known = self._reader[self._prefix[kind.__name__]]
         if writer["name"].rpartition(".")[2] != kind.__name__:
             raise WrongRecord(f"a {writer['name'][:64]}, but this topic takes {kind.__name__}")
@@ -110,8 +110,8 @@ class Codec:
 
 
 class _Reader(NamedTuple):
-    """How records with one fingerprint are read: by the schema they were written with, and into which (None: the same),
-    and the class of the record."""
+    """The schemas for records with one fingerprint: the writer's, the reader's (None: the same), and the class of the
+    record."""
 
     writer: Any
     reader: Any
@@ -125,7 +125,7 @@ def writer_of(schema: Any) -> Any:
     make work without an end: by what takes no bytes, or by records within themselves.
     """
     try:
-        parsed = fastavro.parse_schema(_without_logic(schema))
+        parsed = _fastavro().parse_schema(_without_logic(schema))
         fault = _endless(parsed, ()) if isinstance(parsed, dict) and parsed["type"] == "record" else "no record's"
     except Exception as error:  # fastavro raises whatever the schema led it to
         raise DecodeError(f"no schema of Avro ({type(error).__name__})") from None
@@ -141,13 +141,13 @@ def _without_logic(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     kept = {name: one for name, one in schema.items() if name != "logicalType" and not name.startswith("__")}
-    # What a default or an alias holds is no schema.
+    # The value of a default or an alias is no schema.
     return kept | {name: _without_logic(kept[name]) for name in ("type", "items", "values", "fields") if name in kept}
 
 
 def _endless(schema: Any, within: tuple[str, ...]) -> str:
-    """Why few bytes of a parsed schema could make work without an end; empty where they cannot. `within`: the records
-    that it stands in."""
+    """Returns why few bytes of a parsed schema could cause endless work; empty if they cannot. `within`: the records
+    that enclose it."""
     if isinstance(schema, list):
         return next(filter(None, (_endless(one, within) for one in schema)), "")
     if not isinstance(schema, dict):
@@ -159,7 +159,7 @@ def _endless(schema: Any, within: tuple[str, ...]) -> str:
     if kind in ("record", "error"):
         within = (*within, schema["name"])
         parts = [one["type"] for one in schema["fields"]]
-    # Where each field and each item takes a byte, the bytes bound the work.
+    # Each field and each item must take a byte, so that the bytes bound the work.
     if (kind == "fixed" and schema["size"] == 0) or (kind not in _LEAVES and (not parts or any(map(_nothing, parts)))):
         return "a field, or items of a list, that take no bytes"
     return _endless(parts, within) or (_endless(kind, within) if kind not in _KINDS else "")
@@ -177,7 +177,7 @@ def _read(known: _Reader, data: bytes, start: int) -> Any:
     stream = io.BytesIO(data)
     stream.seek(start)
     try:
-        record = msgspec.convert(fastavro.schemaless_reader(stream, known.writer, known.reader), known.kind)
+        record = msgspec.convert(_fastavro().schemaless_reader(stream, known.writer, known.reader), known.kind)
     except Exception as error:  # fastavro raises whatever the bytes led it to
         raise DecodeError(f"not a {known.kind.__name__}: {type(error).__name__}") from None
     if stream.tell() != len(data):
@@ -193,14 +193,22 @@ def _unknown(data: bytes) -> DecodeError:
 
 def _parse(schema: dict[str, Any]) -> tuple[str, bytes, Any]:
     """A schema's record name, fingerprint and parsed form; the input stays as it is."""
-    mark = _fingerprint(to_parsing_canonical_form(schema).encode())
-    return schema["name"], mark, fastavro.parse_schema(json.loads(json.dumps(schema)))
+    mark = _fingerprint(_fastavro().schema.to_parsing_canonical_form(schema).encode())
+    return schema["name"], mark, _fastavro().parse_schema(json.loads(json.dumps(schema)))
+
+
+@cache
+def _fastavro() -> Any:
+    """The library, imported once a schema or a record needs it: a client over HTTP has none (infra/decisions/0170)."""
+    import fastavro
+
+    return fastavro
 
 
 def _fingerprint(data: bytes) -> bytes:
     """CRC-64-AVRO of the Avro specification, the lowest byte first.
 
-    That of fastavro makes its table anew for each schema, which was two thirds of what a codec takes.
+    The one of fastavro builds its table for each schema, which took two thirds of the time of making a codec.
     """
     found = _EMPTY
     for byte in data:

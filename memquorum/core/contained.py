@@ -1,8 +1,8 @@
 """Runs a rule over texts of strangers so that one that raises spoils its own answer alone.
 
-Rules are meant to be total. Whoever calls one all the same decides what it answers for a text on which the rule fails:
-two texts do not say the same, a member abstains, a text is withheld. What failed is collected here; whoever does the
-work counts it and tells of it (`telemetry.bundle.Stage.contained`).
+Rules are meant to be total. The caller of a rule decides its answer for a text on which the rule fails: two texts do
+not say the same, a member abstains, a text is withheld. The failures are collected here; the caller counts and logs
+them (`telemetry.bundle.Stage.contained`).
 
 An error is named by its type alone: its words may hold content.
 """
@@ -70,7 +70,7 @@ class Failures:
         *args: _P.args,
         **kwargs: _P.kwargs,
     ) -> _T | _D:
-        """Calls a pure function of texts. Where it raises, notes that, and answers the default."""
+        """Calls a pure function of texts. If it raises, records the failure and returns the default."""
         found = attempt(rule, memory_ids, call, *args, **kwargs)
         if isinstance(found, Failed):
             self.note(found)

@@ -2,13 +2,13 @@
 
 `D_i = exp(-(t - t_last) / S_i)`, `D = Σ γ_i·D_i`, `σ² = (1/n) Σ (D_i - D)²`; D < δ nominates the memory.
 
-The arithmetic is decimal with 28 digits, not binary floating point: `decimal` rounds exp correctly, so D is the same
-number on every machine (the C library's exp is not), members can compare each other's D for equality, and D never rises
-with age, so that "has crossed" is the same as "is at least `span_ms` old". Scales and weights count as the decimal
-numbers that they are written as.
+The arithmetic is decimal with 28 digits, not binary floating point. `decimal` rounds exp correctly, so D is the same
+number on every machine (the C library's exp is not), and members can compare each other's D for equality. D never rises
+with age, so "has crossed" is the same as "is at least `span_ms` old". Scales and weights count as the decimal numbers
+that they are written as.
 
-That exactness is paid for where it matters: binary floating point is right to far more than nine digits on every
-machine, so it answers wherever the ninth digit cannot change the answer, forty times as fast, and decimals do the rest.
+Binary floating point is right to far more than nine digits on every machine, so it answers where the ninth digit cannot
+change the answer, forty times as fast; decimals do the rest.
 
 Ages are whole milliseconds, counted from the last access; a last access in the future counts as age 0. Results are
 decimals in [0, 1] or, with `_ppm`, millionths rounded down: D < δ and `decay_ppm` < δ in millionths then say the same
@@ -21,16 +21,19 @@ import math
 from collections.abc import Iterable
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
+from memquorum.core.late_numpy import np
 from memquorum.core.policy import MAX_SPAN_MS, PPM, DecayPolicy, Policy, PolicyError
 from memquorum.core.records import Crossing
 from memquorum.core.tiers import ALIVE, LONG_TERM
 from memquorum.ports import DueMemory
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _EXACT = Context(prec=28, rounding=ROUND_HALF_EVEN)
 _ZERO, _ONE, _PPM = Decimal(0), Decimal(1), Decimal(PPM)
@@ -39,7 +42,7 @@ _SLACK = 1e-9
 
 
 class Profile(Struct, frozen=True):
-    """What a decay is made of, for reports: millionths, the scales in the policy's order."""
+    """The parts of a decay, for reports: millionths, the scales in the policy's order."""
 
     age_ms: int
     scales_ppm: tuple[int, ...]
@@ -159,7 +162,7 @@ def scan(memories: Iterable[tuple[str, int]], as_of: int, policy: Policy) -> lis
 
 
 def crossings(due: Iterable[DueMemory], as_of: int, policy: Policy) -> tuple[Crossing, ...]:
-    """What of the due memories has crossed at `as_of`, in their order: a wake-up judges again, it does not believe.
+    """Returns the due memories that have crossed at `as_of`, in their order; each is judged here again.
 
     The schedule may have run ahead of the tick that is being answered.
     """

@@ -1,9 +1,9 @@
 """CloudEvents in structured mode: the whole event in the record's value, as JSON (CloudEvents 1.0, JSON format).
 
 A JSON object with a `specversion` is one, whatever a header says: headers are not signed and not kept with a dead
-letter, and no record of ours has a field of that name. What the record is stands in `data`, as an object, or in
-`data_base64`, as JSON or Avro. Of the envelope three things count: `type`, where it names another record; `source` with
-`id`, from which a record without an event id has one; `time`, for a record that says no time.
+letter, and no record of ours has a field of that name. The record itself stands in `data`, as an object, or in
+`data_base64`, as JSON or Avro. Three fields of the envelope count: `type`, if it names another record; `source` with
+`id`, from which a record without an event id has one; `time`, for a record without a time.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Event(Struct, frozen=True):
     data: dict[str, Any] | bytes
 
     def names(self, known: Collection[str]) -> str | None:
-        """Which of these records its type names, if it does: `AccessRecorded`, or anything that ends on a dot and
-        that."""
+        """Returns which of these records its type names, if it does: `AccessRecorded`, or anything that ends on a dot
+        and that."""
         last = self.type.rpartition(".")[2]
         return last if last in known else None
 

@@ -1,4 +1,4 @@
-"""What alive memories say, known again byte for byte by keyed digests, with a counting filter in front (SPEC C).
+"""Recognizes the contents of alive memories byte for byte by keyed digests, with a counting filter in front (SPEC C).
 
 A digest is an HMAC under a key of the namespace: a bare hash of text that can be guessed would tell that it was said,
 and where two namespaces say the same, nothing here is equal. Most texts are new, and the filter says so from a few
@@ -11,10 +11,14 @@ from __future__ import annotations
 import hmac
 import struct
 from array import array
+from typing import TYPE_CHECKING
 
-import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
+
+from memquorum.core.late_numpy import np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 CELLS = 10
 """Cells of the filter for each row: with seven places each, 0.8 % of what is new passes a full one."""
@@ -25,7 +29,8 @@ ROWS_MAX = 65_535
 
 
 class Digesting(Struct, frozen=True):
-    """How a namespace's texts are digested: under which 32-byte key, and with so many cells of the filter a row."""
+    """The parameters by which a namespace's texts are digested: a 32-byte key, and the number of cells of the filter
+    per row."""
 
     key: bytes
     cells: int = CELLS
@@ -39,7 +44,7 @@ def digest(key: bytes, text: str) -> bytes:
 class CountingFilter:
     """A counting Bloom filter over digests of 32 bytes: one that it was given, it never denies.
 
-    Which cells are a digest's, its own bytes say.
+    The bytes of a digest say which cells are its own.
     """
 
     def __init__(self, cells: int) -> None:
@@ -122,6 +127,6 @@ class Exact:
         return None
 
     def astray(self) -> int:
-        """How many digests since the last time got past the filter and were in no row."""
+        """Returns how many digests since the last call passed the filter and were in no row."""
         told, self._astray = self._astray, 0
         return told

@@ -1,17 +1,16 @@
-"""What an episode says of its own use, beside its content: type, sensitivity, purposes, jurisdiction (SPEC D).
+"""The facets of an episode, which say how its content may be used: type, sensitivity, purposes, jurisdiction (SPEC D).
 
 - `type`: one of `TYPES`; episodic where nothing is said.
 - `sensitivity`: how sensitive the content is, in [0, 1]; 0 where nothing is said. Kept in millionths.
 - `purposes`: what the content may be used for; for anything where none is named.
 - `jurisdiction`: whose law it is under, as ISO 3166 writes it (DE, US-CA; EU).
 
-What was made of memories is no freer than they are: it is as sensitive as the most sensitive of them at least, is for
-the purposes that all of them are for, and is under the law of each. So a memory can be under several, and can be for
-no purpose at all.
+A memory made of others is no freer than they are: at least as sensitive as the most sensitive of them, for the purposes
+that all of them are for, and under the law of each. So a memory can be under several, and can be for no purpose at all.
 
 One purpose binds nothing: `diffusion` says that the general form of it may be given in other namespaces, too (SPEC E;
-SEDM 3.4). What names it alone is for anything otherwise. What an agent makes of memories has it where the agent names
-it and all of them have it, and what the service makes of them where all of them do.
+SEDM 3.4). A memory that names it alone is otherwise for any purpose. A memory that an agent makes of others has it if
+the agent names it and all of them have it; one that the service makes, if all of them have it.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ class BadFacet(ValueError):
 
 
 class Said(Protocol):
-    """What a record says: an episode behind the wall, or the journal of one."""
+    """The facets that a record states: of an episode behind the wall, or of the journal of one."""
 
     @property
     def type(self) -> str:
@@ -62,15 +61,15 @@ class Said(Protocol):
 
     @property
     def jurisdiction(self) -> str | None:
-        """Whose law it is under."""
+        """The jurisdiction under whose law it is."""
 
     @property
     def summary(self) -> Summary | None:
-        """What makes it one that the service made of memories."""
+        """The summary that the service made of memories, if it is one."""
 
 
 class Kept(Protocol):
-    """What the store keeps of a memory: names joined by commas."""
+    """The facets that the store keeps of a memory: names joined by commas."""
 
     @property
     def sensitivity_ppm(self) -> int:
@@ -86,7 +85,7 @@ class Kept(Protocol):
 
 
 class Facets(Struct, frozen=True):
-    """What holds for a memory, as the store keeps it: see `Kept`."""
+    """The facets that hold for a memory, as the store keeps them: see `Kept`."""
 
     type: str = EPISODIC
     sensitivity_ppm: int = 0
@@ -98,11 +97,11 @@ _PLAIN = Facets()
 
 
 def facets(said: Said, sources: Iterable[Kept] = ()) -> Facets:
-    """What holds for a memory that says this and was made of these."""
+    """Returns the facets of a memory that states `said` and was made of `sources`."""
     sources = tuple(sources)
     if not sources and said.sensitivity_ppm is None and not said.purposes and said.jurisdiction is None:
         return _PLAIN if said.type == EPISODIC else Facets(said.type)
-    # What the service made of memories says nothing of its own; whoever else is silent lets nothing cross.
+    # The service's own summaries state no purposes; for any other memory without purposes nothing crosses.
     told = [",".join(said.purposes) or None] if said.purposes or not sources or said.summary is None else []
     laws = set() if said.jurisdiction is None else {said.jurisdiction}
     for source in sources:
@@ -125,7 +124,7 @@ def _common(every: Iterable[str | None]) -> str | None:
         diffuse = diffuse and diffuses(one)
     if allowed is None:
         return DIFFUSION if diffuse else None
-    # What is for no purpose is for this one neither.
+    # A memory without an allowed purpose is not for diffusion either.
     return ",".join(sorted(allowed | {DIFFUSION} if diffuse and allowed else allowed))
 
 

@@ -1,4 +1,4 @@
-"""The order in which records of many namespaces are let in, and how many may be on their way (docs/tenants.md).
+"""The order in which records of many namespaces are let in, and how many may be on their way (docs/operate/tenants.md).
 
 `Fair` is start-time fair queueing: each namespace has a queue, its records keep their order, and the queue is served
 next whose first record would have begun first, had each namespace an equal share. So one record of a namespace that
@@ -19,7 +19,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 TARGET_S = 1.5
-"""How long what is on its way should take those behind."""
+"""Seconds that the records in progress should take the stages behind."""
 LEAST, MOST = 48, 20_000
 """Bounds of the window, in units of cost."""
 _STALLED_S = 5.0
@@ -30,7 +30,8 @@ _COST_FREE, _COST_BYTES, _COST_MOST = 256, 128, 640
 
 
 def cost(size: int) -> int:
-    """What a record of so many bytes costs those behind: texts have a most, so a record has one, too."""
+    """Returns the cost, for the stages behind, of a record of so many bytes; texts have a largest size, so costs are
+    bounded."""
     return min(1 + max(0, size - _COST_FREE) // _COST_BYTES, _COST_MOST)
 
 
@@ -45,7 +46,7 @@ class Fair(Generic[T]):
 
     def __init__(self) -> None:
         self._queues: dict[str, _Queue[T]] = {}
-        # Of each namespace that waits: when its first record begins, in served cost, and whose turn was given first.
+        # A heap of the waiting namespaces: (the served cost at which its first record begins, order of arrival, name).
         self._heads: list[tuple[float, int, str]] = []
         self._now, self._turn, self._count = 0.0, 0, 0
 
@@ -54,12 +55,12 @@ class Fair(Generic[T]):
         return (item for queue in self._queues.values() for _, item in queue.items)
 
     def __len__(self) -> int:
-        """How many records wait."""
+        """The number of records that wait."""
         return self._count
 
     @property
     def namespaces(self) -> int:
-        """How many namespaces wait."""
+        """The number of namespaces that wait."""
         return len(self._heads)
 
     def waits(self, namespace: str) -> bool:
@@ -86,7 +87,7 @@ class Fair(Generic[T]):
         return True
 
     def peek(self) -> int:
-        """What the next one costs. Raises IndexError where none waits."""
+        """Returns the cost of the next record. Raises IndexError where none waits."""
         return self._queues[self._heads[0][2]].items[0][0]
 
     def pop(self) -> T:
@@ -120,7 +121,7 @@ class Fair(Generic[T]):
 
 
 class Window:
-    """How much may be on its way, in units of cost. Times are seconds of a clock that only runs forward."""
+    """Bounds the records in progress, in units of cost. Times are seconds of a clock that only runs forward."""
 
     def __init__(self, now_s: float) -> None:
         self.size = float(LEAST)
@@ -130,7 +131,7 @@ class Window:
 
     @property
     def limit(self) -> float:
-        """How much may be on its way now."""
+        """The units of cost that may be in progress now."""
         return self.size + self._given
 
     def holds(self, out: int, units: int) -> bool:
@@ -139,10 +140,10 @@ class Window:
         return out <= max(self.limit, units)
 
     def saw(self, finished: int, waits: bool, now_s: float) -> None:
-        """Those behind have finished so much more since the last call. `waits`: records wait for room.
+        """Notes that the stages behind have finished so much more since the last call. `waits`: records wait for room.
 
-        Where nothing is finished for `_STALLED_S` they may be away, for hours: then what waits goes on slowly, since it
-        is nowhere as safe as where it goes. It is as if so much had been finished.
+        If nothing is finished for `_STALLED_S`, they may be away for hours: waiting records then go on slowly, since
+        they are safest in the stream that they go to. It is as if so much had been finished.
         """
         self._done += finished
         if finished or not waits:
@@ -150,7 +151,7 @@ class Window:
         elif now_s - self._moved >= _STALLED_S:
             self._moved, self._given = now_s, self._given + LEAST
         if not waits:
-            # How fast they are is found anew each time: it depends on the texts, and on who else uses the machine.
+            # Their speed is measured again each time: it depends on the texts, and on the other load of the machine.
             self._samples.clear()
             self.size = float(LEAST)
             return

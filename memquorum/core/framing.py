@@ -1,4 +1,4 @@
-"""What the bytes of an outside record are, told by the first of them: JSON, Avro, or Avro in a registry's framing.
+"""Tells the format of an outside record by its first byte: JSON, Avro, or Avro in a registry's framing.
 
 `{`         a JSON object, or a CloudEvent in structured mode that carries one (`core.enveloped`)
 `C3 01`     Avro in single-object encoding
@@ -33,7 +33,7 @@ _TAKEN = "send a JSON object ('{') or single-object Avro (0xc3 0x01)"
 
 
 class Unread(ValueError):
-    """Bytes that are none of these; `code` is one of intake's reason codes."""
+    """Bytes in none of these formats; `code` is one of intake's reason codes."""
 
     def __init__(self, code: str, field: str | None, detail: str) -> None:
         super().__init__(detail)
@@ -41,8 +41,8 @@ class Unread(ValueError):
 
 
 class Written(Struct, frozen=True):
-    """What a registry says of a framing: the `writer`'s schema as `avro.writer_of` reads it, or that what follows is
-    JSON; or else the `fault` and its `code`, one of intake's reason codes."""
+    """A registry's answer for a framing: the `writer`'s schema as `avro.writer_of` reads it, or that JSON follows; or
+    else the `fault` and its `code`, one of intake's reason codes."""
 
     writer: Any = None
     json: bool = False
@@ -51,7 +51,7 @@ class Written(Struct, frozen=True):
 
 
 def schema_id(data: bytes | None) -> int | uuid.UUID | None:
-    """The schema that a registry's framing names; None where the bytes are none, or too few."""
+    """Returns the schema that a registry's framing names; None if the bytes are in no such framing, or too few."""
     end = _ENDS.get(data[0], 0) if data else 0
     if not end or data is None or len(data) < end:
         return None
@@ -59,8 +59,8 @@ def schema_id(data: bytes | None) -> int | uuid.UUID | None:
 
 
 def understood(schema_type: str, text: str, references: bool) -> Written:
-    """What a registry's schema says of a framing. `schema_type`: AVRO, JSON or PROTOBUF; `references`: whether it is
-    made of other schemas of the registry."""
+    """Reads a registry's schema as the description of a framing. `schema_type`: AVRO, JSON or PROTOBUF; `references`:
+    whether it is made of other schemas of the registry."""
     if schema_type == "JSON":
         return Written(json=True)
     if schema_type != "AVRO":

@@ -11,12 +11,12 @@ _MEMORIES = uuid.UUID("6d656d71-756f-5275-8d2d-6d656d6f7279")
 _UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 _LINE = "memquorum/"
-"""How the event ids begin that are made here. No other event id from outside may begin so (decision 142)."""
+"""The prefix of the event ids that are made here. No other event id from outside may begin so (decision 142)."""
 _MADE = re.compile(_LINE + "([a-z]+)/([0-9a-f]{32})/[0-9a-f]{64}")
 PLACE, SIGNED, CLOUD, SESSION, LESSON, USE, SUMMARY = (
     "place", "signed", "cloudevent", "session", "lesson", "use", "summary",
 )  # fmt: skip
-"""What an event id is made from."""
+"""The sources that an event id is made from."""
 _BY_INTAKE = frozenset({PLACE, SIGNED, CLOUD})
 
 DEFAULT_NAMESPACE = "default"
@@ -41,7 +41,7 @@ def made_event_id(kind: str, agent: str | None, *said: str) -> str:
 
 
 def is_anothers(event_id: str, agent: str | None) -> bool:
-    """Whether an event id begins like those that are made here, and is none that was made for this agent."""
+    """True if an event id begins like those that are made here, and was not made for this agent."""
     made = _MADE.fullmatch(event_id)
     return event_id.startswith(_LINE) and (made is None or made[2] != _tag(agent))
 
@@ -58,13 +58,14 @@ def made_by_intake(event_id: str) -> bool:
 
 
 def claim(kind: str, namespace: str, agent: str | None) -> bytes:
-    """Whose an event id is, as the vault keeps it: SHA-256 of the agent, and of the `kind` of record that it sent."""
+    """Returns the owner of an event id, as the vault keeps it: SHA-256 of the agent, and of the `kind` of record that
+    it sent."""
     return sha256(*map(_bytes, ("claim", kind, namespace, agent or "")))
 
 
 def event_digest(namespace: str, event_id: str, agent: str | None = None) -> bytes:
-    """Returns what a refusal bears for whoever knows the event: SHA-256 of its namespace and id, and of its agent where
-    one is given."""
+    """Returns the digest by which a client that knows the event finds its refusal: SHA-256 of its namespace and id, and
+    of its agent if one is given."""
     return sha256(*map(_bytes, ("event", namespace, event_id, *(() if agent is None else (agent,)))))
 
 
@@ -83,8 +84,8 @@ def origin_event_id(agent: str | None, topic: str, partition: int, offset: int) 
 
 
 def signed_event_id(agent: str, topic: str, value: bytes) -> str:
-    """The event id of a record that carries none and that its agent signed: its signed bytes, so that whoever publishes
-    them again says nothing new."""
+    """Returns the event id of a signed record that carries none: made from its signed bytes, so that publishing them
+    again repeats the same event."""
     return made_event_id(SIGNED, agent, topic, hashlib.sha256(value).hexdigest())
 
 
@@ -93,15 +94,16 @@ def cloud_event_id(agent: str | None, source: str, event_id: str) -> str:
     return made_event_id(CLOUD, agent, source, event_id)
 
 
-def use_event_id(agent: str, event_id: str, memory_id: str) -> str:
-    """The event id of one memory's use, where a request of that event id told of several."""
-    return made_event_id(USE, agent, memory_id, event_id)
+def use_event_id(agent: str, event_id: str) -> str:
+    """The event id of a use that the retrieval service publishes: `event_id` is the request's."""
+    return made_event_id(USE, agent, event_id)
 
 
 def session_digest(namespace: str, agent: str | None, session: str) -> str:
-    """What the event ids end with of the finished tasks that a session was, or, with `agent`, that agent's part of it.
+    """Returns the digest that the event ids of a session's finished tasks end with; with `agent`, those of that agent's
+    part of it.
 
-    The database makes the same of a memory's session (`trial_sessions`), so that no verifier need be told that.
+    The database computes the same from a memory's session (`trial_sessions`), so a verifier need not be given it.
     """
     told = f"{len(namespace)}:{namespace}{len(agent or '')}:{agent or ''}{session}"
     return hashlib.sha256(_bytes(told)).hexdigest()
@@ -126,8 +128,8 @@ def lesson_event_id(agent: str, task: str, place: int) -> str:
     return made_event_id(LESSON, agent, task, str(place))
 
 
-# What earlier releases gave such records for event ids. Anybody could use one up, so intake gives them no more: it only
-# finds by them what such a release let in already.
+# The event ids that earlier releases gave such records. Anybody could use one up, so intake makes them no more: it only
+# finds by them the records that such a release accepted.
 
 
 def place_uuid(topic: str, partition: int, offset: int) -> str:

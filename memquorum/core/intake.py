@@ -1,23 +1,23 @@
-"""The wall: what comes in from outside is checked here once, so that nothing behind it has to doubt (DESIGN 4).
+"""Validates the records that come in from outside, once, so that the code behind it need not (DESIGN 4).
 
 Bytes of an outside topic are JSON, Avro, or one of them in an envelope or a registry's framing (`core.framing`). All
-are held to the same schema and the same limits, and end as an intent that the worker seals and writes to the accepted
-stream, or as a Refusal that names the field and the reason and repeats no content.
+are held to the same schema and the same limits. Each ends as an intent, which the worker seals and writes to the
+accepted stream, or as a Refusal, which names the field and the reason and repeats no content.
 
-What a record may hold:
+The fields of a record:
 
 - `namespace`: 1 to 128 of `A-Z a-z 0-9 . _ : @ + -`, the first a letter or digit; absent means `default`.
 - `agent`, `subject`, `event_id`, `session`, and the texts that are only carried along (`records.episodes.Carried`):
   1 to 128 printable characters, no blank at either end.
-- Of these, and of `path` and attributes, names and texts are brought into Unicode's composed form (`names.normal`);
-  an `agent` that is not in it is refused, and an `event_id` and what is said in words stay as they are.
+- Of these, and of `path` and attributes, names and texts are brought into Unicode's composed form (`names.normal`). An
+  `agent` that is not in it is refused. An `event_id`, and texts in words, stay as they are.
 - `content`, `query`, `goal`: up to 64 KiB of UTF-8, not blank, without NUL, which the store's text cannot hold; a
   task's `inputs` and `outputs` likewise, and they may be blank. `tools`: up to 64, each of up to 4 KiB.
 - `reward`, `confidence`, `uncertainty`: numbers in [0, 1].
 - `occurred_at`, `accessed_at`, `asked_at`, `ended_at`, `finished_at`, `given_at`: milliseconds since the epoch, from
   the year 2000 to one day ahead of the clock.
-- `memory_id`: a UUID with hyphens, in either case; `derives_from`: up to 64 of them; `supersedes`: up to 8;
-  `memory_ids`, `retrieved`, `helped`, `did_not_help`: up to 1,000.
+- `task`: a UUID with hyphens, in either case; `derives_from`: up to 64 of them; `supersedes`: up to 8; `memory_ids`:
+  of a use 1 to 100, of a query up to 1,000; `retrieved`, `helped`, `did_not_help`: up to 1,000.
 - `outcome`: of a task, one of `experience.texts.OUTCOMES`; `configuration`: a SHA-256 in hexadecimal; `seed`: in [0,
   2^63).
 - `links`: up to 16, each of a kind, to a memory or to a name (`core.linking`).
@@ -40,7 +40,7 @@ from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from memquorum import topics
 from memquorum.core import asked, enveloped, facets, framing, ids, jsontext, labelling, linking, names, sealing
@@ -60,6 +60,7 @@ from memquorum.core.privacy.finding import RULES
 from memquorum.core.privacy.sensitivity import Weights, suggested_ppm
 from memquorum.core.reasons import Reason
 from memquorum.core.records import (
+    USES_MOST,
     AccessAccepted,
     AccessRecorded,
     ClockRequested,
@@ -77,7 +78,7 @@ from memquorum.core.records import (
     Task,
     TaskFinished,
 )
-from memquorum.core.records.episodes import SHARES, Carried, Said, taken
+from memquorum.core.records.episodes import SHARES, Carried, Said, fields_of
 
 V = TypeVar("V")
 W = TypeVar("W")
@@ -99,9 +100,10 @@ _NO_CONFIGURATION = hashlib.sha256(b"").hexdigest()
 
 
 class Origin(Struct, frozen=True):
-    """Where a record came from. `timestamp_ms`: what Kafka says of its time, −1 if nothing.
+    """The place that a record came from. `timestamp_ms`: Kafka's timestamp of it, −1 if it has none.
 
-    `first`: partition and offset where it was refused, if this is a replay: what has no event id keeps that of there.
+    `first`: of a replay, the partition and offset where it was refused; its event id is made from these if it carries
+    none.
     """
 
     topic: str
@@ -112,7 +114,7 @@ class Origin(Struct, frozen=True):
 
 
 class Refusal(Struct, frozen=True):
-    """Why a record stays outside. `detail` says what was wrong and what to do, and repeats nothing of the content."""
+    """The reason why a record was refused. `detail` says what was wrong and what to do, and repeats no content."""
 
     reason: Reason
     field: str | None
@@ -137,16 +139,16 @@ class EpisodeIntent(Said, frozen=True, kw_only=True):
     earlier: str | None = None
     """The event id that earlier releases gave this record, which comes without one; None where it has its own."""
     names: tuple[str, ...] = ()
-    """What those of its links are to that are to a name, in their order."""
+    """The names that its links point to, in the order of the links that name one."""
     labels: Labels = Labels()
-    """What it is filed under."""
+    """The key, path and attributes that it is filed under."""
     signed: bytes | None = None
     """The agent's signature, checked, and after it the bytes that it signed (`core.authorship`); None: it did not
     sign."""
 
 
 class EndIntent(Struct, frozen=True):
-    """A session that is called over: what the agent said in it, or every agent."""
+    """The end of a session: of one agent's part of it, or of every agent's."""
 
     event_id: str
     namespace: str
@@ -155,8 +157,19 @@ class EndIntent(Struct, frozen=True):
     ended_at: int
 
 
+class AccessIntent(AccessAccepted, frozen=True, kw_only=True):
+    """A use record in which some ids are not valid memory ids. `refusal`: the ids and the reason; the others count."""
+
+    refusal: Refusal
+
+    @property
+    def accepted(self) -> AccessAccepted:
+        """The use as it goes into the accepted stream."""
+        return AccessAccepted(self.event_id, self.memory_ids, self.namespace, self.agent, self.accessed_at)
+
+
 class TickIntent(Struct, frozen=True):
-    """A tick that is asked for on every shard."""
+    """A tick that is requested for every shard."""
 
     event_id: str
     as_of: int
@@ -200,15 +213,15 @@ def accept(
     signs: bool = False,
     failures: Failures | None = None,
 ) -> Intent | Refusal:
-    """What a record of an outside topic asks for, or why it stays outside. Never raises for any bytes.
+    """Checks a record of an outside topic: returns its intent, or why it is refused. Never raises for any bytes.
 
     `now_ms` is the time: the wall clock, or, where the clock is `driven`, the last tick (0 before the first). A record
     without a time of its own gets, by the wall clock, the time that Kafka gave it, since a redelivery then gets the
     same; where the clock is driven, the last tick. `genesis` says who must sign, `signature` is the header; without a
-    genesis nobody must. `granted`: the header by which an API key takes slots. `refused`: whose orders stay outside,
-    whatever the genesis says. `written`: what a schema registry says of the record, if it is in such a framing.
-    `signs`: it will be signed, so the names that only a signature may use are left to whoever checks that. A record on
-    which a check raises stays outside; `failures` takes that.
+    genesis nobody must. `granted`: the header by which an API key takes slots. `refused`: the signers whose orders are
+    refused, whatever the genesis says. `written`: what a schema registry says of the record, if it is in such a
+    framing. `signs`: it will be signed later, so the check of names that only a signature may use is left to the one
+    who verifies it. A record on which a check raises is refused; `failures` takes the error.
     """
     place = "/".join(map(str, (origin.topic, *(origin.first or (origin.partition, origin.offset)))))
     return (failures or Failures()).answer(
@@ -270,10 +283,10 @@ def _accept(
 
 
 def suggesting(intent: Intent | Refusal, weights: Weights, failures: Failures | None = None) -> Intent | Refusal:
-    """The intent, with the sensitivity that its content suggests where its publisher said none (`core.privacy`).
+    """Returns the intent with the sensitivity that its content suggests, if its publisher stated none (`core.privacy`).
 
-    A summary says what its sources say, and is as sensitive as they are: nothing is suggested for it. What the rules
-    fail on is as sensitive as can be. `failures`: takes that.
+    A summary says what its sources say, and is as sensitive as they are: nothing is suggested for it. A text on which
+    the rules fail counts as most sensitive. `failures`: takes the errors.
     """
     if not isinstance(intent, EpisodeIntent) or intent.sensitivity_ppm is not None or intent.summary is not None:
         return intent
@@ -287,13 +300,13 @@ def suggesting(intent: Intent | Refusal, weights: Weights, failures: Failures | 
 
 
 def recorded(codec: Codec, data: bytes, topic: str = topics.EPISODES) -> Outside | None:
-    """The record that bytes of an outside topic are, as `accept` reads them; None where they are none."""
+    """Decodes a record of an outside topic as `accept` does; None if the bytes are no such record."""
     found = _read(codec, data, topic)
     return None if found is None else found[0]
 
 
 def _read(codec: Codec, data: bytes, topic: str) -> tuple[Outside, framing.Named | None] | None:
-    """The record and its CloudEvent's name; None where the bytes are none, or reading them raises."""
+    """Decodes a record with the name of its CloudEvent; None if the bytes are no record, or reading them raises."""
     found = attempt("intake", (), _record, codec, data, topic)
     return None if isinstance(found, Failed) else found
 
@@ -378,7 +391,7 @@ def seal_episode(
         intent = replace(intent, slot=labelling.slot(space, labels), label=labelling.label(space, labels))
     signed = None if intent.signed is None else sealing.seal_signed(key, second, intent.signed, intent.memory_id)
     return EpisodeAccepted(
-        **taken(Said, intent),
+        **fields_of(Said, intent),
         event_id=intent.event_id,
         memory_id=intent.memory_id,
         namespace=intent.namespace,
@@ -434,7 +447,7 @@ def _event_ids(
     if named is not None:
         return ids.cloud_event_id(record.agent, *named), ids.cloud_uuid(*named)
     if signed is not None and record.agent is not None:
-        # Its place would make of one saying as many as there are strangers who publish it again.
+        # Made from its place, the id would differ each time that a stranger publishes the same bytes again.
         return ids.signed_event_id(record.agent, origin.topic, signed), ids.signed_uuid(origin.topic, signed)
     place = (origin.topic, *(origin.first or (origin.partition, origin.offset)))
     return ids.origin_event_id(record.agent, *place), ids.place_uuid(*place)
@@ -443,7 +456,8 @@ def _event_ids(
 def _check_own(record: Published) -> None:
     """Raises _Refused where an event id from outside is one that is made here, for another agent or by intake alone.
 
-    An episode that failed comes again with the id that intake gave it: the vault knows that (`workers.intake.claims`).
+    An episode that failed comes again with the id that intake gave it: the vault knows that
+    (`workers.intake.event_owners`).
     """
     event_id = record.event_id or ""
     again = isinstance(record, EpisodeRecorded | TaskFinished)
@@ -478,7 +492,7 @@ def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeI
     if memory_id in supersedes:
         raise _Refused(Reason.BAD_ID, "supersedes", "names the episode itself; name what was said before")
     links, named = _links(record.links, namespace, memory_id)
-    said: dict[str, Any] = {name: _carried(name, value) for name, value in taken(Carried, record).items()}
+    said: dict[str, Any] = {name: _carried(name, value) for name, value in fields_of(Carried, record).items()}
     said |= {f"{name}_ppm": _optional(name, getattr(record, name), _share) for name in SHARES}
     intent = EpisodeIntent(
         event_id=event_id,
@@ -534,12 +548,12 @@ def _task(record: TaskFinished, origin: Origin, clock: _Clock) -> EpisodeIntent:
 
 
 def task_content(record: TaskFinished) -> str:
-    """What a task says in words, as it is sealed. `record`: one that was let in."""
+    """Returns the texts of a task as they are sealed. `record`: one that was accepted."""
     return Texts(record.goal, record.inputs or "", record.outputs or "", record.tools).content
 
 
 def _checked_texts(record: TaskFinished) -> str:
-    """What a task says in words, as it is sealed."""
+    """Checks the texts of a task and returns them as they are sealed."""
     _text("goal", record.goal)
     for name in ("inputs", "outputs"):
         _text(name, getattr(record, name) or "", blank=True)
@@ -551,7 +565,7 @@ def _checked_texts(record: TaskFinished) -> str:
 
 
 def _ended(record: TaskFinished, agent: str) -> Task:
-    """How a task ended, says whom, and what it ran under."""
+    """Reads how a task ended, who says so, and the configuration it ran under."""
     if record.outcome not in OUTCOMES:
         raise _Refused(Reason.OUT_OF_RANGE, "outcome", f"must be one of {', '.join(OUTCOMES)}")
     if record.outcome == UNKNOWN and record.said_by is not None:
@@ -592,9 +606,10 @@ def _feedback(record: FeedbackGiven, origin: Origin, clock: _Clock) -> FeedbackA
 
 
 def _check_purpose(record: EpisodeRecorded) -> None:
-    """What takes a place, or leaves it empty, is said on purpose: a field that was forgotten takes nothing away."""
+    """Checks that a write which takes or empties a slot, or takes memories away, says so: a forgotten field must take
+    nothing."""
     if (record.key is not None or record.supersedes or record.clears) and not record.explicit:
-        told = "what takes a place is said on purpose: send explicit: true with key or supersedes"
+        told = "key and supersedes replace what was there: send explicit: true as well, to say that this is meant"
         raise _Refused(Reason.MISSING_FIELD, "explicit", told)
     if not record.clears:
         if record.content is None:
@@ -615,16 +630,27 @@ _SAYING = ("content", "attributes", "derives_from", "links", "summary")
 
 
 def _access(record: AccessRecorded, origin: Origin, clock: _Clock) -> AccessAccepted:
-    memory_id = names.uuid(record.memory_id)
-    if memory_id is None:
-        raise _Refused(Reason.BAD_ID, "memory_id", "not a UUID; send the id that a search or a receipt gave")
-    return AccessAccepted(
+    """Reads a use. Only ids that are no UUID are refused, not the others."""
+    if not 1 <= len(record.memory_ids) <= USES_MOST:
+        told = f"{len(record.memory_ids)} ids; 1 to {USES_MOST} are told in one record"
+        raise _Refused(Reason.TOO_MANY if record.memory_ids else Reason.MISSING_FIELD, "memory_ids", told)
+    found = [names.uuid(one) for one in record.memory_ids]
+    bad = [str(place) for place, one in enumerate(found, 1) if one is None]
+    told = (
+        f"of the {len(found)} ids, by their places, {', '.join(bad)}: no UUID; send ids that a search or a receipt gave"
+    )
+    if len(bad) == len(found):
+        raise _Refused(Reason.BAD_ID, "memory_ids", told)
+    accepted = AccessAccepted(
         event_id=_event_id(record.event_id, origin),
-        memory_id=memory_id,
+        memory_ids=tuple(dict.fromkeys(filter(None, found))),
         namespace=_namespace(record.namespace),
         agent=_agent("agent", record.agent),
         accessed_at=clock.time("accessed_at", record.accessed_at),
     )
+    if not bad:
+        return accepted
+    return AccessIntent(**asdict(accepted), refusal=Refusal(Reason.BAD_ID, "memory_ids", f"{told}. The others count"))
 
 
 def _query(record: QueryRecorded, origin: Origin, clock: _Clock) -> QueryIntent:
@@ -664,10 +690,11 @@ def _tick(record: ClockRequested, origin: Origin, clock: _Clock) -> TickIntent:
 
 
 def _ordered(codec: Codec, genesis: Genesis | None, data: bytes, origin: Origin, clock: _Clock) -> OrderAccepted:
-    """An order, or a request, of whoever may give it. It counts from when it comes in, whatever time it says itself."""
+    """Accepts an order or a request from a signer that may give it. It counts from the time it was accepted, whatever
+    time it states."""
     if genesis is None:
         raise _Refused(Reason.NOT_ENTITLED, None, "nobody may order anything here: no genesis file says who may")
-    # Before its first tick a driven clock says nothing.
+    # Before its first tick a driven clock has no time.
     at = clock.now_ms if clock.now_ms >= OLDEST_MS else clock.time("accepted_at", None)
     try:
         return table.let_in(codec, genesis, data, at, (origin.topic, origin.partition, origin.offset))
@@ -758,8 +785,8 @@ def _check_signature(
 
 
 def _check_composed(genesis: Genesis, record: Published) -> None:
-    """Where agents sign, members compare what was signed with the slot that an episode fills, and change neither: key
-    and path have to be signed in the form in which they are filed."""
+    """Checks that key and path were signed in the form in which they are filed: members compare the signed bytes with
+    the slot that an episode fills, and change neither."""
     if not isinstance(record, EpisodeRecorded) or (record.namespace or ids.DEFAULT_NAMESPACE) not in genesis.signed:
         return
     for name in ("key", "path"):
@@ -779,7 +806,7 @@ def _granted(genesis: Genesis, intent: EpisodeIntent, data: bytes, header: bytes
 
 
 class _Clock(Struct, frozen=True):
-    """What time it is for one record."""
+    """The time of one record."""
 
     now_ms: int
     driven: bool
@@ -798,8 +825,8 @@ class _Clock(Struct, frozen=True):
         return value
 
     def episode(self, field: str, value: int | None) -> dict[str, Any]:
-        """When an episode occurred, and when it came in. Who drives the clock says what time it is: there nothing comes
-        in before it occurred."""
+        """Returns when an episode occurred and when it was accepted. A driven clock sets the time: an episode is never
+        accepted before it occurred."""
         at = self.time(field, value)
         return {"occurred_at": at, "accepted_at": max(self.now_ms, at) if self.driven else self.now_ms}
 
@@ -834,7 +861,8 @@ def _links(said: tuple[Link, ...], namespace: str, own: str) -> tuple[tuple[Link
                 raise _Refused(Reason.MISSING_FIELD, "links", "a memory requires memories: send `to`, not `name`")
             found.append(Link(link.kind, name=_name("links", link.name)))
             continue
-        # What is no UUID is an event id. It is not repeated: who takes `to` for `name` must not tell the topics a name.
+        # A text that is no UUID is an event id. It is not repeated: a publisher that puts a name in `to` must not leak
+        # it to the topics.
         to = _plain("links", link.to or "")
         to = names.uuid(to) or ids.memory_id(namespace, to)
         if own in linking.meant(namespace, to):
@@ -845,7 +873,7 @@ def _links(said: tuple[Link, ...], namespace: str, own: str) -> tuple[tuple[Link
 
 
 def _labels(record: EpisodeRecorded) -> Labels:
-    """What it is filed under."""
+    """Reads the key, path and attributes that it is filed under."""
     path = record.path
     if path is not None:
         path = names.normal(_sound("path", path, labelling.path_fault(path)))
@@ -868,7 +896,7 @@ def _event_id(value: str | None, origin: Origin) -> str:
 
 
 def _name(field: str, value: str) -> str:
-    """A name in its composed form: whoever asks for it asks for that."""
+    """Checks a name and returns it in its composed form, in which it is also looked up."""
     found = names.normal(_plain(field, value))
     return _sound(field, found, names.name_fault(found))
 

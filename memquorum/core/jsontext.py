@@ -98,7 +98,7 @@ def from_plain(value: dict[str, Any], kind: type[T]) -> T:
             raise JsonRefused(
                 "unknown_field", said, f"{strange}no field of {kind.__name__}; its fields are {', '.join(known)}"
             )
-    # What is null is not there; a default that is no null stands for it.
+    # A null field counts as absent; its default takes its place, unless that is null.
     found = {name: one for name, one in value.items() if one is not None}
     for name, required in known.items():
         if required and name not in found:
@@ -141,7 +141,7 @@ _TYPES = {
 _SAID = re.compile(r"Expected `(?P<wanted>\w++)[^`]*+`, got `(?P<found>\w+)` - at `\$\.(?P<field>\w+)")
 
 
-# Of a record within the record: Object missing required field `by` - at `$.summary`.
+# Matches the place of an error in a nested record: Object missing required field `by` - at `$.summary`.
 _WITHIN = re.compile(r"`\$\.(?P<field>\w+)")
 
 
@@ -151,7 +151,7 @@ def _refused(said: str) -> JsonRefused:
         within = _WITHIN.search(said)
         assert within is not None, said
         return JsonRefused("wrong_type", within["field"], "is not what the schema has there")
-    # Where a number is wanted, a float is one that is no whole one.
+    # If a number is wanted, msgspec's `float` means a fraction.
     found = "a fraction" if match["found"] == "float" else _TYPES[match["found"]]
     return JsonRefused("wrong_type", match["field"], f"must be {_TYPES[match['wanted']]}, not {found}")
 
@@ -204,7 +204,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class _Constant:
-    """What Python's reader takes as a number and JSON has not: NaN, Infinity, -Infinity."""
+    """A number that Python's reader takes and JSON does not have: NaN, Infinity, -Infinity."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -17,8 +17,8 @@ class Kept(MutableMapping[K, V]):
     """
 
     def __init__(self, of: Callable[[V], int], size: int, most: int | None = None) -> None:
-        """`size`: of all values, in whatever unit `of` measures one. `most`: how many; None for any number. What is
-        larger than all the room is not kept."""
+        """`size`: of all values, in whatever unit `of` measures one. `most`: how many; None for any number. A value
+        larger than `size` is not kept."""
         self._most, self._room, self._of = most, size, of
         self._held: OrderedDict[K, V] = OrderedDict()
         self.size = 0

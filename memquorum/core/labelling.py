@@ -1,12 +1,13 @@
-"""What an agent files a memory under: a key, a path and attributes; and what stands for them where nobody reads them.
+"""The labels of a memory, which an agent files it under (a key, a path and attributes), and the keyed digests that
+stand for them.
 
 - `key`: with `path` it names the slot that an explicit write fills (infra/decisions/0070).
 - `path`: segments below the namespace, `users/ada/notes`. A search below `users/ad` never finds `users/ada`.
 - `attributes`: a small JSON object. Its scalars can be asked for.
 
 All three are personal data. Behind the wall they lie sealed under the memory's key, in the clear only beside the
-content. What has to be compared is an HMAC under a key of the namespace's own: `slot` of path and key, `label` of path
-and attributes.
+content. For comparison there is an HMAC under a key of the namespace's own: `slot` of path and key, `label` of path and
+attributes.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ _MARK_BYTES = 16
 
 
 class Labels(Struct, frozen=True, omit_defaults=True):
-    """What a memory is filed under. `attributes`: a JSON object as `written` writes it; None: there are none."""
+    """The labels that a memory is filed under. `attributes`: a JSON object as `written` writes it; None if there are
+    none."""
 
     key: str | None = None
     path: str | None = None
@@ -50,13 +52,14 @@ _NOTHING = Labels()
 
 
 class Sealed(Labels, frozen=True, omit_defaults=True):
-    """What is sealed beside a content: its labels, and the names that its links are to, in their order."""
+    """The labels of a memory as they are sealed beside its content, with the names that its links point to, in their
+    order."""
 
     names: tuple[str, ...] = ()
 
 
 def path_fault(value: str) -> Fault | None:
-    """What keeps the text from being a path; None if nothing."""
+    """Returns why the text is no valid path; None if it is one."""
     if len(value) > PATH_CHARACTERS:
         return Fault("too_long", f"{len(value)} characters; {PATH_CHARACTERS} are the most")
     segments = value.split("/")
@@ -69,7 +72,7 @@ def path_fault(value: str) -> Fault | None:
 
 
 def attributes_fault(value: Mapping[str, Any]) -> Fault | None:
-    """What keeps a JSON object from being attributes; None if nothing. It repeats nothing of them."""
+    """Returns why a JSON object is no valid attributes; None if it is. The answer repeats nothing of them."""
     if len(value) > ATTRIBUTES_MOST:
         return Fault("too_many", f"{len(value)} attributes; {ATTRIBUTES_MOST} are the most")
     for name in value:
@@ -89,7 +92,7 @@ _INFINITE = "a number in it is not a finite one"
 
 
 def _unstorable(value: object) -> str | None:
-    """What no store could hold of a JSON value."""
+    """Returns the part of a JSON value that no store can hold."""
     if isinstance(value, str):
         if "\0" in value:
             return "NUL (U+0000), which the store's JSON cannot hold"
@@ -109,7 +112,8 @@ def _unstorable(value: object) -> str | None:
 
 
 def written(attributes: Mapping[str, Any]) -> str:
-    """Attributes as they are sealed and compared: without blanks, names in their order. What says the same is equal."""
+    """Attributes as they are sealed and compared: without blanks, names in their order. Equal attributes are written as
+    equal texts."""
     return json.dumps(attributes, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
@@ -147,13 +151,13 @@ def _composed(value: Any) -> Any:
 
 
 def slot(space: bytes, labels: Labels) -> str | None:
-    """What stands for the slot of a memory, as hexadecimal digits; None where it has no key. `space`: the namespace's
-    key, 32 bytes."""
+    """Returns the digest of the slot of a memory, as hexadecimal digits; None if it has no key. `space`: the
+    namespace's key, 32 bytes."""
     return None if labels.key is None else _mark(space, "slot", labels.path or "", labels.key)
 
 
 def label(space: bytes, labels: Labels) -> str | None:
-    """What stands for path and attributes of a memory; None where it has neither."""
+    """Returns the digest of path and attributes of a memory; None if it has neither."""
     if labels.path is None and labels.attributes is None:
         return None
     return _mark(space, "label", labels.path or "", labels.attributes or "")
@@ -171,14 +175,15 @@ def full(labels: Labels) -> str | None:
 
 
 def seal(key: bytes, nonce: bytes, labels: Labels, named: tuple[str, ...], memory_id: str) -> bytes | None:
-    """What is sealed beside a memory's content; None where there is nothing."""
+    """Seals the labels and link names of a memory; None if it has none."""
     told = {"key": labels.key, "path": labels.path, "attributes": labels.attributes, "names": list(named)}
     said = {name: value for name, value in told.items() if value}
     return sealing.seal_labels(key, nonce, json.dumps(said, ensure_ascii=False), memory_id) if said else None
 
 
 def opened(record: EpisodeAccepted, key: bytes) -> Sealed:
-    """What is sealed beside a memory's content. Raises SealError, and ValueError for what `seal` never wrote."""
+    """Opens the sealed labels and link names of a memory. Raises SealError, and ValueError for a text that `seal` never
+    wrote."""
     if record.sealed_labels is None:
         return Sealed()
     told = json.loads(sealing.open_labels(key, record.sealed_labels, record.memory_id))

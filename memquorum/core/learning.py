@@ -1,9 +1,9 @@
-"""What of an installation's own memories was used later, and which signals would have said so when they came.
+"""Learns from an installation's own memories which signals at intake foretell that a memory is used later.
 
 A memory was *used* if within a time after it was stored somebody read it, or a later episode said it again. Logistic
 regression over the signals, with whole-number coefficients, is fitted on the earlier part of the time axis and tested
-on the later one, beside the rank of the worth alone and the length alone. What would have been used of what was not
-stored nobody knows.
+on the later one, beside the rank of the worth alone and the length alone. It is not known which of the episodes that
+were not stored would have been used.
 
 In force (policy section `learned`), the score of an episode stands in salience for the rank of its worth, with the same
 weight. It lies in [0, 1], and half of what the fit saw lies below a half.
@@ -32,7 +32,7 @@ LEAST = 30
 """So many memories that were used, and so many that were not, a part has to have."""
 # The earlier part of what is told, in hundredths.
 _EARLIER = 70
-# Of a standard normal, 95 % lie within so many deviations.
+# The share of a standard normal within so many deviations is 95 %.
 _NORMAL_95 = 1.959964
 _RIDGE = 1.0
 _ROUNDS = 50
@@ -77,7 +77,7 @@ def signals(said: Said, characters: int, novelty_ppm: int | None, rank_ppm: int 
 
 
 def _each(of: LearnedPolicy) -> tuple[int, ...]:
-    """What belongs to each signal, in the order of `SIGNALS`."""
+    """Returns the coefficients of the signals, in the order of `SIGNALS`."""
     return (
         *(of.rank_ppm, of.novelty_ppm, of.reward_ppm, of.rewarded_ppm, of.confidence_ppm, of.sure_ppm),
         *(of.semantic_ppm, of.social_ppm, of.task_ppm, of.person_ppm, of.tool_ppm, of.length_ppm),
@@ -90,8 +90,8 @@ def _sum(learned: LearnedPolicy, values: Sequence[int]) -> int:
 
 
 def score_ppm(learned: LearnedPolicy, values: Sequence[int]) -> int:
-    """How likely an episode with these signals is to be used: a number in [0, 1], a half for the middle one of those
-    that were learned from."""
+    """Returns how likely an episode with these signals is to be used: a number in [0, 1], a half for the median of the
+    episodes it was learned from."""
     logit = (_sum(learned, values) - learned.middle_ppm) / PPM
     return round(PPM / (1.0 + math.exp(-max(-30.0, min(30.0, logit)))))
 
@@ -112,7 +112,7 @@ def digest(learned: LearnedPolicy) -> str:
 
 
 class Gathered:
-    """What one shard's journal says of its memories, entry by entry."""
+    """Gathers from one shard's journal, entry by entry, which memories were stored and used."""
 
     def __init__(self, within_ms: int) -> None:
         """`within_ms`: within which time after it was stored a memory counts as used."""
@@ -122,16 +122,19 @@ class Gathered:
         self._as_of = 0
 
     def take(self, effect: str, memory_id: str | None, as_of: int, detail: object) -> None:
-        """An entry. Whoever wrote a memory and reads it itself counts as well: it needed it."""
+        """Takes an entry. A use by the memory's own author counts as well: it needed the memory."""
         self._as_of = max(self._as_of, as_of)
         if isinstance(detail, Stored) and effect == "stored" and memory_id is not None:
             told = signals(detail, detail.characters, detail.novelty_ppm, detail.rank_ppm)
             self._stored.setdefault(memory_id, (as_of, told))
-        used = detail.reinforces if isinstance(detail, Stored) and effect == "reinforced" else None
+        used: tuple[str, ...] = ()
+        if isinstance(detail, Stored) and effect == "reinforced" and detail.reinforces is not None:
+            used = (detail.reinforces,)
         if isinstance(detail, Accessed):
-            used = memory_id
-        if used in self._stored and as_of <= self._stored[used][0] + self._within_ms:
-            self._used.add(used)
+            used = tuple(one.memory_id for one in detail.used)
+        for one in used:
+            if one in self._stored and as_of <= self._stored[one][0] + self._within_ms:
+                self._used.add(one)
 
     def examples(self) -> list[Example]:
         """The memories whose time to be used is over, in the order in which they were stored."""
@@ -151,9 +154,9 @@ class Measured(Struct, frozen=True):
     ahead: tuple[float, float, float] | None = None
 
 
-class Report(Struct, frozen=True):
-    """What was learned, and how well it holds. `earlier` and `later`: how many memories, and how many of them were
-    used."""
+class LearningReport(Struct, frozen=True):
+    """The learned coefficients, and how well they hold. `earlier` and `later`: how many memories, and how many of them
+    were used."""
 
     learned: LearnedPolicy
     earlier: tuple[int, int]
@@ -166,7 +169,7 @@ class Report(Struct, frozen=True):
         return all(one.ahead is not None and one.ahead[1] > 0 for one in self.measured[1:])
 
 
-def learn(examples: Sequence[Example], within_ms: int) -> Report:
+def learn(examples: Sequence[Example], within_ms: int) -> LearningReport:
     """Fits on the earlier part and tests on the later one. No memory of the earlier part has its time to be used in the
     later one. Raises NotEnough."""
     ordered = sorted(examples, key=lambda one: (one.stored_at, one.signals))
@@ -189,7 +192,7 @@ def learn(examples: Sequence[Example], within_ms: int) -> Report:
     }
     parts = {name: _parts(np.array(values), used_later) for name, values in scores.items()}
     first = parts["learned"]
-    return Report(
+    return LearningReport(
         learned=learned,
         earlier=(len(earlier), sum(one.used for one in earlier)),
         later=(len(later), sum(one.used for one in later)),

@@ -1,4 +1,4 @@
-"""Dead letters: a refused record's bytes, sealed under a key of their own, by nobody's name."""
+"""Dead letters: the bytes of a refused record, sealed under a key of their own, without an author."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from memquorum.core.records import EpisodeAccepted, EpisodeRecorded, IntakeRefus
 from memquorum.core.records.episodes import SHARES
 
 KEPT_MS = 7 * 24 * 3600 * 1000
-"""How long their topic keeps dead letters, and so an episode that failed its key (schemas/topics says the same)."""
+"""Milliseconds that the topic keeps dead letters, and a failed episode its key (schemas/topics says the same)."""
 
 
 def seal_payload(letter: str, key: bytes, nonce: bytes, payload: bytes) -> bytes:
@@ -27,7 +27,7 @@ def seal_payload(letter: str, key: bytes, nonce: bytes, payload: bytes) -> bytes
 
 
 def open_payload(letter: str, key: bytes, sealed: bytes) -> bytes:
-    """A refused record's bytes, for whoever repairs it. Raises SealError."""
+    """Opens a refused record's bytes, for repair. Raises SealError."""
     return sealing.open_sealed(key, sealed, _letter(letter))
 
 
@@ -71,7 +71,7 @@ def _links(accepted: EpisodeAccepted, key: bytes) -> tuple[Link, ...]:
 
 
 def _labels(accepted: EpisodeAccepted, key: bytes) -> dict[str, Any]:
-    """What it is filed under, as it was published; nothing where that cannot be opened."""
+    """Returns the labels of an episode as they were published; nothing if they cannot be opened."""
     try:
         filed = labelling.opened(accepted, key)
     except ValueError:

@@ -1,7 +1,8 @@
-"""What a publisher says that a memory is linked with, beside what follows by itself (SPEC D, provenance graph).
+"""The links of a memory that its publisher states, beside those that follow by themselves (SPEC D, provenance graph).
 
-- `requires`: a memory that it is of no use without. As long as this one is alive, that one is not let go for a budget.
-- `isA`, `partOf`, `friendOf`: a memory, or the name of what is in no memory: a thing, a person.
+- `requires`: a memory that it is of no use without. As long as this one is alive, that one is not forgotten for a
+  budget.
+- `isA`, `partOf`, `friendOf`: a memory, or the name of a thing or a person that no memory stands for.
 
 A name is personal data: behind the wall it lies sealed under the memory's key, in the clear only beside the content.
 """
@@ -21,7 +22,7 @@ MOST = 16
 
 
 def fault(links: Sequence[Link]) -> str | None:
-    """What keeps links from being stored, or None: intake lets none of that in."""
+    """Returns why links cannot be stored, or None; intake refuses all such links."""
     if len(links) > MOST:
         return f"{len(links)} links"
     for link in links:
@@ -42,7 +43,7 @@ def targets(namespace: str, links: Sequence[Link]) -> set[str]:
     return {one for link in links if link.to is not None for one in meant(namespace, link.to)}
 
 
-def found(own: str, namespace: str, links: Sequence[Link], there: Container[str]) -> list[tuple[str, str]]:
+def resolved_links(own: str, namespace: str, links: Sequence[Link], there: Container[str]) -> list[tuple[str, str]]:
     """The kind and the memory of each link of a memory to one that is there, each once."""
     told = dict[tuple[str, str], None]()
     for link in links:

@@ -1,11 +1,10 @@
 """A repetition becomes one memory with what it repeats only where nothing is lost by it (infra/decisions/0042).
 
 Subject and source have to be equal, so that an erasure by either names each copy by what it says of itself; and the
-gates of the newcomer may be no stricter than the memory's, since from then on it is the memory that is served. What has
-a key fills a slot, and becomes one with what fills that slot alone; what has a path or attributes, with what has the
-same alone, so that it is found by them. What names the memories whose place it is to take,
-or what it is linked with, stays one of its own: nothing else would hold that it named them. So does a summary, which
-repeats its sources by what it is.
+gates of the newcomer may be no stricter than the memory's, since from then on it is the memory that is served. A memory
+with a key fills a slot, and is merged only with the one that fills that slot; one with a path or attributes, only with
+one that has the same, so that it is found by them. A memory that names the ones it supersedes, or has links, stays
+separate: the merged memory would lose those names. So does a summary, which repeats its sources by what it is.
 """
 
 from __future__ import annotations
@@ -25,39 +24,39 @@ class Marked(Kept, Protocol):
 
     @property
     def subject(self) -> str:
-        """Whom it is about."""
+        """The subject that it is about."""
 
     @property
     def source(self) -> str | None:
-        """Where it came from."""
+        """The source that it came from."""
 
     @property
     def slot(self) -> str | None:
-        """What stands for the slot that it fills."""
+        """The digest of the slot that it fills."""
 
     @property
     def label(self) -> str | None:
-        """What stands for its path and attributes."""
+        """The digest of its path and attributes."""
 
 
 class Saying(Said, Protocol):
-    """What a record says of an episode."""
+    """The fields that a record of an episode states."""
 
     @property
     def subject(self) -> str:
-        """Whom it is about."""
+        """The subject that it is about."""
 
     @property
     def source(self) -> str | None:
-        """Where it came from."""
+        """The source that it came from."""
 
     @property
     def slot(self) -> str | None:
-        """What stands for the slot that it fills."""
+        """The digest of the slot that it fills."""
 
     @property
     def label(self) -> str | None:
-        """What stands for its path and attributes."""
+        """The digest of its path and attributes."""
 
     @property
     def supersedes(self) -> tuple[str, ...]:
@@ -65,16 +64,16 @@ class Saying(Said, Protocol):
 
     @property
     def links(self) -> tuple[Link, ...]:
-        """What its publisher says that it is linked with."""
+        """The links that its publisher states."""
 
     @property
     def summary(self) -> Summary | None:
-        """What makes it a summary."""
+        """The summary, if it is one."""
 
 
 class Marks(Struct, frozen=True):
-    """What two memories must agree on to be one; see `Marked`. `supersedes`: what it names, joined by commas.
-    `summary`: what makes it one, as `packed`. `linked`: of a newcomer, whether it names what it is linked with."""
+    """The fields that two memories must agree on to be merged; see `Marked`. `supersedes`: the ids it names, joined by
+    commas. `summary`: the summary as `packed`, if it is one. `linked`: of a newcomer, whether it has links."""
 
     subject: str
     source: str | None = None
@@ -99,7 +98,7 @@ def unpacked(data: bytes | None) -> Summary | None:
 
 
 def marks(said: Saying, sources: Iterable[Kept] = ()) -> Marks:
-    """What a memory would be marked with that says this and was made of these."""
+    """Returns the marks of a memory that states `said` and was made of `sources`."""
     holds = facets(said, sources)
     return Marks(
         said.subject, said.source, holds.sensitivity_ppm, holds.purposes, holds.jurisdictions, said.slot, said.label,
@@ -108,14 +107,14 @@ def marks(said: Saying, sources: Iterable[Kept] = ()) -> Marks:
 
 
 class Slotted(Protocol):
-    """What may fill a slot."""
+    """A record or memory that may fill a slot."""
 
     @property
     def slot(self) -> str | None:
-        """What stands for the slot that it fills."""
+        """The digest of the slot that it fills."""
 
 
-def apart(one: Slotted, other: Slotted) -> bool:
+def slots_differ(one: Slotted, other: Slotted) -> bool:
     """Whether two fill slots that are not the same: what is said in one is not said of what the other is about, so
     however their words read, neither contradicts the other."""
     return one.slot is not None and other.slot is not None and one.slot != other.slot

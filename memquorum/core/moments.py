@@ -43,9 +43,9 @@ def read(told: str) -> int | None:
 
 
 def read_rfc_3339(told: str) -> int | None:
-    """The milliseconds of a time with its zone as RFC 3339 has it, fractions of them left out; None for what is none.
+    """Returns the milliseconds of an RFC 3339 time with its zone, cut to whole milliseconds; None for any other text.
 
-    A leap second is none here, as in POSIX.
+    A leap second is refused, as in POSIX.
     """
     said = _RFC_3339.fullmatch(told)
     if said is None:

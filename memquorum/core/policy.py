@@ -40,7 +40,8 @@ UNCAPPED: Mapping[str, str] = MappingProxyType({"epoch_share": "1", "day_share":
 # A decay that takes longer than a thousand years to cross δ is refused: nothing would ever be nominated.
 MAX_SPAN_MS = 1000 * 365 * 24 * 3600 * 1000
 DAY_MS_MOST = 366 * 24 * 3600 * 1000
-"""How long what was forgotten may count at most against a cap (`caps.day_ms`): so long an audit keeps it in mind."""
+"""The longest time that a forgotten memory can count against a cap (`caps.day_ms`), and so the time that an audit
+remembers it."""
 
 
 class PolicyError(ValueError):
@@ -121,18 +122,18 @@ class PromotePolicy(Struct, frozen=True):
     high_stakes: str = ""
     high_tau: Fraction = Fraction(4, 5)
     validity_ppm: int = 600_000
-    # What half of all weight found contradicted oftener than this is not proposed again before it is used.
+    # A memory that half of all weight found contradicted more often than this is not proposed again before it is used.
     retries_max: int = 3
-    # Where `supersede.inferred` is off: what a later text contradicts, by the rules, waits until it is so old, and then
-    # is judged as if nothing contradicted it.
+    # If `supersede.inferred` is off: a memory that a later text contradicts, by the rules, waits until it is so old,
+    # and then is judged as if nothing contradicted it.
     disputed_ms: int = 24 * 3600 * 1000
 
 
 class SupersedePolicy(Struct, frozen=True):
-    """The vote to let a newer memory take another's place (SPEC B, 8.3)."""
+    """The vote on whether a newer memory takes the place of another (SPEC B, 8.3)."""
 
-    # Whether a contradiction that was inferred from words is voted on. Off: only what is said on purpose, by the same
-    # key or by `supersedes`, takes a memory's place; what was inferred is marked and ordered when it is read.
+    # True if a contradiction that was inferred from words is voted on. If off, only an explicit write with the same key
+    # or with `supersedes` takes a memory's place; an inferred contradiction is marked, and ordered when it is read.
     inferred: bool = False
     # So many times the incumbent's share the challenger of a promoted one has to have: κ/(1+κ) of all weight.
     kappa: Fraction = Fraction(6, 5)
@@ -143,7 +144,7 @@ class SupersedePolicy(Struct, frozen=True):
 
 
 class ConsolidatePolicy(Struct, frozen=True):
-    """What becomes of a session that is over (SPEC C): its summary, and the vote on it."""
+    """The consolidation of a session that is over (SPEC C): its summary, and the vote on it."""
 
     # A session without activity for so long is over.
     idle_ms: int = 15 * 60 * 1000
@@ -152,10 +153,10 @@ class ConsolidatePolicy(Struct, frozen=True):
     # A member is for it where the summary covers at least this share of the worth of what it replaces.
     covered_ppm: int = 250_000
     # A source whose worth ranks lower may be lost by it: a vote would forget it in any case, once it has decayed, as
-    # theta/omega_relevance is 2/3. Of any other it covers twice that share, or leaves it alone.
+    # theta/omega_relevance is 2/3. Any other source it covers twice that share, or leaves it alone.
     lost_rank_ppm: int = 667_000
     alpha: Fraction = Fraction(2, 3)
-    # A summary that was not voted for goes for good after so long.
+    # A summary that was not voted for is dropped after so long.
     wait_ms: int = 7 * 24 * 3600 * 1000
     # So often, by the stream's clock, summaries that say the same are put to the vote to be one: each pair at least so
     # near to each other.
@@ -168,7 +169,7 @@ class ConsolidatePolicy(Struct, frozen=True):
 class TriagePolicy(Struct, frozen=True):
     """Triage of short-term memory by its decay score (SPEC B, section 8.1 and Alg. 17; `core.triage`)."""
 
-    # Where something has expired, a shard votes on that so long after its last epoch at the latest.
+    # If memories have expired, a shard votes on them at most so long after its last epoch.
     every_ms: int = 30 * 60 * 1000
     # λ an hour, and that of what is at least so salient.
     rate_ppm: int = 100_000
@@ -179,7 +180,8 @@ class TriagePolicy(Struct, frozen=True):
 
 
 class RehearsePolicy(Struct, frozen=True):
-    """What a rehearsal may change (SPEC B, Alg. 15; `core.rehearsal`). When one is made, the machine says."""
+    """The limits of a rehearsal, for what it may change (SPEC B, Alg. 15; `core.rehearsal`). The worker decides when
+    one is made."""
 
     # A memory is rehearsed at most once in so long, by its shard's time; 0: never.
     every_ms: int = 3600 * 1000
@@ -201,7 +203,8 @@ class EpochPolicy(Struct, frozen=True):
 
 
 class CapsPolicy(Struct, frozen=True):
-    """How much of a namespace is forgotten at most, whatever was voted (core/caps; SPEC A: 10 to 15 % an epoch early).
+    """The caps on how much of a namespace is forgotten, whatever was voted (core/caps; SPEC A: 10 to 15 % an epoch
+    early).
 
     `epoch_share`, `day_share`: shares of its living memories, in one epoch and within `day_ms` of the shard's time; a
     share of 1 caps nothing. `floor`: so many may go in any case.
@@ -214,7 +217,7 @@ class CapsPolicy(Struct, frozen=True):
 
 
 class ProtectionPolicy(Struct, frozen=True):
-    """How much of a namespace may be protected from being forgotten by those who are not the operator.
+    """The limits on how much of a namespace others than the operator may protect from being forgotten.
 
     `pins_max`: pins that stand; `needs_max`: memories that goals need, counted for each goal.
     `lapse_ms`: a goal that nobody ended lapses so long after it was last said to need anything, by the stream's clock.
@@ -236,7 +239,8 @@ _BUDGET = re.compile(r"(?P<pattern>[A-Za-z0-9][A-Za-z0-9._:@+-]*\*?|\*)=(?P<toke
 
 
 class BudgetPolicy(Struct, frozen=True):
-    """How many tokens namespaces may hold, and what goes first where one holds more (SPEC D; `core.budgets`)."""
+    """The token budgets of namespaces, and the order in which memories of one over its budget are forgotten (SPEC D;
+    `core.budgets`)."""
 
     # Namespaces by blanks, each with its tokens and, behind a slash, with a policy of its own: `team-*=50000
     # support=8000/hybrid`. The first that fits counts; without one a namespace has no budget.
@@ -251,7 +255,7 @@ class BudgetPolicy(Struct, frozen=True):
     theta_semantic_ppm: tuple[int, ...] = _EQUAL
     theta_social_ppm: tuple[int, ...] = _EQUAL
     theta_task_ppm: tuple[int, ...] = _EQUAL
-    # Of recency: after so long without a use it is a half.
+    # The half-life of recency, without a use.
     half_life_ms: int = 7 * 24 * 3600 * 1000
     # Priority: α, β and γ of type, recency and accesses; and what each type counts, in the order of the shares.
     priority_ppm: tuple[int, ...] = (333_334, 333_333, 333_333)
@@ -263,8 +267,8 @@ class BudgetPolicy(Struct, frozen=True):
     # Reflection: the most distortion of a summary, and how much less sensitive it has to be than its sources.
     distortion_ppm: int = 500_000
     relief_ppm: int = 100_000
-    # How old episodic, semantic, social and task memories of short-term memory may become, 0: as old as they like;
-    # none: all of them.
+    # The largest age of episodic, semantic, social and task memories of short-term memory, 0: unlimited; none: all of
+    # them unlimited.
     ttl_ms: tuple[int, ...] = ()
     # Members' own orders differ: what is least of a budget that is smaller by this part of it may go, too.
     margin_ppm: int = 100_000
@@ -272,7 +276,8 @@ class BudgetPolicy(Struct, frozen=True):
     every_ms: int = 60 * 1000
     # ε of a draw among what scores within the band of the lowest (`core.budgets.lots`); 0: nothing is drawn.
     epsilon_ppm: int = 0
-    # What bounds a memory's part of it: so many tokens weigh as one that has more, and are worth so much each at most.
+    # Bounds of a memory's part of it: more tokens than `w_max` weigh as `w_max`, and each is worth at most
+    # `lipschitz_ppm`.
     w_max: int = 256
     lipschitz_ppm: int = 30_000
     # So much all draws together may cost a subject in a namespace; then its memories take part in no more of them.
@@ -280,23 +285,25 @@ class BudgetPolicy(Struct, frozen=True):
 
 
 class ExperiencePolicy(Struct, frozen=True):
-    """What has to be shown of a memory before experience serves it, and how its weight moves (SPEC E, SEDM;
-    `core.experience`). Where it says nothing else, the values are those of the source and of research/judgement d."""
+    """The evidence that a memory needs before experience serves it, and how its weight moves (SPEC E, SEDM;
+    `core.experience`). Unless a comment says otherwise, the values are those of the source and of research/judgement
+    d."""
 
     # A candidate is admitted from this S on: S = ΔR − λ_L·ΔL − λ_T·ΔT.
     eta_ppm: int = 50_000
     lambda_t_ppm: int = 100_000
     lambda_l_ppm: int = 0
-    # Who judges: so many of the nearest other contexts, at least and at most, none of them farther away than this.
+    # The contexts that judge: the nearest others, at least and at most so many, none of them farther away than this.
     contexts_least: int = 3
     contexts_most: int = 5
     near_ppm: int = 250_000
-    # How often each of them is asked, in company of other parts of experience.
+    # The number of times that each of them is asked, together with other parts of experience.
     runs: int = 3
-    # What is farther than this from a question is not given to it: no task that judged it was farther away. It cuts 1 %
-    # of what questions of Fool Me Twice need and 8 % of what MuSiQue's need: none, and 3 %, of what they were given.
+    # A memory farther than this from a question is not given to it: no task that judged it was farther away. It cuts 1
+    # % of the memories that questions of Fool Me Twice need and 8 % of those that MuSiQue's need: none, and 3 %, of
+    # those they were given.
     given_ppm: int = 250_000
-    # What a question is given: so many memories in so many tokens.
+    # The memories that a question is given: at most so many, in so many tokens.
     memories_most: int = 5
     budget_tokens: int = 500
     # A memory is admitted with this weight; 0: with its S, as the source has it (decision 126).
@@ -310,12 +317,12 @@ class ExperiencePolicy(Struct, frozen=True):
     weight_most_ppm: int = 2_000_000
     # Below this weight a memory is demoted: it is kept, and not given.
     floor_ppm: int = 100_000
-    # What weighs so much and gained in so many contexts is promoted, and a general form of it is made.
+    # A memory of this weight that gained in so many contexts is promoted, and a general form of it is made.
     promote_ppm: int = 500_000
     promote_contexts: int = 3
     # A general form begins with this part of the weight of what it was made of.
     general_ppm: int = 500_000
-    # What is this near, and says the same, is merged.
+    # Memories this near that say the same are merged.
     merge_ppm: int = 920_000
 
     @property
@@ -334,7 +341,7 @@ class Budget(Struct, frozen=True):
 
 
 def budgets(policy: BudgetPolicy) -> tuple[Budget, ...]:
-    """The budgets of `budget.tokens` in their order. Raises PolicyError for what is none, and names it."""
+    """The budgets of `budget.tokens` in their order. Raises PolicyError that names an invalid one."""
     found = list[Budget]()
     for told in policy.tokens.split():
         read = _BUDGET.fullmatch(told)
@@ -368,7 +375,7 @@ _AGE = re.compile(r"(?P<count>[0-9]{1,9})(?P<unit>[mhd])")
 
 
 class ErasePolicy(Struct, frozen=True):
-    """How old memories may become by law, whatever they are worth (`core.orders.aged`)."""
+    """The retention of memories by law, whatever they are worth (`core.orders.aged`)."""
 
     # Namespaces by blanks, each with types and the age at which those are erased: `team-*=episodic:90d,social:30d
     # support=task:365d`. The first that fits counts; a type that is not named is kept, and so is all else.
@@ -385,7 +392,7 @@ class Retention(Struct, frozen=True):
 
 
 def retention(policy: ErasePolicy) -> tuple[Retention, ...]:
-    """The rules of `erase.after` in their order. Raises PolicyError for what is none, and names it."""
+    """The rules of `erase.after` in their order. Raises PolicyError that names an invalid one."""
     return tuple(map(_rule, policy.after.split()))
 
 
@@ -465,7 +472,7 @@ def from_json(data: dict[str, Any]) -> Policy:
     return Policy(**parts)
 
 
-ADDED: frozenset[str] = frozenset({"supersede.inferred", "promote.disputed_ms"})
+ADDED: frozenset[str] = frozenset()
 """The settings, as `section.setting`, that came after format 1 (`schemas/golden/1/settings.json`). Orders and digests
 hold one only where it is not at its default: so what was signed before it was there is read as it was meant. Its
 default is never another one, and finds no fault with what was decided before; how members vote from now on it may
@@ -506,7 +513,7 @@ def read(text: str) -> Policy:
         missing = [f"{name}.{key}" for name, keys in told.items() for key in keys if key not in data.get(name, {})]
         if missing:
             raise PolicyError(f"policy: it leaves out {', '.join(missing)}")
-        raise PolicyError("policy: not written as `python -m infra policy` writes it")
+        raise PolicyError("policy: not written as `memquorum admin policy` writes it")
     return policy
 
 
@@ -555,11 +562,11 @@ def _like(default: Any, value: Any, where: str) -> Any:
 
 
 def _called(default: Any, where: str) -> str:
-    """What a setting is to be, in words."""
+    """Returns the type that a setting must have, in words."""
     if not isinstance(default, tuple):
         return f"a {type(default).__name__}"
     counts = {3: " of three", 4: " of four", len(FEATURES): f" of {len(FEATURES)}"}
-    # Of a decay there may be any number of scales; what is empty by default is by type.
+    # A decay may have any number of scales; a list that is empty by default has an item per type.
     return "a list" + ("" if where.startswith("decay.") else counts[len(default or TYPES)])
 
 
@@ -575,7 +582,8 @@ _COUNT = (0, 2**31 - 1)
 # An hour's; the fastest halves a score in less than a second.
 _RATE = (0, 3_600 * PPM)
 _COEFFICIENT = (-100 * PPM, 100 * PPM)
-# What a setting may be, both ends included: else a time could be one that no database has, and a share more than all.
+# The range of each setting, both ends included: otherwise a time could be one that no database has, or a share more
+# than the whole.
 _RANGES: Mapping[str, tuple[int, int]] = MappingProxyType(
     {
         "decay.variance_warning": (0, 1),

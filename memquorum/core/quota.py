@@ -1,5 +1,5 @@
-"""How much a namespace may bring in: episodes and bytes within a minute, counted here, and memories in all
-(docs/tenants.md), counted in `core.stock`.
+"""Limits how much a namespace may bring in: episodes and bytes within a minute, counted here, and memories in all
+(docs/operate/tenants.md), counted in `core.stock`.
 
 Each namespace that has a limit has a bucket: it fills by the minute's amount a minute, holds that much at most, and an
 episode takes one, and its bytes. So within any minute at most twice the amount comes in, and in the long run the amount
@@ -39,8 +39,8 @@ class LimitsError(ValueError):
 
 
 class Limits(Struct, frozen=True):
-    """What a namespace may bring in within a minute, and how many memories it may have; 0: as much as it likes.
-    Raises LimitsError."""
+    """The limits of a namespace: episodes and bytes within a minute, and memories in all; 0: unlimited. Raises
+    LimitsError."""
 
     episodes_per_minute: int = 0
     bytes_per_minute: int = 0
@@ -112,9 +112,9 @@ def plan(text: str, others: Limits) -> Plan:
 
 
 class Over(Struct, frozen=True):
-    """Which limit an episode is over: what may come in a minute, what is used of it, what the episode needs, and how
-    many milliseconds it is until that is there, if nothing else takes it. `again`: it was let in before, and the limit
-    is that of repetitions."""
+    """The limit that an episode exceeds: the amount per minute, how much of it is used, how much the episode needs, and
+    in how many milliseconds that will be available if nothing else takes it. `again`: the episode was accepted before,
+    and the limit is that of repetitions."""
 
     what: What
     per_minute: int
@@ -132,10 +132,11 @@ class _Bucket:
 
 
 class Quota:
-    """What the namespaces have used, of one process. Times are milliseconds of a clock that only runs forward.
+    """The amounts that the namespaces have used, in one process. Times are milliseconds of a clock that only runs
+    forward.
 
-    A bucket that nothing is known of holds a tenth of a minute's amount, at least one record, and what has come since
-    `since_ms`, when somebody counted last: a process that starts again does not give out a whole minute anew.
+    An unknown bucket holds a tenth of a minute's amount, at least one record, and the inflow since `since_ms`, the time
+    of the last count; so a process that starts again does not give out a whole minute again.
     """
 
     def __init__(self, plan: Plan, since_ms: int, held_most: int = HELD_MOST) -> None:
@@ -147,13 +148,14 @@ class Quota:
         self._stood_ms, self._wide_until = 0, since_ms
 
     def __len__(self) -> int:
-        """How many buckets are held."""
+        """The number of buckets."""
         return len(self._buckets)
 
     def stood(self, for_ms: int, now_ms: int) -> None:
-        """Nobody has let anything in for so long, until now: what was published meanwhile is not to be refused for it.
+        """Notes that nothing was accepted for so long, until now, so that records published meanwhile are not refused
+        for it.
 
-        As long again, and a minute at least, a bucket may hold as much more as came meanwhile.
+        For as long again, and at least a minute, a bucket may hold more by its inflow of that time.
         """
         before = self._stood_ms if now_ms < self._wide_until else 0
         self._stood_ms = min(before + for_ms, STOOD_MOST_MS)
@@ -203,7 +205,7 @@ class Quota:
         self._buckets[whose] = bucket
         if len(self._buckets) > self._held_most:
             dropped = self._buckets.pop(next(iter(self._buckets)))
-            # What is known of nobody, and so of this one, goes back no further: it does not get twice what it had.
+            # Nothing older is known of a dropped namespace, so it does not get its amount twice.
             self._since = max(self._since, dropped.at_ms)
         return bucket
 

@@ -1,4 +1,4 @@
-"""Why intake refuses: the codes that dead letters carry and clients are told."""
+"""The reasons for which intake refuses records: the codes that dead letters carry and clients get."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ REFUSED = "refused"
 
 
 class Reason(StrEnum):
-    """Why a record was refused: the codes that dead letters carry."""
+    """The reason why a record was refused: the codes that dead letters carry."""
 
     EMPTY_RECORD = "empty_record"
     """The record has no value."""

@@ -1,9 +1,8 @@
-"""What a rehearsal goes through and what it concludes (SPEC B, Alg. 15).
+"""Chooses the memories of a rehearsal and concludes what changes for each (SPEC B, Alg. 15).
 
 A rehearsal draws short-term memories by salience and long-term ones that nobody used for long, and mixes them, so that
-what is new never crowds out what is old: two of every seven are long-term (P42). What it concludes is signed,
-journalled and applied by the rule (`core.journal.rehearsals`); what is nominated in consequence is for members to vote
-on.
+what is new never crowds out what is old: two of every seven are long-term (P42). Its conclusions are signed, journalled
+and applied by the rule (`core.journal.rehearsals`); members vote on the memories it nominates.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ from memquorum.ports import Candidate, Drawable, Seen
 
 RECENT_MOST = 50
 OLD_MOST = 20
-# Of so many memories of a rehearsal, so many are old ones.
+# A rehearsal takes `_OLD` old memories of every `_OF`.
 _OLD, _OF = 2, 7
 
 
 class Verdict(StrEnum):
-    """What a rehearsal says of a memory."""
+    """The verdict of a rehearsal on a memory."""
 
     HELD = "held"
     UNUSED = "unused"
@@ -60,8 +59,8 @@ WHY: Mapping[Verdict, str] = MappingProxyType(
 
 
 class Conclusion(Struct, frozen=True):
-    """What follows for a memory: its verdict, the salience that it has then, and the kind of vote that it can be put
-    to, if any. `changes`: whether there is anything to record."""
+    """The conclusion for a memory: its verdict, its new salience, and the kind of vote that it can be put to, if any.
+    `changes`: whether there is a change to record."""
 
     memory_id: str
     namespace: str
@@ -76,11 +75,11 @@ class Conclusion(Struct, frozen=True):
 def drawn(
     recent: Sequence[Drawable], old: Sequence[Drawable], seed: int, most: int = RECENT_MOST, old_most: int = OLD_MOST
 ) -> list[str]:
-    """The memories to look at, in their order. `recent`: short-term ones, drawn by salience, so many at `most`; `old`:
-    long-term ones, drawn alike, `old_most`. The same seed draws the same.
+    """Returns the ids of the memories to look at, in their order. `recent`: short-term ones, drawn by salience, so many
+    at `most`; `old`: long-term ones, drawn alike, `old_most`. The same seed draws the same.
 
-    Where there are fewer long-term memories than a rehearsal takes, it takes fewer short-term ones and keeps the share;
-    where there is none at all, there is nothing old to crowd out, and it takes all the short-term ones that it may.
+    If there are fewer long-term memories than a rehearsal takes, it takes fewer short-term ones and keeps the share. If
+    there are none, it takes all the short-term ones that it may.
     """
     some = _first(old, seed, old_most, by_salience=False)
     bound = len(some) * (_OF - _OLD) // _OLD if some else most
@@ -93,7 +92,7 @@ def after_ppm(salience_ppm: int, verdict: Verdict) -> int:
 
 
 def concluded(seen: Seen, as_of: int, policy: Policy) -> Conclusion:
-    """What follows from what was seen at this time of its shard."""
+    """Draws the conclusion from a memory's state at this time of its shard."""
     verdict = _verdict(seen, policy)
     after = after_ppm(seen.salience_ppm, verdict)
     return Conclusion(

@@ -1,11 +1,11 @@
-"""What numbers that somebody may set have to hold to."""
+"""Checks rules that configured numbers must satisfy."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
 Rule = tuple[bool, str]
-"""Whether it holds, and what is said where it does not."""
+"""A pair: whether the rule holds, and the message if it does not."""
 
 
 def hold(rules: Iterable[Rule], error: Callable[[str], Exception]) -> None:

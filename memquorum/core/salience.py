@@ -1,77 +1,81 @@
-"""How much an episode matters, and what becomes of it: stored, reinforcing a memory, or below the threshold.
+"""Scores an episode, and judges whether it is stored, reinforces a memory, or stays below the threshold.
 
 SPEC B, Alg. 10 and section 4.2. Salience is a weighted mean of novelty, reward, confidence and rank(worth), or in its
-place what was learned of use (`core.learning`), where the members decided so;
-novelty is 1 − the largest cosine to what is *provably the same* (`core.text.sameness`) in the agent's episodic buffer
-(what it lived through last, stored or not) and among the namespace's memories. Another sign, number, emoji, letter or
-word is new, however near the vectors are. What says nothing ("ok thanks!", `core.reading.talk`) has no novelty: only
-an explicit reward stores it. What asks not to be remembered (`core.reading.unkept`) is not stored, unless the write is
-explicit. All in memory, without I/O: the stage fills a `Neighbourhood` from the journal.
+place what was learned of use (`core.learning`), where the members decided so; novelty is 1 − the largest cosine to what
+is *provably the same* (`core.reading.sameness`) in the agent's episodic buffer (what it lived through last, stored or
+not) and among the namespace's memories. Another sign, number, emoji, letter or word is new, however near the vectors
+are. Small talk ("ok thanks!", `core.reading.talk`) has no novelty: only an explicit reward stores it. An episode that
+asks not to be remembered (`core.reading.unkept`) is not stored, unless the write is explicit. All in memory, without
+I/O: the stage fills a `Neighbourhood` from the journal.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property, partial
 from heapq import heappop, heappush, nsmallest
 from itertools import islice
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
 from msgspec import Struct, msgpack
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
+from memquorum.core import denying
 from memquorum.core.contained import Failures
 from memquorum.core.exact import Digesting, Exact, digest
 from memquorum.core.kept import Kept
-from memquorum.core.merging import Marks, apart, merges
+from memquorum.core.late_numpy import np
+from memquorum.core.merging import Marks, merges, slots_differ
 from memquorum.core.policy import PPM, SaliencePolicy
+from memquorum.core.reading.agreement import ComparedText, gist, personal
+from memquorum.core.reading.conflict import Claims, Doubts, Finding, between, comparable, read
+from memquorum.core.reading.content import content
+from memquorum.core.reading.meant import meant, replaces
+from memquorum.core.reading.outline import may_correct
+from memquorum.core.reading.sameness import fingerprint
+from memquorum.core.reading.sentences import sentences
 from memquorum.core.reading.talk import says_nothing
 from memquorum.core.reading.unkept import asks_not_to_be_kept
-from memquorum.core.text.agreement import Said, gist, personal
-from memquorum.core.text.conflict import Claims, Doubts, Finding, between, comparable, read
-from memquorum.core.text.content import content
-from memquorum.core.text.meant import meant, replaces
-from memquorum.core.text.quoting import repeats
-from memquorum.core.text.sameness import fingerprint, sentences
+from memquorum.core.records import Comparison
+from memquorum.core.showing.quoting import repeats
 
-Vector = NDArray[np.float32]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Vector: TypeAlias = "NDArray[np.float32]"
 
 STORED, REINFORCED, BELOW_THRESHOLD = "stored", "reinforced", "below_threshold"
 REMEMBERED = (STORED, REINFORCED)
 """The outcomes after which a memory holds what the episode said."""
 CLEARED = "cleared"
-"""The outcome of a write of nothing, of which there is nothing to judge: whoever applies it says what it cleared."""
+"""The outcome of a write without content, which is not judged: the one who applies it says what it cleared."""
 UNREADABLE, FAILED = "unreadable", "failed"
-"""What was not judged: it could not be opened any more; it could not be encoded or judged, and may be tried again."""
+"""The outcomes without a judgement: the content could not be opened any more; or it could not be encoded or judged, and
+may be tried again."""
 
 # float32 sums of unit vectors differ by less than this from the exact ones.
 _SLACK = 1e-5
 # From this cosine on two texts may speak of one matter, and so many of the nearest are asked whether they contradict.
 _RELATED, _HEARD_MAX = 0.5, 16
-# What says that it corrects something may name somebody else, or another thing, in few words: then little is alike.
+# A text that says it corrects another may name a different person or thing in few words: then little is alike.
 _CORRECTED = 0.2
-_CORRECTS = re.compile(
-    r"\b(?:new|now|no longer|switched|moved|relocated|migrated|changed|reassigned|renamed|replaced|became|took over|"
-    r"instead|actually|correction|(?:is|will be) (?:the|our|my))\b",
-    re.IGNORECASE,
-)
 SENTENCES_MOST = 100
 """So many sentences of a text are held against summaries; the rest denies none of theirs."""
 # So many characters of text a memory, on the mean: of 10,000 memories 40 MB of text are kept at most.
 _EACH = 4_000
-# So far back among what an agent said last something may be what it corrects by "I meant KX-89".
+# The number of an agent's latest episodes that "I meant KX-89" may correct.
 _MEANT_MAX = 8
-# So many of them, the nearest, a model is asked about where no rule finds anything.
+# The number of the nearest memories that a model is asked about where no rule finds a contradiction.
 _DOUBTED_MAX = 4
+# The number of contradicted memories for which the denied statements are looked for.
+_DENIED_MAX = 8
 
 
 class Signals(Struct, frozen=True):
-    """What salience is made of, in millionths; None where an episode does not carry the signal.
+    """The signals that salience is made of, in millionths; None if an episode does not carry the signal.
 
-    SPEC B's fourth signal, access frequency, no episode carries (infra/decisions/0016).
+    No episode carries SPEC B's fourth signal, access frequency (infra/decisions/0016).
     """
 
     novelty_ppm: int | None = None
@@ -79,14 +83,14 @@ class Signals(Struct, frozen=True):
     confidence_ppm: int | None = None
     uncertainty_ppm: int | None = None
     rank_ppm: int | None = None
-    """How its worth ranks among all that was accepted (`core.worth`)."""
+    """The rank of its worth among all accepted episodes (`core.worth`)."""
     learned_ppm: int | None = None
-    """How likely it is to be used (`core.learning`): it stands for the rank."""
+    """The likelihood that it is used (`core.learning`), which replaces the rank."""
 
 
 class Judgement(Struct, frozen=True):
-    """What becomes of an episode, and why. `reinforces`: the memory that it says again; with the outcome `stored` the
-    two may not become one."""
+    """The judgement of an episode: its outcome, and the reasons. `reinforces`: the memory that it repeats; with the
+    outcome `stored` the two may not be merged."""
 
     outcome: str
     salience_ppm: int
@@ -94,7 +98,11 @@ class Judgement(Struct, frozen=True):
     signals: Signals
     reinforces: str | None = None
     contradicts: tuple[str, ...] = ()
-    """Memories that it says otherwise, nearest first."""
+    """The memories that it contradicts, the nearest first."""
+    denies: tuple[Comparison, ...] = ()
+    """The denied statements of these memories, as far as they can be found."""
+    again: tuple[str, ...] = ()
+    """Memories whose value it says once more, after one that it contradicts had denied that."""
 
     @property
     def unkept(self) -> bool:
@@ -146,17 +154,17 @@ class Repeated(Struct, frozen=True):
 def judge(
     policy: SaliencePolicy, signals: Signals, repeats: Repeated | None, *, explicit: bool = False, empty: bool = False
 ) -> Judgement:
-    """What becomes of an episode. `repeats`: the memory that it says again, if there is one.
+    """Judges an episode. `repeats`: the memory that it repeats, if there is one.
 
     It is a proposal: the last word has `core.commit.applying.apply_episode`, in the shard as it is then; and what an
-    order to erase keeps out the commit worker asks `journal.tombstones` (`workers.commit.line`).
+    order to erase keeps out the commit worker asks `journal.tombstones` (`workers.commit.commit_shard`).
 
     The gates come first (Alg. 10), then the repetition (Alg. 11: merge and reinforce), then the threshold: what repeats
-    a memory has next to no novelty and would never reach it. What repeats one that it may not become one with is
-    stored beside it: nothing else would hold that it was said of somebody else, or for less.
+    a memory has next to no novelty and would never reach it. An episode that repeats a memory it may not be merged with
+    is stored beside it: otherwise it would be lost that it was said about another subject, or under stricter gates.
 
     `explicit`: an agent wants it remembered. Neither gate nor threshold keeps that out; it may still say again what a
-    memory says. `empty`: it says nothing; then no rank of its words gets it in, and a reward alone may.
+    memory says. `empty`: it is small talk; then the rank of its words does not get it in, though a reward may.
     """
     salience = salience_ppm(policy, signals)
     if empty and signals.reward_ppm is None:
@@ -189,8 +197,8 @@ def _halved(vector: Vector) -> tuple[Vector, np.float32]:
 
 
 class _Claimed:
-    """What texts claim, read once while they are among those asked for last. Encoded, a text's claims take a tenth of
-    what they take otherwise, and less than its vector; to decode them takes a tenth of reading the text."""
+    """A cache of the claims of the texts that were asked for last. Encoded, a text's claims take a tenth of what they
+    take otherwise, and less than its vector; to decode them takes a tenth of reading the text."""
 
     def __init__(self) -> None:
         self._known = Kept[str, bytes](len, _CLAIMED_BYTES, _CLAIMED_MOST)
@@ -199,7 +207,7 @@ class _Claimed:
         return len(self._known)
 
     def of(self, memory_id: str, text: str) -> Claims:
-        """What a memory claims, or an episode that is no memory yet. `text`: its gist."""
+        """Returns the claims of a memory, or of an episode that is no memory yet. `text`: its gist."""
         known = self._known.get(memory_id)
         if known is not None:
             return _CLAIMS.decode(known)
@@ -213,14 +221,14 @@ class _Claimed:
 
 
 _CLAIMS = msgpack.Decoder(Claims)
-# A namespace keeps what so many texts claim, some 0.8 KB each: as many as it has memories in a tier here. What is near
-# is asked for again and again.
+# A namespace keeps what so many texts claim, some 0.8 KB each: as many as it has memories in a tier here. The same near
+# memories are asked for again and again.
 _CLAIMED_MOST, _CLAIMED_BYTES = 10_000, 16_000_000
 
 
 class Seen(Struct, frozen=True):
-    """What a neighbourhood knows of a memory beside its vector: who said it, the gist of its text, and what it is
-    marked with. `fingerprint`: of its text (`core.text.sameness`)."""
+    """The facts that a neighbourhood knows of a memory beside its vector: its author, the gist of its text, and its
+    marks. `fingerprint`: of its text (`core.reading.sameness`)."""
 
     agent: str
     gist: str
@@ -299,7 +307,7 @@ class Neighbourhood:
         return len(self._id) + self._characters // (4 * max(1, dimensions))
 
     def look(self, vector: Vector, without: str) -> Look:
-        """What stands around a vector, `without` left out. Good until a memory comes or goes."""
+        """Compares all memories with a vector, `without` left out. Valid until a memory is added or removed."""
         cosines: Vector = self._matrix[: len(self._id)] @ vector if self._id else np.zeros(0, np.float32)
         row = self._row.get(without)
         if row is not None:
@@ -311,7 +319,7 @@ class Neighbourhood:
         return self._id[row], self._seen[row]
 
     def seen(self, memory_id: str) -> Seen | None:
-        """What is known of a memory; None where it is not here."""
+        """Returns the facts known of a memory; None if it is not here."""
         row = self._row.get(memory_id)
         return None if row is None else self._seen[row]
 
@@ -328,7 +336,7 @@ class Neighbourhood:
         row = None if self.exact is None else self.exact.find(digest)
         if row is None:
             return None
-        # What was divided by its length is the same float16 again.
+        # Dividing by the length and multiplying again gives the same float16.
         vector: Vector = (self._matrix[row] * self._lengths[row]).astype(np.float16).astype(np.float32)
         return vector
 
@@ -398,7 +406,7 @@ class Look(Struct, frozen=True):
         return zip(order.tolist(), self._cosines[order].tolist(), strict=True)
 
 
-class Line:
+class SummaryLine:
     """A line of a summary, a sentence or more. `agent`: who said all of the summary; empty where several did."""
 
     def __init__(self, memory_id: str, agent: str, text: str) -> None:
@@ -407,20 +415,20 @@ class Line:
 
     @cached_property
     def claims(self) -> Claims:
-        """What it claims, read once."""
+        """The claims of the text, read once."""
         return read(self.text)
 
 
 class Summed:
-    """What summaries say, sentence by sentence. Their vectors are of all that they say, and near to none of it: a
-    sentence that is said again is known by its fingerprint (`text.sameness`), one that is denied by its content words
-    and then by what it says (`text.conflict`)."""
+    """The contents of summaries, sentence by sentence. The vector of a summary is of all its sentences, and near to
+    none of them. So a repeated sentence is recognized by its fingerprint (`text.sameness`), and a denied one by its
+    content words and then by its claims (`text.conflict`)."""
 
     def __init__(self) -> None:
         self._sentences: dict[str, list[bytes]] = {}
         self._by_sentence: dict[bytes, set[str]] = {}
-        self._lines: dict[str, list[Line]] = {}
-        self._by_word: dict[str, dict[Line, None]] = {}
+        self._lines: dict[str, list[SummaryLine]] = {}
+        self._by_word: dict[str, dict[SummaryLine, None]] = {}
 
     def __len__(self) -> int:
         return sum(map(len, self._sentences.values()))
@@ -432,7 +440,7 @@ class Summed:
         """Takes the sentences of a summary in, unless it is there. `agent`: who said all of them, if one did."""
         if memory_id in self._sentences:
             return
-        self._lines[memory_id] = [Line(memory_id, agent, line) for line in text.split("\n")]
+        self._lines[memory_id] = [SummaryLine(memory_id, agent, line) for line in text.split("\n")]
         for each in self._lines[memory_id]:
             for word in each.words:
                 self._by_word.setdefault(word, {})[each] = None
@@ -471,10 +479,10 @@ class Summed:
         asked = [fingerprint(one) for one in sentences(text)]
         return bool(asked) and all(one in self._by_sentence for one in asked)
 
-    def near(self, said: Said) -> list[tuple[float, Line]]:
+    def near(self, said: ComparedText) -> list[tuple[float, SummaryLine]]:
         """The lines that share the most content words with a sentence of a text, best first: of all words that either
         has, which share both have."""
-        found: dict[Line, float] = {}
+        found: dict[SummaryLine, float] = {}
         asked = dict.fromkeys(filter(None, map(_words, said.sentences)))
         for words in islice(asked, SENTENCES_MOST):
             both = Counter(line for word in words for line in self._by_word.get(word, ()))
@@ -522,9 +530,17 @@ def _choose(known: list[tuple[float, str, Seen]], marks: Marks) -> Repeated | No
     return Repeated(known[0][1], merges=False) if known else None
 
 
+class Denial(Struct, frozen=True):
+    """The contradictions of an episode: its fields are those of the same names in a `Judgement`."""
+
+    contradicts: tuple[str, ...] = ()
+    denies: tuple[Comparison, ...] = ()
+    again: tuple[str, ...] = ()
+
+
 class _Heard(Struct, frozen=True):
-    """What an episode is held to: a memory, or a line of a summary. `near`: a cosine, or a share of words. `own`:
-    whether the agent of the episode said it."""
+    """A text that an episode is compared with: a memory, or a line of a summary. `near`: a cosine, or a share of words.
+    `own`: whether the agent of the episode said it."""
 
     near: float
     memory_id: str
@@ -545,16 +561,44 @@ def _doubted(episode: EncodedEpisode, said: Claims, heard: list[_Heard], doubts:
 
 
 def _contradictions(found: Mapping[str, Finding], own: Set[str]) -> tuple[str, ...]:
-    """Those that are about just the same. Of the others, which may be about something else, the nearest where none is,
-    and the nearest of the agent's `own` where none of these is its own."""
+    """Chooses the contradicted memories that are about exactly the same matter. Others may be about something else:
+    adds the nearest of them if there is no exact one, and the nearest of the agent's `own` if none of the chosen is its
+    own."""
     chosen = [memory_id for memory_id, one in found.items() if one.exact] or list(found)[:1]
     if own.isdisjoint(chosen):
         chosen += [memory_id for memory_id in found if memory_id in own][:1]
     return tuple(chosen)
 
 
+def _denial(
+    failures: Failures,
+    episode: EncodedEpisode,
+    ids: tuple[str, ...],
+    seen: Callable[[str], Seen | None],
+    *,
+    heard: Sequence[_Heard] = (),
+    found: Set[str] = frozenset(),
+) -> Denial:
+    """Returns the numbers that an episode denies of the memories of these ids, and, if its agent said these, the other
+    `heard` memories that it repeats. `found`: all that it contradicts."""
+    denies, again = list[Comparison](), dict[str, None]()
+    others = [one for one in heard if one.memory_id not in {*found, *ids}]
+    for memory_id, known in ((i, seen(i)) for i in ids[:_DENIED_MAX]):
+        if known is None:
+            continue
+        pair, own = (memory_id, episode.memory_id), known.agent == episode.agent
+        numbers = failures.answer("denied", pair, (), denying.numbers, known.gist, episode.text, own=own)
+        if numbers:
+            denies.append(Comparison(memory_id, numbers))
+        for one in others if own else ():
+            said = one.text, known.gist, episode.text
+            if failures.answer("again", (one.memory_id, *pair), False, denying.again, *said, own=one.own):
+                again[one.memory_id] = None
+    return Denial(ids, tuple(denies), tuple(again))
+
+
 class Surroundings:
-    """What surrounds a namespace's episodes: its memories, and an episodic buffer for each of its agents.
+    """The memories of a namespace that its episodes are compared with, and an episodic buffer for each of its agents.
 
     `seq` is the journal sequence up to which the memories are known; None before the first look.
     """
@@ -582,7 +626,7 @@ class Surroundings:
         self.memories = Neighbourhood(dimensions, memories_max, None if exact is None else Exact(exact.cells))
         self.settled = Neighbourhood(dimensions, memories_max, None if exact is None else Exact(exact.cells))
         self._summed = Summed()
-        # Of a memory, the episodes that only said it again: they stand in buffers, and go with it.
+        # The episodes that only repeat a memory: they stand in buffers, and are removed with it.
         self._echoes: dict[str, deque[str]] = {}
         self._claims = _Claimed()
         self.seq: int | None = None
@@ -592,7 +636,7 @@ class Surroundings:
 
     @property
     def size(self) -> int:
-        """What it takes in memory, counted in vectors: long texts count as several."""
+        """The size in memory, counted in vectors: long texts count as several."""
         around = sum(around.size for around in (self.memories, self.settled, *self._buffers.values()))
         return around + len(self._summed) + len(self._claims)
 
@@ -613,8 +657,8 @@ class Surroundings:
         self._add(self.settled, memory_id, vector, text, self._read(memory_id, agent, text, marks))
 
     def left(self, memory_id: str) -> None:
-        """A memory is no more where it was, says the journal. Of one that is gone nobody is reminded: who says it again
-        says something new."""
+        """Removes a memory that has left its tier, by the journal. Its repetitions are removed as well: saying it again
+        is then new."""
         for around in (self.memories, self.settled, *self._buffers.values()):
             around.remove(memory_id)
         for echo in self._echoes.pop(memory_id, ()):
@@ -624,12 +668,12 @@ class Surroundings:
         self._claims.drop(memory_id)
 
     def recall(self, memory_id: str, agent: str, vector: Vector, text: str, signals: Signals) -> None:
-        """An episode of the agent that was judged before, by whoever judged then. ValueError for another length."""
+        """Restores an episode that was judged before to its agent's buffer. ValueError for another length."""
         if gates_open(self._policy, signals):
             self._buffer(agent).add(memory_id, as_kept(vector), self._read(memory_id, agent, text, _UNMARKED))
 
     def judge(self, episode: EncodedEpisode) -> Judgement:
-        """What becomes of an episode, which from here on surrounds the ones after it.
+        """Judges an episode, which from now on counts among the surroundings of later ones.
 
         An episode seen before does not count among its own surroundings, so a second delivery is judged as new.
         """
@@ -663,25 +707,25 @@ class Surroundings:
         again = _choose(known, episode.marks)
         judgement = judge(self._policy, signals, again, explicit=episode.explicit, empty=empty)
         if echoed:
-            # What was read comes back: no new fact, no support, and nothing that surrounds what comes.
+            # The episode gives back what was read: no new fact, no support, and not compared with later ones.
             below = min(judgement.salience_ppm, max(0, round(self._policy.encode_threshold * PPM) - 1))
             return Judgement(BELOW_THRESHOLD, below, early=False, signals=signals)
         if episode.explicit or gates_open(self._policy, signals):
-            # What was doubted is not known by that: said again with more confidence, it is as new as before.
+            # A doubted episode is not known by that: said again with more confidence, it is as new as before.
             buffer.add(episode.memory_id, vector, seen)
         if judgement.outcome == REINFORCED and judgement.reinforces is not None:
             echoes = self._echoes.setdefault(judgement.reinforces, deque(maxlen=self._policy.buffer_size))
             echoes.append(episode.memory_id)
         if judgement.outcome != STORED:
             return judgement
-        contradicts = self._failures.answer("conflict", own, (), self._contradicted, episode, remembered, settled)
+        denial = self._failures.answer("conflict", own, Denial(), self._contradicted, episode, remembered, settled)
         self._add(self.memories, episode.memory_id, episode.vector, episode.text, seen)
-        return replace(judgement, contradicts=contradicts)
+        return replace(judgement, contradicts=denial.contradicts, denies=denial.denies, again=denial.again)
 
     def known(self, text: str) -> Vector | None:
-        """The vector that a text will have, where a memory here says exactly this (SPEC C); None: it is to be encoded.
+        """Returns the vector of a text if a memory here has exactly this content (SPEC C); None: it must be encoded.
 
-        What is judged by it has the same outcome as if it had been encoded: an encoder answers a text as it did before.
+        The outcome is the same as if it had been encoded: an encoder is deterministic.
         """
         if self._exact is None:
             return None
@@ -693,7 +737,7 @@ class Surroundings:
         return self.memories.seen(memory_id) or self.settled.seen(memory_id)
 
     def astray(self) -> int:
-        """How many texts since the last time got past a filter and were not there."""
+        """Returns how many texts since the last call passed a filter and were not there."""
         return sum(around.exact.astray() for around in (self.memories, self.settled) if around.exact is not None)
 
     def _add(self, around: Neighbourhood, memory_id: str, vector: Vector, text: str, seen: Seen) -> None:
@@ -701,18 +745,18 @@ class Surroundings:
         told = b"" if self._exact is None else digest(self._exact.key, text)
         around.add(memory_id, unit, seen, told, float(length))
 
-    def _contradicted(self, episode: EncodedEpisode, *looks: Look) -> tuple[str, ...]:
-        """The nearest memories of either tier that the episode says otherwise; "I" of two agents are two. Of what it
-        only says was meant, the one in whose place that is."""
+    def _contradicted(self, episode: EncodedEpisode, *looks: Look) -> Denial:
+        """Returns the nearest memories of either tier that the episode contradicts; "I" of two agents are two persons.
+        A text that only says what was meant contradicts the memory that it corrects."""
         corrected = self._corrected(episode)
         if corrected is not None:
-            return (corrected,)
-        related = self._related(episode, looks, _CORRECTED if _CORRECTS.search(episode.text) else _RELATED)
-        lines = self._summed.near(Said(episode.text))
+            return _denial(self._failures, episode, (corrected,), self._seen)
+        related = self._related(episode, looks, _CORRECTED if may_correct(episode.text) else _RELATED)
+        lines = self._summed.near(ComparedText(episode.text))
         # Reading costs as much as all else that is asked of an episode: only where there is something to hold it to.
         said = self._claims.of(episode.memory_id, gist(episode.text)) if related or lines else None
         if said is None or not (said.statements or said.allows or said.outlines):
-            return ()
+            return Denial()
         if not (said.cue or said.role):
             related = [one for one in related if one[0] >= _RELATED]
         near = [(cosine, i, other.gist, other.agent, partial(self._claims.of, i, other.gist))
@@ -731,17 +775,18 @@ class Surroundings:
             finding = self._failures.answer("conflict", pair, None, between, one.claims, said, same_agent=one.own)
             if finding is not None and (finding.exact or one.memory_id not in found):
                 found[one.memory_id] = finding
+        chosen = _contradictions(found, {one.memory_id for one in heard if one.own})
         if not found and self._doubts is not None:
-            return _doubted(episode, said, heard, self._doubts)
-        return _contradictions(found, {one.memory_id for one in heard if one.own})
+            chosen = _doubted(episode, said, heard, self._doubts)
+        return _denial(self._failures, episode, chosen, self._seen, heard=heard, found=found.keys())
 
     def _related(self, episode: EncodedEpisode, looks: Sequence[Look], least: float) -> list[tuple[float, str, Seen]]:
         return [one for look in looks for one in islice(self._whole(look, episode.marks, least), _HEARD_MAX)]
 
     def _whole(self, look: Look, marks: Marks, least: float) -> Iterator[tuple[float, str, Seen]]:
-        """What is near and fills no other slot, but for summaries: they are held to by the line."""
+        """The near memories that fill no other slot, without summaries: those are compared line by line."""
         near = (one for one in look.alike(least) if one[1] not in self._summed)
-        return (one for one in near if not apart(marks, one[2].marks))
+        return (one for one in near if not slots_differ(marks, one[2].marks))
 
     def _corrected(self, episode: EncodedEpisode) -> str | None:
         """The memory of what the agent said last, stored or not, in which "I meant KX-89" has a value to replace."""
@@ -762,8 +807,8 @@ class Surroundings:
         return next(again, None)
 
     def _repeated(self, episode: EncodedEpisode, seen: Seen, look: Look) -> list[tuple[float, str, Seen]]:
-        """What says the same, the nearest first; "I" and "you" are others when another agent says them. Where the rule
-        fails on the text, nothing does."""
+        """Returns the memories that say the same, the nearest first; "I" and "you" are different persons for another
+        agent. If the rule fails on the text, none is the same."""
         found = look.same(seen.fingerprint, self._policy.duplicate_threshold)
         own = bool(found) and self._failures.answer(_AGREES, [episode.memory_id], True, personal, episode.text)
         return [one for one in found if one[2].agent == episode.agent] if own else found
@@ -790,7 +835,7 @@ class Surroundings:
         return self._failures.answer(_AGREES, [episode.memory_id], [], saying, episode.text, episode.agent)
 
     def _read(self, memory_id: str, agent: str, text: str, marks: Marks) -> Seen:
-        """What is known of a memory. One on whose text a rule fails is like no other."""
+        """Reads what later episodes are compared with. If a rule fails on the text, it is like no other."""
         flat = self._failures.answer("gist", [memory_id], text, gist, text)
         return Seen(agent, flat, marks, self._failures.answer(_AGREES, [memory_id], b"", fingerprint, text))
 

@@ -10,38 +10,38 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
-
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 if TYPE_CHECKING:
     import numpy as np
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
     from numpy.typing import NDArray
 
 KEY_BYTES = 32
 NONCE_BYTES = 12
-# What sealing adds: the nonce before, GCM's tag after.
+# The bytes that sealing adds: the nonce before, GCM's tag after.
 OVERHEAD_BYTES = NONCE_BYTES + 16
 _CLOSED = "cannot be opened: another key, another purpose, or altered"
 
 
 class SealError(ValueError):
-    """What should be opened was sealed with another key or for another purpose, or was altered."""
+    """The bytes to open were sealed with another key or for another purpose, or were altered."""
 
 
 def seal(key: bytes, nonce: bytes, plaintext: bytes, aad: bytes) -> bytes:
     """The plaintext sealed under a 32-byte key with a fresh 12-byte nonce."""
     if len(nonce) != NONCE_BYTES:
         raise ValueError(f"a nonce has {NONCE_BYTES} bytes, not {len(nonce)}")
-    return nonce + AESGCM(key).encrypt(nonce, plaintext, aad)
+    return nonce + _aes()[0](key).encrypt(nonce, plaintext, aad)
 
 
 def open_sealed(key: bytes, sealed: bytes, aad: bytes) -> bytes:
-    """What was sealed under the key for the purpose named by `aad`. Raises SealError."""
+    """Opens bytes that were sealed under the key for the purpose named by `aad`. Raises SealError."""
+    cipher, invalid = _aes()
     try:
-        return AESGCM(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], aad)
-    except (InvalidTag, ValueError):
+        return cipher(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], aad)
+    except (invalid, ValueError):
         raise SealError(_CLOSED) from None
 
 
@@ -56,22 +56,22 @@ def open_text(key: bytes, sealed: bytes, memory_id: str) -> str:
 
 
 def seal_signed(key: bytes, nonce: bytes, signed: bytes, memory_id: str) -> bytes:
-    """What an agent signed, with its signature before it, sealed."""
+    """Seals the bytes that an agent signed, with the signature before them."""
     return seal(key, nonce, signed, _purpose("signed", memory_id))
 
 
 def open_signed(key: bytes, sealed: bytes, memory_id: str) -> bytes:
-    """What an agent signed, with its signature before it. Raises SealError."""
+    """Opens the bytes that an agent signed, with the signature before them. Raises SealError."""
     return open_sealed(key, sealed, _purpose("signed", memory_id))
 
 
 def seal_labels(key: bytes, nonce: bytes, labels: str, memory_id: str) -> bytes:
-    """What a memory is filed under, and the names that its links are to (`core.labelling`), sealed."""
+    """Seals the labels of a memory and the names that its links point to (`core.labelling`)."""
     return seal(key, nonce, labels.encode(), _purpose("labels", memory_id))
 
 
 def open_labels(key: bytes, sealed: bytes, memory_id: str) -> str:
-    """What a memory is filed under, and the names that its links are to. Raises SealError."""
+    """Opens the labels of a memory and the names that its links point to. Raises SealError."""
     return open_sealed(key, sealed, _purpose("labels", memory_id)).decode()
 
 
@@ -121,12 +121,12 @@ def open_rows(key: bytes, embedding: bytes, sentences: bytes | None, memory_id: 
 
 
 def seal_counts(key: bytes, nonce: bytes, counts: bytes, memory_id: str) -> bytes:
-    """How often a memory's words had been said before (`core.worth`), sealed."""
+    """Seals the counts of how often a memory's words had been said before (`core.worth`)."""
     return seal(key, nonce, counts, _purpose("counts", memory_id))
 
 
 def open_counts(key: bytes, sealed: bytes, memory_id: str) -> bytes:
-    """How often a memory's words had been said before. Raises SealError."""
+    """Opens the counts of how often a memory's words had been said before. Raises SealError."""
     return open_sealed(key, sealed, _purpose("counts", memory_id))
 
 
@@ -148,14 +148,15 @@ def open_matrices(
     numbers."""
     import numpy as np
 
+    cipher, invalid = _aes()
     opened: dict[int, tuple[list[int], list[bytes]]] = {}
     purpose = _purpose("embedding", "")
     for at, (memory_id, key, sealed) in enumerate(wanted):
         if key is None or sealed is None:
             continue
         try:
-            plaintext = AESGCM(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], purpose + memory_id.encode())
-        except (InvalidTag, ValueError):
+            plaintext = cipher(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], purpose + memory_id.encode())
+        except (invalid, ValueError):
             continue
         places, alike = opened.get(len(plaintext)) or opened.setdefault(len(plaintext), ([], []))
         places.append(at)
@@ -174,10 +175,10 @@ def open_matrices(
 
 
 def commitment(key: bytes, content: str) -> bytes:
-    """HMAC-SHA256 of the content under a key derived from the memory's.
+    """Returns the HMAC-SHA256 of the content under a key derived from the memory's.
 
-    Whoever holds the key can show that a text is the one that was accepted; once the key is destroyed, the
-    commitment says nothing about even a guessable text, which a bare hash would.
+    The holder of the key can show that a text is the one that was accepted. Once the key is destroyed, the commitment
+    does not even reveal a text that can be guessed, which a bare hash would.
     """
     derived = hmac.digest(key, b"memquorum/commitment/1", hashlib.sha256)
     return hmac.digest(derived, content.encode(), hashlib.sha256)
@@ -195,14 +196,25 @@ def unwrap(kek: bytes, wrapped: bytes, purpose: str) -> bytes:
 
 def unwrap_all(kek: bytes, wrapped: Sequence[tuple[str, bytes]]) -> list[bytes]:
     """The keys that `wrap` sealed under one key, of (purpose, wrapped). Raises SealError."""
-    above, purpose = AESGCM(kek), _purpose("key", "")
+    cipher, invalid = _aes()
+    above, purpose = cipher(kek), _purpose("key", "")
     try:
         return [
             above.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], purpose + whose.encode())
             for whose, sealed in wrapped
         ]
-    except (InvalidTag, ValueError):
+    except (invalid, ValueError):
         raise SealError(_CLOSED) from None
+
+
+@cache
+def _aes() -> tuple[type[AESGCM], type[Exception]]:
+    """The cipher and its error for altered bytes, imported once something is sealed or opened: a client over HTTP has
+    no library for it (infra/decisions/0170)."""
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    return AESGCM, InvalidTag
 
 
 def _purpose(what: str, whose: str) -> bytes:

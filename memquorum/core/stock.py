@@ -1,8 +1,8 @@
-"""How many memories namespaces have in all, for a limit of them at the door (docs/tenants.md).
+"""Counts the memories of namespaces, for a limit that intake checks (docs/operate/tenants.md).
 
-What the store has applied is counted there. What was let in and is not applied yet counts as a memory too, whatever
-will become of it: so no flood gets past the limit while the store is behind. An episode on its way is known by its
-place in the accepted stream, and the store says with each count up to where it has applied that.
+The store counts the memories that it has applied. An accepted episode that is not applied yet counts as a memory too,
+whatever its outcome will be: so no flood gets past the limit while the store is behind. An episode on its way is known
+by its place in the accepted stream, and the store says with each count up to where it has applied that.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MEMORIES_IN_ALL = "memories in all"
 _TOLD = re.compile(r"(?<!\S)(\S++) \(\d+ \+ \d+ of \d+\)")
 
 
-def told(full: Mapping[str, Full], most: int) -> str:
+def full_namespaces(full: Mapping[str, Full], most: int) -> str:
     """The namespaces that have no room, with their numbers, as an alarm names them: `most` of them."""
     named = [f"{name} ({full[name].stored} + {full[name].coming} of {full[name].most})" for name in sorted(full)[:most]]
     return ", ".join(named) + (f" and {len(full) - len(named)} more" if len(full) > len(named) else "")
@@ -64,7 +64,7 @@ class _Shelf:
 
 
 class Stock:
-    """What the namespaces that have a limit hold, as one process knows it."""
+    """The memories that the namespaces with a limit hold, as one process knows it."""
 
     def __init__(self, plan: Plan, held_most: int = HELD_MOST) -> None:
         self._plan, self._held_most = plan, held_most
@@ -96,7 +96,7 @@ class Stock:
         return self._shelves[namespace].stored is not None
 
     def full(self, namespace: str) -> Full | None:
-        """How a namespace that has a limit stands, where there is no room for one more."""
+        """Returns the state of a namespace with a limit that has no room for one more; None if it has room."""
         return self._shelves[namespace].full
 
     def take(self, namespace: str) -> None:
@@ -138,7 +138,7 @@ class Stock:
         return {namespace: full for namespace, full in found if full is not None}
 
     def _drop_one(self) -> None:
-        # What is on its way cannot be counted anew.
+        # A namespace with episodes in progress cannot be counted again from the store alone.
         idle = next((name for name, shelf in self._shelves.items() if not shelf.coming), None)
         if idle is not None:
             del self._shelves[idle]

@@ -5,8 +5,8 @@ LONG_TERM = "long-term"
 SEALED = "sealed"
 """It was forgotten: its content is sealed, and its key exists until its grace time is over."""
 SUPERSEDED = "superseded"
-"""Another memory took its place, by a vote or as its agent filled its slot anew: it is never served, and its key is
-kept."""
+"""Another memory took its place, by a vote or as its agent filled its slot anew, or its slot was cleared: what was
+replaced reads of the past alone show, what was cleared none, and its key is kept."""
 DRAFT = "draft"
 """A summary that members have not voted on: it is not served, and its key exists until its grace time is over."""
 FINISHED = "finished"
@@ -16,4 +16,4 @@ GONE = "gone"
 
 ALIVE = (SHORT_TERM, LONG_TERM)
 RESTING = (SEALED, DRAFT)
-"""What keeps its key until a time that its row names."""
+"""The tiers that keep their key until a time in their row."""

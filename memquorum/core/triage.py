@@ -6,8 +6,8 @@ memory makes it young again here, as it does for D (`core.decay`); SPEC B counts
 score may exceed 1.
 
 The schedule knows memories by grades (`ports.Grade`), of which there are some hundreds at most whatever is stored. The
-score of a grade is that of the highest salience in it, so nothing is found before it has expired, and nothing later
-than the hundredth of a salience that it may be off by: 17 minutes at a salience of 0.35.
+score of a grade is that of the highest salience in it, so a memory is never found before it has expired. It may be
+found late by the hundredth of a salience that a grade spans: 17 minutes at a salience of 0.35.
 
 The arithmetic is decimal, for the reason of `core.decay`: the same on every machine, and it never rises with age. So
 "has expired" is the same as "is at least `span_ms` old", which for a salience and a number of replays is a constant.
@@ -61,13 +61,13 @@ def grade(salience_ppm: int, replays: int) -> Grade:
 
 
 def expiring(grades: Iterable[Grade], as_of: int, policy: Policy) -> list[Fading]:
-    """What to ask a schedule for to find what has expired by `as_of`."""
+    """Returns the questions to a schedule that find the memories which have expired by `as_of`."""
     spans = ((one, span_ms(_highest(one), one.replays, policy)) for one in grades)
     return [_asked(one, as_of - span, policy) for one, span in spans if span is not None]
 
 
 def falling(grades: Iterable[Grade], policy: Policy) -> list[Fading]:
-    """What to ask a schedule for to find what has the lowest scores, expired or not."""
+    """Returns the questions to a schedule that find the memories with the lowest scores, expired or not."""
     return [_asked(one, _LATEST, policy) for one in grades]
 
 

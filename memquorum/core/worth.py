@@ -1,10 +1,10 @@
-"""What a text is worth keeping for by its words alone, and how that ranks among what its namespace has heard.
+"""Computes the worth of a text from its words alone, and its rank among the texts of its namespace.
 
-**worth** = Σ ln((n + 258) / (df + ref + 1)) over the content words of a text, in millionths: n counts the texts that
-the namespace accepted before, df those of them that have the word, ref those of the 256 ordinary texts
-(`text.ordinary`), which count as if they had gone before. So a word is common or rare from the first text on, and
-what was said early is not worth less because little had been said. Words that only a question has count half. No
-model, no label, nothing from later on.
+**worth** = Σ ln((n + 258) / (df + ref + 1)) over the content words of a text, in millionths. Here n counts the texts
+that the namespace accepted before, df those of them that have the word, and ref those of the 256 ordinary texts
+(`text.ordinary`), which count as if they had gone before. So a word is common or rare from the first text on, and what
+was said early is not worth less because little had been said. Words that only a question has count half. No model, no
+label, nothing from later on.
 
 **rank** = (lower + ½ equal) / all, over the worths of every text of like type and author kind that the namespace
 accepted, stored or not, forgotten or not, and of the 256. So ranks do not slide as a namespace empties. Worths are
@@ -19,19 +19,21 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 import msgspec
-import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
+from memquorum.core.late_numpy import np
 from memquorum.core.policy import PPM
+from memquorum.core.reading.content import ORDINARY, Content, content
 from memquorum.core.reading.memo import WORD
-from memquorum.core.text.content import Content, content
-from memquorum.core.text.ordinary import ORDINARY
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 VERSION = 1
-"""Of the rules, the lists and the reference."""
+"""The version of the rules, the lists and the reference."""
 
 STEP = PPM // 8
 """Worths are compared in steps of so many millionths."""
@@ -46,11 +48,12 @@ _PACKED = msgspec.msgpack.Decoder(tuple[int, int, dict[str, int]])
 
 
 class BadCounts(ValueError):
-    """What should tell how often words were said does not belong to the text."""
+    """The counts do not belong to the text."""
 
 
-class Told(Struct, frozen=True):
-    """What a worth is computed from: how many texts had gone before, and how many of them have each word of a text."""
+class EarlierCounts(Struct, frozen=True):
+    """The counts that a worth is computed from: the number of earlier texts, and how many of them have each word of a
+    text."""
 
     texts: int
     having: Mapping[str, int]
@@ -60,7 +63,7 @@ class Told(Struct, frozen=True):
         return msgspec.msgpack.encode((VERSION, self.texts, self.having), order="sorted")
 
 
-def unpack(data: bytes) -> Told:
+def unpack(data: bytes) -> EarlierCounts:
     """What `Told.pack` wrote. Raises BadCounts for anything else."""
     try:
         version, texts, having = _PACKED.decode(data)
@@ -70,11 +73,11 @@ def unpack(data: bytes) -> Told:
         raise BadCounts(f"version {version}, not {VERSION}")
     if having and (min(having.values()) < 0 or max(having.values()) > texts):
         raise BadCounts(f"a word in {max(having.values())} of {texts} texts")
-    return Told(texts, having)
+    return EarlierCounts(texts, having)
 
 
 class Counts:
-    """How often a namespace's words were said: of the accepted stream up to some place."""
+    """The counts of a namespace's words, over the accepted stream up to an offset."""
 
     def __init__(self) -> None:
         self.texts = 0
@@ -83,12 +86,12 @@ class Counts:
 
     @property
     def size(self) -> int:
-        """What it takes in memory, counted in words: a long one counts as several, each time that it is said."""
+        """The size in memory, counted in words: a long word counts as several, each time that it is said."""
         return len(self._having) + self._long // WORD
 
-    def tell(self, said: Content) -> Told:
+    def tell(self, said: Content) -> EarlierCounts:
         """The counts as they stand before a text."""
-        return Told(self.texts, {stem: self._having.get(stem, 0) for stem in said.stems})
+        return EarlierCounts(self.texts, {stem: self._having.get(stem, 0) for stem in said.stems})
 
     def take(self, stems: Iterable[str]) -> None:
         """A text with these words was said; without any where nobody can read it."""
@@ -97,7 +100,7 @@ class Counts:
         self._having.update(said)
         self._long += sum(len(stem) for stem in said if len(stem) > WORD)
 
-    def recall(self, told: Told) -> None:
+    def recall(self, told: EarlierCounts) -> None:
         """A text that was said before, by what was told with it then: that knows of texts that nobody can read now."""
         self.texts = max(self.texts, told.texts)
         for stem, having in told.having.items():
@@ -105,7 +108,7 @@ class Counts:
         self.take(told.having)
 
 
-def worth_ppm(said: Content, told: Told) -> int:
+def worth_ppm(said: Content, told: EarlierCounts) -> int:
     """Σ over the content words, in millionths; whole numbers throughout. Raises BadCounts where the counts are those of
     another text."""
     if said.stems != tuple(told.having) and set(said.stems) != told.having.keys():
@@ -115,7 +118,7 @@ def worth_ppm(said: Content, told: Told) -> int:
 
 
 def _sum(said: Content, weights: Mapping[str, int]) -> int:
-    """What only a question has counts half."""
+    """Words that only a question has count half."""
     return sum(map(weights.__getitem__, said.stated)) + sum(map(weights.__getitem__, said.asked)) // 2
 
 
@@ -151,7 +154,7 @@ def step(worth: int) -> int:
 
 
 class Ranks:
-    """The worths of texts of like type and author kind, as how many lie in each step; the reference's with them."""
+    """The worths of texts of the same type and author kind, as counts per step, together with the reference's."""
 
     def __init__(self, steps: Mapping[int, int] | None = None) -> None:
         self._in: NDArray[np.int64] = _ordinary_steps().copy()
@@ -171,7 +174,7 @@ class Ranks:
 
 
 def author_kind(role: str | None) -> str:
-    """Who speaks, by the role of an episode: person, tool, or agent where it says neither."""
+    """Returns the kind of author by the role of an episode: person, tool, or agent if it is neither."""
     named = (role or "").casefold()
     if named in ("user", "human", "person", "customer"):
         return "person"
@@ -179,17 +182,18 @@ def author_kind(role: str | None) -> str:
 
 
 SUMMARY = "summary"
-"""What summaries are ranked among: each other. Nor do their words count: their sources said them before."""
+"""The class that summaries are ranked in: only among each other. Their words are not counted: their sources said them
+before."""
 
 
 def like(type_: str, role: str | None) -> str:
-    """What an episode is ranked among: those of its type and author kind."""
+    """Returns the class that an episode is ranked in: its type and author kind."""
     return f"{type_}/{author_kind(role)}"
 
 
 @cache
 def ordinary_worths() -> tuple[int, ...]:
-    """What each of the ordinary texts is worth, as if the other 255 had gone before it."""
+    """Returns the worth of each of the ordinary texts, as if the other 255 had gone before it."""
     among = ln_ppm(len(ORDINARY) + 1)
     weights = {stem: among - ln_ppm(having) for stem, having in _reference().items()}
     return tuple(_sum(content(text), weights) for text in ORDINARY)
@@ -206,5 +210,5 @@ def _ordinary_steps() -> NDArray[np.int64]:
 
 
 def steps(worths: Iterable[int]) -> NDArray[np.int64]:
-    """How many of the worths lie in each step."""
+    """Returns the number of worths per step."""
     return np.bincount(np.array([step(worth) for worth in worths], np.int64), minlength=STEPS).astype(np.int64)

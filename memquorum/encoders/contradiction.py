@@ -1,8 +1,8 @@
-"""A cross-encoder that says how likely one text contradicts another: the optional adapter of `ports.Contradiction`.
+"""A cross-encoder that estimates whether one text contradicts another: the optional adapter of `ports.Contradiction`.
 
-An operator gives a folder with `model.onnx`, `tokenizer.json` and `config.json`, as Hugging Face lays out a model of
-natural language inference, and the SHA-256 of the three files one after the other:
-`cat model.onnx tokenizer.json config.json | sha256sum`. None is shipped (docs/right.md).
+An operator provides a folder with `model.onnx`, `tokenizer.json` and `config.json`, in Hugging Face's layout of a model
+of natural language inference, and the SHA-256 of the three files concatenated: `cat model.onnx tokenizer.json
+config.json | sha256sum`. None is shipped (docs/measured/right.md).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class OnnxContradiction:
     """Adapter of `memquorum.ports.Contradiction`, on one thread of the CPU."""
 
     def __init__(self, folder: Path, sha256: str) -> None:
-        """Raises EncoderUnavailable where a file is missing, or they are not those of the digest."""
+        """Raises EncoderUnavailable if a file is missing, or their digest differs."""
         data = files(folder, sha256)
         self.digest = sha256
         try:
@@ -38,13 +38,16 @@ class OnnxContradiction:
             self._session = onnxruntime.InferenceSession(data[0], options, providers=["CPUExecutionProvider"])
             self._tokenizer = Tokenizer.from_buffer(data[1])
         except Exception as error:
-            raise EncoderUnavailable(f"{folder} holds no model of inference: {error}") from None
+            raise EncoderUnavailable(
+                f"{folder} holds no model of natural language inference that works: {error}"
+            ) from None
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(_TOKENS_MAX)
         self._inputs = {one.name for one in self._session.get_inputs()}
 
     def contradicts_ppm(self, earlier: str, later: str) -> int:
-        """How likely the later text contradicts the earlier one, in millionths; 0 where the model fails on them."""
+        """The probability that the later text contradicts the earlier one, in millionths; 0 if the model fails on
+        them."""
         try:
             first, second = (text.encode("utf-8", "replace").decode() for text in (earlier, later))
             pair = self._tokenizer.encode(first, second)
@@ -54,13 +57,13 @@ class OnnxContradiction:
             likely = np.exp(logits - logits.max())
             return round(float(likely[self._label] / likely.sum()) * PPM)
         except Exception as error:
-            # The error's words may hold content. Without an answer the rules stand alone.
+            # The error's words may hold content. Without an answer the rules decide alone.
             _LOG.error("the model of contradictions failed on a pair of texts: %s", type(error).__name__)
             return 0
 
 
 def files(folder: Path, sha256: str) -> list[bytes]:
-    """The model's three files. Raises EncoderUnavailable where one is missing, or they are not those of the digest."""
+    """The model's three files. Raises EncoderUnavailable if one is missing, or their digest differs."""
     data = [_read(folder / name) for name in FILES]
     found = hashlib.sha256(b"".join(data)).hexdigest()
     if found != sha256:
@@ -77,7 +80,7 @@ def _read(file: Path) -> bytes:
 
 
 def _label(config: bytes) -> int:
-    """The place of the logit that says so."""
+    """The index of the logit of a contradiction."""
     names = {int(place): str(name).lower() for place, name in json.loads(config)["id2label"].items()}
     found = [place for place, name in names.items() if name.startswith("contradict")]
     if len(found) != 1:

@@ -1,4 +1,4 @@
-"""Many texts through an encoder, where one that it cannot take must not keep the others from it."""
+"""Encodes many texts so that one that fails does not affect the others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ log = logging.getLogger(__name__)
 
 
 def each(encoder: Encoder, texts: Sequence[str]) -> list[Vector | Exception]:
-    """Each text's vector, or why there is none: all at once, or one by one to find those that cannot be encoded."""
+    """Returns each text's vector, or the exception that it caused: all at once, or one by one to find those that
+    fail."""
     if not texts:
         return []
     try:
@@ -26,8 +27,8 @@ def each(encoder: Encoder, texts: Sequence[str]) -> list[Vector | Exception]:
 
 
 def together(found: Iterable[Vector | Exception], counts: Iterable[int]) -> list[list[Vector] | Exception]:
-    """The vectors of each memory, or the first failure among them. `counts`: how many of those found are of each, in
-    their order."""
+    """Returns the vectors of each memory, or the first exception among them. `counts`: the number of vectors of each,
+    in their order."""
     rest = iter(found)
     return [_all_or_why(list(islice(rest, count))) for count in counts]
 

@@ -1,8 +1,8 @@
-"""A folder with a Hugging Face encoder: what is in it, and how its vectors are to be made.
+"""Reads a folder with a Hugging Face encoder: its files, and how to make its vectors.
 
-Read are the files that `sentence-transformers` writes beside a model: `modules.json` names the steps, the pooling
-step's `config.json` says which tokens count, `sentence_bert_config.json` how many are seen. A folder without them is
-taken as a plain encoder: the mean over the tokens, of unit length. Nothing here needs torch, and nothing is fetched.
+It reads the files that `sentence-transformers` writes beside a model: `modules.json` names the steps, the pooling
+step's `config.json` says which tokens count, `sentence_bert_config.json` how many are used. A folder without them is
+taken as a plain encoder: the mean over the tokens, of unit length. It does not need torch, and downloads nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from memquorum.encoders import EncoderUnavailable
 
 Pooling = Literal["mean", "cls"]
 
-# More of a text is not seen even where a model could: the cost of a text grows with it, and an episode is short.
+# The limit even for models that could use more: the cost of a text grows with it, and an episode is short.
 TOKENS_MOST = 512
 _READ = 1 << 20
 _STEPS = ("Transformer", "Pooling", "Normalize")
@@ -29,9 +29,9 @@ _OLD_KEY = "pooling_mode_"
 class ModelFolder:
     """A model that can be loaded.
 
-    `weights`: the folder with config, tokenizer and weights. `tokens`: of a text so many are seen, if the folder says.
-    `lower`: texts are lower-cased first. `prefix`: stands before every text. `name` is the model's kind
-    and a digest of all that decides what a vector is: two models never bear one name, and a model that moves to another
+    `weights`: the folder with config, tokenizer and weights. `tokens`: the number of a text's tokens that are used, if
+    the folder says so. `lower`: texts are lower-cased first. `prefix`: put before every text. `name` is the model's
+    kind and a digest of all that determines a vector: different models have different names, and a model in another
     folder keeps its own.
     """
 
@@ -44,7 +44,7 @@ class ModelFolder:
 
 
 def read(folder: Path) -> ModelFolder:
-    """What a folder holds. Raises EncoderUnavailable for what cannot be loaded safely, or is not understood."""
+    """Reads a folder. Raises EncoderUnavailable if it cannot be loaded safely, or is not understood."""
     if not folder.is_dir():
         raise EncoderUnavailable(f"{folder} is no folder: name one that holds a Hugging Face model (config.json, …)")
     steps = _steps(folder)
@@ -78,7 +78,7 @@ def _steps(folder: Path) -> dict[str, str]:
         if kind not in _STEPS:
             raise EncoderUnavailable(
                 f"{folder / 'modules.json'}: a step {kind!r} is not known here; known are {', '.join(_STEPS)}. "
-                "Without it the vectors would be others than the model's"
+                "Without it the vectors would differ from the model's"
             )
         if not (folder / path).resolve().is_relative_to(folder.resolve()):
             raise EncoderUnavailable(f"{folder / 'modules.json'}: {path!r} leads out of the folder")
@@ -113,7 +113,7 @@ def _pooling(file: Path) -> Pooling:
 
 
 def _json(file: Path) -> Any:
-    """What the file holds; None where there is none."""
+    """The content of a JSON file; None if it does not exist."""
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -123,7 +123,7 @@ def _json(file: Path) -> Any:
 
 
 def _digest(file: Path, into: Any) -> None:
-    """Adds the file to the digest, if there is one: its name, and what is in it."""
+    """Adds the file, if it exists, to the digest: its name and its content."""
     if not file.is_file():
         return
     inner = hashlib.sha256()

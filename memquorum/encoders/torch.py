@@ -1,21 +1,22 @@
 """Any Hugging Face encoder out of a folder, on the CPU or a CUDA card, by `torch` and `transformers` (DESIGN 16).
 
-Both come with the extra `torch` and are never needed without it. Nothing is downloaded, no code of a model's folder is
-run, and weights are read from safetensors files alone.
+Both come with the extra `torch` and are never needed without it. It downloads nothing, runs no code of a model's
+folder, and reads weights only from safetensors files.
 
-A text has one vector whatever comes with it: the kernels of a matrix product, and with them the last bits, are chosen
-by its shape. So texts are computed in calls of fixed shapes, and the shape follows from the text's own length:
+A text has the same vector whatever else is in the call: the kernels of a matrix product, and with them the last bits,
+are chosen by its shape. So texts are computed in calls of fixed shapes, and the shape follows from the text's own
+length:
 
 - The length is rounded up to a bucket, a multiple of 16 tokens, from 64 on of 32; the rest is padding.
 - Every call of a bucket has the same number of rows, as many as `_CALL_TOKENS` hold. Rows without a text hold one mark.
 
-A text alone thus costs as much as its call: 128 tokens on a CPU, where more rows would make no text cheaper, and 8,192
-on a card, which needs them to be busy at all: on an H100 calls of 4,096 tokens took as long, and calls of 16,384 twice
-as long for a tenth more texts a second (docs/performance.md has the rates).
+A single text thus costs a whole call: 128 tokens on a CPU, where more rows would make no text cheaper, and 8,192 on a
+card, which needs them to be busy. On an H100 calls of 4,096 tokens took as long, and calls of 16,384 twice as long for
+a tenth more texts a second (docs/measured/performance.md has the rates).
 
-What else could change a text's bits on a card is held still. Everything is float32 there as on a CPU, without TF32, so
-vectors of the two devices differ by rounding alone. Attention is the plain one (`eager`): the fused one takes another
-kernel where no row of a call is padded, and in float16 gave a text another vector by that.
+Other influences on a text's bits on a card are excluded. Everything is float32 there as on a CPU, without TF32, so
+vectors of the two devices differ only by rounding. Attention is the plain one (`eager`): the fused one uses another
+kernel if no row of a call is padded, and in float16 that gave a text another vector.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class _Sizes:
 
 
 _CPU, _CARD = _Sizes(128, 1_024, 256), _Sizes(8_192, 16_384, 4_096)
-# A tokenizer that knows no limit says a number beyond all models.
+# A tokenizer without a limit names a number beyond all models.
 _NO_LIMIT = 1_000_000
 
 
@@ -93,13 +94,13 @@ class TorchEncoder:
 
     @property
     def batch(self) -> int:
-        """How many texts at once keep the device busy."""
+        """The number of texts that keep the device busy."""
         return self._sizes.batch
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Shape (len(texts), dimensions), rows of unit length; of a text the first `tokens` tokens are seen.
+        """Shape (len(texts), dimensions), rows of unit length; uses the first `tokens` tokens of a text.
 
-        Raises FloatingPointError where the model gives no finite numbers.
+        Raises FloatingPointError if the model gives a number that is not finite.
         """
         vectors = np.zeros((len(texts), self._dimensions), np.float32)
         under_way: list[tuple[list[int], Any]] = []
@@ -116,11 +117,11 @@ class TorchEncoder:
         return vectors
 
     def _take(self, under_way: Sequence[tuple[list[int], Any]], into: NDArray[np.float32]) -> None:
-        """Waits for calls, and puts their vectors where they belong. Raises FloatingPointError."""
+        """Waits for calls, and stores their vectors. Raises FloatingPointError."""
         for rows, unit in under_way:
             found = unit.cpu().numpy()
             if not np.isfinite(found).all():
-                raise FloatingPointError(f"{self._folder.weights} gives no finite numbers")
+                raise FloatingPointError(f"{self._folder.weights} gives numbers that are not finite")
             into[rows] = found
 
     def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
@@ -149,7 +150,7 @@ class TorchEncoder:
             return torch.nn.functional.normalize(pooled, dim=1)[: len(tokens)]
 
     def _sent(self, numbers: NDArray[np.int64]) -> Any:
-        """The numbers as a tensor on the device; a card fetches them without being waited for."""
+        """Sends the numbers to the device as a tensor; a card fetches them asynchronously."""
         tensor = self._torch.from_numpy(numbers)
         return tensor if self._device == "cpu" else tensor.pin_memory().to(self._device, non_blocking=True)
 
@@ -189,28 +190,28 @@ def bucket_of(length: int) -> int:
 
 
 def rows_of(bucket: int, call_tokens: int) -> int:
-    """How many rows a call of the bucket has."""
+    """The number of rows in a call of the bucket."""
     return max(1, call_tokens // bucket)
 
 
 def check_installed() -> None:
-    """Raises EncoderUnavailable where the packages are missing; imports none, for that takes seconds."""
+    """Raises EncoderUnavailable if the packages are missing; imports none, for that takes seconds."""
     lacking = [name for name in ("torch", "transformers", "safetensors") if importlib.util.find_spec(name) is None]
     if lacking:
         raise EncoderUnavailable(
-            f"packages are not installed ({', '.join(lacking)}): `make torch` installs them in .venv-torch, "
+            f"packages are not installed ({', '.join(lacking)}): `make torch` installs them in .tools/torch, "
             "or install memquorum[torch]"
         )
 
 
 def check_device(asked: str) -> None:
-    """Raises EncoderUnavailable where a card is asked for that is not there; asks torch for cards alone."""
+    """Raises EncoderUnavailable if the named card is missing; imports torch only for cards."""
     if asked.startswith("cuda"):
         _device(_libraries()[0], asked)
 
 
 def _libraries() -> tuple[Any, Any]:
-    # Read when the libraries are imported. What is asked of them here needs no network; this keeps them to it.
+    # Read when the libraries are imported. The calls here need no network; this ensures that they use none.
     os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1")
     # Threads that spin while they wait burn the core that another process needs: with all cores busy, two spinning
     # threads encoded 11 texts/s, two that sleep 51.
@@ -220,7 +221,7 @@ def _libraries() -> tuple[Any, Any]:
         import transformers
     except ImportError as error:
         raise EncoderUnavailable(f"torch and transformers are installed, but cannot be loaded: {error}") from None
-    # They are so by themselves; another part of the process, or an environment, may have asked for less.
+    # These are the defaults; another part of the process, or the environment, may have changed them.
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = False
     transformers.logging.set_verbosity_error()
@@ -229,9 +230,9 @@ def _libraries() -> tuple[Any, Any]:
 
 
 def _device(torch: Any, asked: str) -> str:
-    """cpu, or a card by its number. Raises EncoderUnavailable where the one that was asked for is not there."""
+    """cpu, or a card by its number. Raises EncoderUnavailable if the named one is missing."""
     if not re.fullmatch(DEVICES, asked):
-        raise ValueError(f"{asked!r} is no device: wanted is auto, cpu, cuda or cuda:N")
+        raise ValueError(f"{asked!r} is no device: give auto, cpu, cuda or cuda:N")
     if asked == "cpu":
         return asked
     cards = int(torch.cuda.device_count()) if torch.cuda.is_available() else 0
@@ -246,7 +247,7 @@ def _device(torch: Any, asked: str) -> str:
         why = f"torch {torch.__version__} finds no card or no driver"
     else:
         why = "this torch is built without CUDA"
-    raise EncoderUnavailable(f"the encoder was asked to run on {asked}, and {why}: use auto or cpu, or mend that")
+    raise EncoderUnavailable(f"the encoder was asked to run on {asked}, and {why}: use auto or cpu, or correct that")
 
 
 def _tokenizer(transformers: Any, found: ModelFolder) -> tuple[Any, int | None]:
@@ -262,7 +263,7 @@ def _tokenizer(transformers: Any, found: ModelFolder) -> tuple[Any, int | None]:
         raise EncoderUnavailable(f"{found.weights}: its tokenizer has no fast form: save a tokenizer.json beside it")
     limit = int(min(whole.model_max_length, _NO_LIMIT))
     if (file := found.weights / "tokenizer.json").is_file():
-        # As it is in the folder: transformers may make the same classes' tokenizer anew, by its own rules.
+        # As it is in the folder: transformers may build the same class's tokenizer by its own rules.
         fast = type(fast).from_file(str(file))
     fast.no_padding()
     return fast, None if limit == _NO_LIMIT else limit

@@ -6,11 +6,11 @@
         store.put(("users", "ada"), "diet", {"text": "Ada eats no meat.", "kind": "food"})
         store.search(("users",), query="what may we serve?", filter={"kind": "food"})
 
-`MemquorumStore` is for every program; `AsyncMemquorumStore` lives on one event loop and gathers what is asked at once.
-docs/langgraph.md has what is kept how, what is forgotten when, and the limits.
+`MemquorumStore` is for every program; `AsyncMemquorumStore` lives on one event loop and sends the requests of one turn
+together. docs/use/integrations/langgraph.md describes storage, forgetting and the limits.
 
-Inside: `store` has the two classes, `operations` carries a batch out over the client, and `filters` says what the
-service is asked of a filter. What of an item is content and what attributes, `client.items` says.
+Inside: `store` has the two classes, `operations` carries a batch out over the client, and `filters` translates filters
+for the service. `client.items` splits an item into content and attributes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["AsyncMemquorumStore", "MemquorumStore"]
 
 
 def __getattr__(name: str) -> Any:
-    """The stores, which need LangGraph, when they are asked for. Raises ImportError and says what to install."""
+    """Imports the stores, which need LangGraph, on first use. Raises ImportError and says what to install."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

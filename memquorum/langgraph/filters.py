@@ -1,8 +1,8 @@
-"""What a filter of LangGraph asks, in two halves: what the service is asked of attributes, and what is compared here,
-item by item.
+"""Splits a filter of LangGraph in two: conditions on attributes, which the service evaluates, and conditions evaluated
+here, item by item.
 
-The service compares scalars. Objects, lists, long texts and fields that are in no attribute are compared here, by
-the same rules: of one kind alone, and what is not there is equal to nothing.
+The service compares scalars. Objects, lists, long texts and fields that are in no attribute are compared here, by the
+same rules: only values of one kind are comparable, and a missing value equals nothing.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _ABSENT = object()
 
 
 class Halves(NamedTuple):
-    """`where`: what the service is asked. `here`: field → conditions, each as operator and value."""
+    """`where`: the conditions for the service. `here`: field → conditions, each as operator and value."""
 
     where: dict[str, dict[str, Any]]
     here: dict[str, list[tuple[str, Any]]]
 
     def holds(self, value: Mapping[str, Any]) -> bool:
-        """Whether what is compared here holds of a value."""
+        """True if the conditions evaluated here hold for a value."""
         return all(
             _holds(value.get(name, _ABSENT), how, other)
             for name, conditions in self.here.items()
@@ -33,8 +33,7 @@ class Halves(NamedTuple):
 
 
 def halves(asked: Mapping[str, Any] | None, filterable: Collection[str] | None = None) -> Halves:
-    """Takes a filter apart. `filterable`: the fields that are in attributes; None: all that are scalars. Raises
-    Invalid."""
+    """Splits a filter. `filterable`: the fields that are in attributes; None: all scalar fields. Raises Invalid."""
     found = Halves({}, {})
     for name, said in (asked or {}).items():
         there = filterable is None or name in filterable

@@ -1,7 +1,8 @@
 """A batch of LangGraph's operations, carried out over the client of a namespace.
 
-Reads come first, all at once, and see what was there before the batch and all that this store wrote; then the writes
-go out together, in order, of one key the last. Nothing is written where a read fails or one of the writes is refused.
+Reads come first, all at once, and see the state before the batch and all earlier writes of this store; then the writes
+are sent together, in order, the last one of each key. If a read fails or one of the writes is refused, nothing is
+written.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ from memquorum.core.names import normal, uuid
 from memquorum.langgraph import filters
 
 Saying = Callable[[tuple[str, ...], str], Episode]
-"""What an item's episode says beside its value, of its namespace and key: as `{"subject": namespace[1]}`."""
+"""Returns further fields of an item's episode, by its namespace and key: as `{"subject": namespace[1]}`."""
 
 _AT_ONCE, _PAGE, HITS_MOST, LOOKED_AT_MOST = 16, 100, 100, 10_000
 _WHOLE = "$"
 
 
 class Operations:
-    """Carries batches out. One at a time writes, any number reads."""
+    """Carries batches out. Writes are serialized, reads are concurrent."""
 
     def __init__(
         self,
@@ -51,7 +52,7 @@ class Operations:
         filterable: Collection[str] | None = None,
         saying: Saying | None = None,
     ) -> None:
-        """`fields`: what of a value it is found by, as LangGraph's index names it; None: all of it."""
+        """`fields`: the parts of a value that it is indexed by, as in LangGraph's index; None: all of it."""
         self.memory = memory
         self._fields, self._filterable, self._saying = list(fields or [_WHOLE]), filterable, saying
         self._entries, self._turns = Entries(memory), asyncio.Semaphore(_AT_ONCE)
@@ -101,7 +102,7 @@ class Operations:
         return Item(**_item(found))
 
     async def _unkeyed(self, memory_id: str, path: str | None) -> Shown | None:
-        """A memory that was written elsewhere, without a key: it goes by its id."""
+        """Returns a memory without a key, which was not written as an item: its id is its key."""
         try:
             found = await self.memory.get(memory_id)
         except NotFound:
@@ -178,7 +179,7 @@ class Operations:
 
     def _episode(self, op: PutOp) -> dict[str, Any]:
         if op.ttl is not None:
-            told = "nothing goes by a clock here: members vote on what nobody reads (docs/langgraph.md)"
+            told = "no memory expires by time: members vote on what nobody reads (docs/use/integrations/langgraph.md)"
             raise Invalid("out_of_range", "ttl", told)
         said = dict(self._saying(op.namespace, op.key)) if self._saying else {}
         path, key = items.path_of(op.namespace), items.key_of(op.key)
@@ -190,7 +191,8 @@ class Operations:
         return said | filed | {"content": content, "attributes": attributes}
 
     def _texts(self, op: PutOp) -> tuple[list[str], str | None]:
-        """What a value is to be found by, and the field that alone says it; nothing where it is by all of it."""
+        """Returns the texts that a value is indexed by, and the only field that holds them, if one does; empty if it is
+        indexed by all of it."""
         names = self._fields if op.index is None else op.index or [_WHOLE]
         if op.index is False or _WHOLE in names:
             return [], None
@@ -199,7 +201,7 @@ class Operations:
 
 
 def _composed(condition: MatchCondition) -> MatchCondition:
-    """A condition on labels as they are stored."""
+    """Normalizes the labels of a condition as they are stored."""
     return MatchCondition(condition.match_type, tuple(normal(label) for label in condition.path))
 
 
@@ -208,7 +210,7 @@ def _slot(one: Hit | Listed) -> tuple[str | None, str]:
 
 
 def _item(one: Hit | Shown) -> dict[str, Any]:
-    """What LangGraph is told of a memory."""
+    """The fields of a memory for LangGraph."""
     at = datetime.fromtimestamp(one.occurred_at / 1000, UTC)
     return {
         "value": items.read(one.text or "", one.attributes),
@@ -226,7 +228,7 @@ def _window(op: SearchOp) -> tuple[int, int]:
 
 
 def _literal(conditions: Iterable[MatchCondition]) -> tuple[str, ...]:
-    """What all that matches begins with, of the first condition that says it."""
+    """The longest literal prefix of all matches, from the first prefix condition."""
     for condition in conditions:
         if condition.match_type == "prefix":
             wild = next((at for at, label in enumerate(condition.path) if label == "*"), len(condition.path))
@@ -235,7 +237,7 @@ def _literal(conditions: Iterable[MatchCondition]) -> tuple[str, ...]:
 
 
 def matches(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
-    """Whether a namespace begins, or ends, as the condition says; `*` is any one label. Raises Invalid."""
+    """True if a namespace begins, or ends, as the condition says; `*` is any one label. Raises Invalid."""
     path = tuple(condition.path)
     if condition.match_type not in {"prefix", "suffix"}:
         raise Invalid("out_of_range", "match_type", "must be prefix or suffix")

@@ -1,4 +1,4 @@
-"""The two stores: one on a loop of its own, for any program, and one on the program's."""
+"""The two stores: one on a loop of its own, for any program, and one on the program's loop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memquorum.langgraph.operations import Operations, Saying
 
 
 class Where(TypedDict, total=False):
-    """Which memory it is, as `memquorum.client.Memory` is told."""
+    """The arguments that select a memory, as those of `memquorum.client.Memory`."""
 
     namespace: str | None
     agent: str | None
@@ -49,15 +49,16 @@ class MemquorumStore(BaseStore):
         saying: Saying | None = None,
         **where: Unpack[Where],
     ) -> None:
-        """`index`: `{"fields": ["text"]}`, what of a value it is found by; the memory's encoder embeds, so `embed` and
-        `dims` say nothing here. `filterable`: the fields that filters ask for, of values with more than 30 scalars.
-        `saying`: what an item's episode says beside its value. `where`: as `Memory` takes it. Raises NotConfigured."""
+        """`index`: `{"fields": ["text"]}`, the parts of a value that it is indexed by; the memory has its own encoder,
+        so `embed` and `dims` are ignored. `filterable`: the fields that filters compare, for values with more than 30
+        scalars. `saying`: returns further fields of an item's episode. `where`: as `Memory` takes it. Raises
+        NotConfigured."""
         self.index_config = index
         self._operations = _made(where, index, filterable, saying)
         self._loop = OwnLoop(self, self._operations.memory._disconnect, "memquorum-langgraph", "this store is closed")
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Carries operations out: reads first, then all writes; answers in order."""
+        """Carries operations out: reads first, then all writes; returns the answers in order."""
         return self._loop.run(self._operations.run(list(ops)))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
@@ -65,8 +66,8 @@ class MemquorumStore(BaseStore):
         return await self._loop.wait(self._operations.run(list(ops)))
 
     def erase(self, *, dry_run: bool = True, **named: Any) -> Erasure:
-        """Erases for good, what `Memory.erase` says: `subject="ada"`, `memory_id=`, `everything=True`. With `dry_run`
-        it says what would go. `delete` can be undone within its grace time; this cannot."""
+        """Erases irreversibly, as `Memory.erase`: `subject="ada"`, `memory_id=`, `everything=True`. With `dry_run` it
+        shows what would be erased. `delete` can be undone within its grace time; this cannot."""
         return self._loop.run(self._operations.memory.erase(dry_run=dry_run, **named))
 
     async def aerase(self, *, dry_run: bool = True, **named: Any) -> Erasure:
@@ -74,7 +75,7 @@ class MemquorumStore(BaseStore):
         return await self._loop.wait(self._operations.memory.erase(dry_run=dry_run, **named))
 
     def close(self) -> None:
-        """Delivers what is under way and lets connections go. A second call does nothing."""
+        """Delivers pending records and closes the connections. A second call does nothing."""
         self._loop.end(self._operations.memory.close)
 
     def __enter__(self) -> Self:
@@ -87,7 +88,7 @@ class MemquorumStore(BaseStore):
 
 
 class AsyncMemquorumStore(AsyncBatchedBaseStore):
-    """The same on the event loop where it is made: what is asked in one turn of the loop goes out as one batch. Its
+    """The store on the event loop on which it is made: requests of one turn of the loop are sent as one batch. Its
     synchronous methods are for other threads. Use as `async with`, or call `aclose`."""
 
     def __init__(
@@ -104,15 +105,15 @@ class AsyncMemquorumStore(AsyncBatchedBaseStore):
         self._operations = _made(where, index, filterable, saying)
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Carries operations out: reads first, then all writes; answers in order."""
+        """Carries operations out: reads first, then all writes; returns the answers in order."""
         return await self._operations.run(ops)
 
     async def aerase(self, *, dry_run: bool = True, **named: Any) -> Erasure:
-        """Erases for good; see `MemquorumStore.erase`."""
+        """Erases irreversibly; see `MemquorumStore.erase`."""
         return await self._operations.memory.erase(dry_run=dry_run, **named)
 
     async def aclose(self) -> None:
-        """Delivers what is under way and lets connections go."""
+        """Delivers pending records and closes the connections."""
         if self._task is not None:
             self._task.cancel()
         await self._operations.memory.close()

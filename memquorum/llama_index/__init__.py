@@ -8,8 +8,8 @@
         block = MemquorumMemoryBlock(memory=memory, saying={"subject": "ada"})
         chat = ChatMemory.from_defaults(session_id="ada-42", memory_blocks=[block])
 
-docs/llama-index.md has what is kept how, what is forgotten when, and the limits. Inside: `block` has the class,
-`talk` what is published of messages and what of the memory goes into a prompt.
+docs/use/integrations/llama-index.md describes storage, forgetting and the limits. Inside: `block` has the class; `talk`
+publishes messages and selects memories for a prompt.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["MemquorumMemoryBlock"]
 
 
 def __getattr__(name: str) -> Any:
-    """The block, which needs LlamaIndex, when it is asked for. Raises ImportError and says what to install."""
+    """Imports the block, which needs LlamaIndex, on first use. Raises ImportError and says what to install."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

@@ -10,16 +10,16 @@ from llama_index.core.memory import BaseMemoryBlock
 
 from memquorum.client import Memory
 from memquorum.llama_index import talk
-from memquorum.llama_index.talk import Said
+from memquorum.llama_index.talk import ChatText
 
 
-def _said(messages: list[ChatMessage] | None) -> list[Said]:
-    return [Said(one.role.value, one.content or "") for one in messages or []]
+def _said(messages: list[ChatMessage] | None) -> list[ChatText]:
+    return [ChatText(one.role.value, one.content or "") for one in messages or []]
 
 
 class MemquorumMemoryBlock(BaseMemoryBlock[str]):
-    """What an agent hears beyond its window of messages, as memories of a client's namespace; what of all that the
-    namespace knows answers the last messages goes into the prompt."""
+    """Stores the messages beyond an agent's window as memories of a client's namespace, and puts the namespace's best
+    answers to the last messages into the prompt."""
 
     name: str = Field(default="memory", description="The name of the block.")
     memory: Memory = Field(description="The client; it stays open for others.")
@@ -36,5 +36,5 @@ class MemquorumMemoryBlock(BaseMemoryBlock[str]):
         await self.memory.loop.wait(talk.publish(self.memory.entries, _said(messages), session, self.saying))
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
-        """What is left of a content without so many tokens of what answers worst."""
+        """Shortens a content by at least so many tokens, the worst answers first."""
         return talk.shortened(content, tokens_to_truncate)

@@ -1,16 +1,17 @@
-"""What a tool does where that is more than one call of the client's: writes that reads wait for, updates, and what
-other hosts of MCP ask for by other names."""
+"""Tools that need more than one call of the client: writes that reads wait for, updates, and the tools that other hosts
+of MCP expect under their names."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from msgspec import Struct, structs
 
 from memquorum.client.errors import Busy, Invalid, NotFound, NotYet
 from memquorum.client.memory import AsyncMemory
-from memquorum.client.values import Receipt
+from memquorum.client.values import REUSED, Receipt
 from memquorum.core.api.answers import Admission, Became, Ended, Experienced, Hit, Ordered, Published, Shown
 from memquorum.core.records import Link
 
@@ -23,27 +24,29 @@ _PENDING = (
 
 
 class Added(Published, frozen=True, kw_only=True):
-    """What was published. `outcome`: what became of it, where that was waited for: stored, reinforced (a memory said it
-    already: `memory_id` is that one), below_threshold (it is not kept: say explicit if it has to be), erased, failed or
-    unreadable. `nowhere`: links to no memory that was there, which are none. `token`: what a read takes as `after` to
-    see it; reads in the same session do so by themselves."""
+    """The receipt of a published episode. `outcome`, if it was waited for: stored, reinforced (a memory has the same
+    content already: `memory_id` is that one), below_threshold (it is not kept: set explicit if it has to be), reused
+    (you used this event_id before for another content: this one is not kept, `memory_id` is the memory that stays;
+    leave event_id out), taken (another agent used it), erased, failed or unreadable. `nowhere`: links to memories that
+    do not exist, which have no effect. `token`: the value that a read takes as `after` to see it; reads in the same
+    session do so by themselves."""
 
     outcome: str | None = None
     nowhere: tuple[Link, ...] = ()
 
 
 class Updated(Added, frozen=True, kw_only=True):
-    """What was published in another memory's place. `by`: "slot" where both fill the same slot, so that what the same
-    agent wrote gives way at once; "vote" where members vote on it. Until then both are found, with conflicts_with."""
+    """The receipt of an update. `by`: "slot" if both fill the same slot, so that the agent's own old memory is replaced
+    at once; "vote" if members vote on it. Until then both are found, with conflicts_with."""
 
     replaces: str
     by: str
 
 
 class Deleted(Published, frozen=True, kw_only=True):
-    """What became of a deletion. `outcome`: cleared, empty (nothing was there), or contested (something stays).
+    """The result of a deletion. `outcome`: cleared, empty (the slot was empty), or contested (a memory stays).
     `hidden`: the memories that are served no more; their text is kept, and restore_memory asks the members for them.
-    `stays`: what another agent wrote, or has said again, or what is pinned: propose_forget has the members vote."""
+    `stays`: memories that another agent wrote or repeated, or that are pinned: propose_forget has the members vote."""
 
     outcome: str | None
     hidden: tuple[str, ...]
@@ -51,23 +54,22 @@ class Deleted(Published, frozen=True, kw_only=True):
 
 
 class Status(Became, frozen=True, kw_only=True):
-    """What became of an event. `status`: its outcome in a word, or that there is none."""
+    """The outcome of an event. `status`: the outcome in a word, or that it has none yet."""
 
     status: str
 
 
 class Kept(Published, frozen=True, kw_only=True):
-    """What was published of a task: `memory_id` is the task's id. `outcome`: what became of it, where that was waited
-    for: finished_succeeded, finished_failed or finished_unknown; of feedback assessed. `lessons`: the ids of what is to
-    be learned of it."""
+    """The receipt of a task: `memory_id` is the task's id. `outcome`, if it was waited for: finished_succeeded,
+    finished_failed or finished_unknown; of feedback assessed. `lessons`: the ids of its lessons."""
 
     outcome: str | None = None
     lessons: tuple[str, ...] = ()
 
 
 class Experience(Struct, frozen=True):
-    """Memories that were tried, those that changed last first; `counts`: how many stand how, on the first page; `next`:
-    the cursor of what comes behind. Or `why`: where the one that was asked for stands, and why."""
+    """Memories that were tried in tasks, the most recently changed first; `counts`: the number by status, on the first
+    page; `next`: the cursor of the next page. Or `why`: the status of the requested memory, and why."""
 
     namespace: str
     memories: tuple[Experienced, ...] = ()
@@ -77,13 +79,14 @@ class Experience(Struct, frozen=True):
 
 
 class Found(Struct, frozen=True):
-    """The memories that were found, nearest first."""
+    """The memories that were found, nearest first. `answerable`: false if they probably do not answer the query."""
 
     hits: tuple[Hit, ...]
+    answerable: bool = False
 
 
 class Result(Struct, frozen=True):
-    """A memory in short: its id, the beginning of its text, and where it can be read."""
+    """A memory in short: its id, the beginning of its text, and its address."""
 
     id: str
     title: str
@@ -97,31 +100,30 @@ class Results(Struct, frozen=True):
 
 
 class Document(Result, frozen=True):
-    """A memory: its text, and what else is known of it."""
+    """A memory: its text and metadata."""
 
     text: str
     metadata: dict[str, Any]
 
 
 class Last:
-    """What was written last, until a read has seen it."""
+    """The last write, until a read has seen it."""
 
     def __init__(self) -> None:
         self.token: str | None = None
 
     def wrote(self, token: str) -> None:
-        """A write that the next read waits for."""
+        """Notes a write that the next read waits for."""
         self.token = token
 
     def saw(self, token: str) -> None:
-        """A read has seen it; nobody need wait for it again."""
+        """Notes that a read has seen it: later reads need not wait."""
         if self.token == token:
             self.token = None
 
 
 class Call:
-    """One call of a tool: the client that it uses, what was written before, and what is to be said beside the
-    answer."""
+    """One call of a tool: its client, the previous write, and the rights of the key."""
 
     def __init__(self, memory: AsyncMemory, rights: frozenset[str], last: Last) -> None:
         self.memory, self.rights, self.last = memory, rights, last
@@ -129,11 +131,11 @@ class Call:
         self.busy: Busy | None = None
 
     def url(self, memory_id: str) -> str:
-        """Where the service shows a memory."""
+        """The address at which the service shows a memory."""
         return f"{self.memory.url}/memories/{memory_id}"
 
     async def read(self, ask: Callable[..., Awaitable[T]], *named: Any, after: str | None = None, **said: Any) -> T:
-        """Reads behind the write that `after` names, or else behind what was written last here."""
+        """Reads after the write that `after` names, or else after the last write here."""
         if after is not None:
             return await ask(*named, after=after, **said)
         token = self.last.token
@@ -152,8 +154,13 @@ class Call:
 
 
 async def add(call: Call, wait: bool = False, **said: Any) -> Added:
-    """Publishes an episode."""
-    return _added(call, await call.memory.add(wait=wait, **said))
+    """Publishes an episode. Under an event id that has another content it says so without waiting, too."""
+    receipt = await call.memory.add(wait=wait, **said)
+    if not wait and receipt.said is not None:
+        known = await call.memory.event(receipt.event_id, content=said["content"])
+        if known.outcome == REUSED:
+            receipt = replace(receipt, outcome=REUSED, memory_id=known.memory_id or receipt.memory_id)
+    return _added(call, receipt)
 
 
 def _added(call: Call, receipt: Receipt) -> Added:
@@ -166,8 +173,8 @@ def _added(call: Call, receipt: Receipt) -> Added:
 
 
 async def update(call: Call, memory_id: str, content: str, wait: bool = False) -> Updated:
-    """Publishes what holds now: in the slot of what it replaces, or naming it, so that members vote. It is made of that
-    one, so it is no freer than it, and it goes with it where that is erased."""
+    """Publishes the new content: in the slot of the memory it replaces, or naming that, so that members vote. It is
+    derived from that memory, so it has the same restrictions and is erased with it."""
     old = await call.read(call.memory.get, memory_id)
     if old.text is None:
         raise Invalid(
@@ -183,7 +190,8 @@ async def update(call: Call, memory_id: str, content: str, wait: bool = False) -
 
 
 async def delete(call: Call, memory_id: str | None = None, key: str | None = None, path: str | None = None) -> Deleted:
-    """Hides what fills a slot: the one that a memory fills, where it fills one; else what the agent alone has said."""
+    """Clears the slot that a memory fills, or the named slot; else takes back a memory that only this agent has
+    published."""
     if (memory_id is None) == (key is None):
         raise Invalid("missing_field", "memory_id", "give either the id of a memory, or the key of a slot")
     subject = None
@@ -200,30 +208,31 @@ async def delete(call: Call, memory_id: str | None = None, key: str | None = Non
     return Deleted(*ids, outcome=done.outcome, hidden=done.hidden, stays=done.stays)
 
 
-async def status(call: Call, event_id: str) -> Status:
-    """What became of an event, in a word too: without an outcome the rest of the answer is the question."""
-    found = await call.memory.event(event_id)
+async def status(call: Call, event_id: str, content: str | None = None) -> Status:
+    """Returns the outcome of an event, also in a word: without an outcome the other fields do not say so."""
+    found = await call.memory.event(event_id, content=content)
     return Status(**structs.asdict(found), status=found.outcome or _PENDING)
 
 
 async def search(call: Call, query: str, **said: Any) -> Found:
-    """The nearest memories."""
-    return Found(tuple(await call.read(call.memory.search, query, **said)))
+    """Returns the nearest memories."""
+    hits = tuple(await call.read(call.memory.search, query, **said))
+    return Found(hits, answerable=any(hit.answerable for hit in hits))
 
 
 async def results(call: Call, query: str) -> Results:
-    """The nearest memories in short."""
+    """Returns the nearest memories in short."""
     hits = await call.read(call.memory.search, query)
     return Results(tuple(Result(hit.memory_id, _title(hit.text), call.url(hit.memory_id)) for hit in hits))
 
 
 async def shown(call: Call, memory_id: str, peek: bool = False, **said: Any) -> Shown:
-    """A memory by its id."""
+    """Returns a memory by its id."""
     return await call.read(call.memory.get, memory_id, use=not peek, **said)
 
 
 async def document(call: Call, memory_id: str) -> Document:
-    """A living memory. Its use counted when it was found."""
+    """Returns a living memory. Its use was counted when it was found."""
     one = await call.read(call.memory.get, memory_id)
     if one.text is None:
         back = " restore_memory asks for it back." if one.restorable else ""
@@ -248,7 +257,7 @@ async def finish_task(call: Call, wait: bool = False, **said: Any) -> Kept:
 
 
 async def give_feedback(call: Call, task: str, wait: bool = False, **said: Any) -> Kept:
-    """Publishes what helped in a task."""
+    """Publishes which memories helped in a task."""
     return _kept(call, await call.memory.give_feedback(task, wait=wait, **said))
 
 
@@ -260,7 +269,7 @@ def _kept(call: Call, receipt: Receipt) -> Kept:
 
 
 async def end_session(call: Call, session: str, said_by: str | None = None, **came: Any) -> Ended:
-    """Says that this agent's part of a session is over, and what it came to, once what was written last is seen."""
+    """Ends this agent's part of a session with its outcome, once the last write is seen."""
     over = await call.read(call.memory.end_session, session, by=said_by, **came)
     if over.task is not None:
         call.last.wrote(over.task.token)
@@ -268,20 +277,20 @@ async def end_session(call: Call, session: str, said_by: str | None = None, **ca
 
 
 async def experience(call: Call, memory_id: str | None = None, **said: Any) -> Experience:
-    """What was tried, as a list; or of one memory where it stands, and why."""
+    """Returns a list of the memories that were tried; or for one memory its status, and why."""
     if memory_id is None:
         page = await call.read(call.memory.experiences, **said)
         return Experience(page.namespace, page.memories, page.counts, page.next)
     for name in _OF_A_LIST:
         if name in said:
-            raise Invalid("unknown_field", name, "is of a list: leave it out where memory_id asks why of one")
+            raise Invalid("unknown_field", name, "applies to lists only: leave it out together with memory_id")
     why = await call.read(call.memory.experience, memory_id, **said)
     return Experience(why.namespace, why=why)
 
 
 async def order(call: Call, order_id: str) -> Ordered:
-    """What became of an order of this namespace."""
+    """Returns the outcome of an order of this namespace."""
     found = await call.memory.order(order_id)
     if found.namespace != call.memory.namespace:
-        raise NotFound(f"no order {order_id} of this namespace was answered: its id is another, or it is on its way")
+        raise NotFound(f"no order {order_id} of this namespace was answered: its id is wrong, or it is pending")
     return found

@@ -17,7 +17,7 @@ _AGENT = "mcp"
 @command("mcp", example="memquorum mcp -n greenhouse -a planner")
 def _mcp(parsed: argparse.Namespace) -> int:
     """Serves a namespace's memory as tools over MCP, on standard input and output, until the input ends. A host of MCP
-    starts it; docs/mcp.md says how it is told to."""
+    starts it; docs/use/integrations/mcp.md shows its configuration."""
     try:
         from memquorum.mcp.serving import serve
     except ModuleNotFoundError as error:
@@ -27,7 +27,7 @@ def _mcp(parsed: argparse.Namespace) -> int:
             "to speak MCP it needs the extra `mcp`, which is not installed: pip install 'memquorum[mcp]'"
         ) from None
     said = addressed(parsed)
-    # Said, so that an id of another namespace is not there.
+    # Named, so that an id of another namespace is not found.
     said["namespace"] = said["namespace"] or os.environ.get("MEMQUORUM_NAMESPACE") or "default"
     said["agent"] = parsed.agent or os.environ.get("MEMQUORUM_AGENT") or _AGENT
     asyncio.run(serve(AsyncMemory(**said)))

@@ -1,5 +1,4 @@
-"""The protocol: which tools are listed, and how one is called. What goes wrong is told as a tool's error, in words that
-say what to do."""
+"""The protocol: lists tools and calls them. An error is returned as a tool's error, in words that say what to do."""
 
 from __future__ import annotations
 
@@ -30,12 +29,12 @@ _INSTRUCTIONS = (
 )
 Context: TypeAlias = "ServerRequestContext[Any, Any]"
 Speaker = Callable[[Context], Awaitable[Call]]
-"""Who makes the call of a request: the client, and what it may do. Raises MemquorumError where nobody can."""
+"""Makes the call of a request: the client, and its rights. Raises MemquorumError if it cannot."""
 
 
 def server(speaker: Speaker, failed: Callable[[str, Exception], str] | None = None) -> Server[Any]:
-    """The MCP server whose calls `speaker` makes. `failed`: takes the error by which a tool failed, and says what is
-    told of it; without, the log does."""
+    """The MCP server whose calls come from `speaker`. `failed`: takes the error of a tool that failed, and returns the
+    message for the caller; by default it is logged."""
     failed = failed or _logged
 
     async def list_tools(context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -100,7 +99,7 @@ def _failed(why: str) -> types.CallToolResult:
 
 
 def _brief(value: Any) -> Any:
-    """The answer as a model reads it: without what is not there."""
+    """An answer for a model: without empty fields."""
     if isinstance(value, dict):
         return dict(_there(value))
     return [_brief(one) for one in value] if isinstance(value, list) else value
@@ -118,7 +117,7 @@ def _schemas() -> dict[str, types.Tool]:
 
 
 def _input_schema(name: str) -> dict[str, Any] | None:
-    """What a tool takes, for the library, which would list them all to find it."""
+    """A tool's input schema, for the library, which would otherwise list all tools to find it."""
     found = _schemas().get(name)
     return None if found is None else found.input_schema
 

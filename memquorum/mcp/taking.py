@@ -1,10 +1,11 @@
-"""What a tool takes and gives, made of the description of the API: its requests, its parameters, its answers."""
+"""Derives the input and output schemas of tools from the description of the API: its requests, parameters and
+answers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_type_hints
 
 import msgspec
 from msgspec import NODEFAULT, Struct, structs
@@ -12,46 +13,47 @@ from msgspec import NODEFAULT, Struct, structs
 from memquorum.client.errors import Invalid
 from memquorum.core import jsontext
 from memquorum.core.api.endpoints import Endpoint
-from memquorum.core.api.fields import sentence
+from memquorum.core.api.fields import Number, numbers, sentences
 from memquorum.core.api.requests import Filtered, ListRequest
 from memquorum.core.records.episodes import OBJECTS
 
 Schema = dict[str, Any]
 _REFERENCE = "#/$defs/{name}"
 _NULL = {"type": "null"}
-# Of a filter's fields, those that are no filter.
+# The fields of a filtered request that are no filters.
 _ASKING = ("namespace", "agent", "peek", "cursor", "limit")
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """An argument of a tool's: its type, what it is in a sentence, and what it is called in the API."""
+    """An argument of a tool: its type, its description, its name in the API, and a number's bounds."""
 
     name: str
     kind: Any
     told: str
     required: bool = False
     api: str = ""
+    bounds: Number | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Takes:
-    """The arguments of a tool. `within`: those that stand in the argument `filters`."""
+    """The arguments of a tool. `within`: those inside the argument `filters`."""
 
     tool: str
     fields: tuple[Field, ...]
     within: tuple[Field, ...] = ()
 
     def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments by their names in the API, without those that are not there; their values are judged where they
-        are asked for. Raises Invalid and names the argument."""
+        """Converts arguments to their names in the API, without missing ones; the API checks the values. Raises Invalid
+        and names the argument."""
         said = _read(self.tool, self.fields, arguments)
         if self.within and (filters := said.pop("filters", None)) is not None:
             said |= _read("filters", self.within, filters)
         return said
 
     def named(self, wrong: Invalid) -> Invalid:
-        """What is wrong, by the names that the tool has for what the API calls otherwise."""
+        """Renames the field of an error from the API's name to the tool's."""
         here = next((one.name for one in self.fields if one.api == wrong.field), wrong.field)
         return Invalid(wrong.reason, here, wrong.detail)
 
@@ -74,17 +76,17 @@ def takes(
     filters: bool = False,
     own: tuple[Field, ...] = (),
 ) -> Takes:
-    """Fields of an endpoint's request, and parameters of its query string, as a tool takes them.
+    """Selects fields of an endpoint's request, and parameters of its query string, as a tool's arguments.
 
-    `required`: of which it needs more than the API does; `renamed`: what is called otherwise here, by the name in the
-    API; `filters`: it takes those of a list or of a search; `own`: what the API has not.
+    `required`: fields that the tool requires and the API does not; `renamed`: names that differ, by the name in the
+    API; `filters`: takes those of a list or of a search; `own`: arguments that the API lacks.
     """
     called = renamed or {}
     fields = [_field(endpoint, name, called.get(name, name), name in required) for name in names]
     if filters:
         fields.append(Field("filters", dict[str, Any] | None, ""))
     kind = ListRequest if endpoint.body is ListRequest else Filtered
-    # What a tool takes itself stands there alone.
+    # An argument of the tool itself is not repeated among the filters.
     rest = [name for name in kind.__struct_fields__ if name not in (*_ASKING, *names)] if filters else []
     within = tuple(_of(kind, name) for name in rest)
     return Takes(tool, (*fields, *own), within)
@@ -99,8 +101,8 @@ def gives(answer: type[Struct]) -> Schema:
 
 
 def _closed(schema: Any) -> Any:
-    """The schema with how many items an array has said by their number alone: hosts refuse a `false` in the place of
-    a schema."""
+    """Replaces a `false` schema after an array's items by the number of items: hosts refuse a `false` in the place of a
+    schema."""
     if isinstance(schema, list):
         return [_closed(one) for one in schema]
     if not isinstance(schema, dict):
@@ -115,13 +117,13 @@ def _field(endpoint: Endpoint[Any], name: str, here: str, required: bool) -> Fie
             return Field(here, one.kind | None, one.sentence, api=name)
     assert endpoint.body is not None, name
     found = _of(endpoint.body, name)
-    return Field(here, found.kind, found.told, required or found.required, name)
+    return Field(here, found.kind, found.told, required or found.required, name, found.bounds)
 
 
 def _of(body: type[Struct], name: str) -> Field:
     found = next(one for one in structs.fields(body) if one.name == name)
-    kind = dict[str, Any] | None if name in OBJECTS else found.type
-    return Field(name, kind, sentence(body.__name__, name), found.required, name)
+    kind = dict[str, Any] | None if name in OBJECTS else get_type_hints(body)[name]
+    return Field(name, kind, sentences(body)[name], found.required, name, numbers(body).get(name))
 
 
 def _read(tool: str, fields: tuple[Field, ...], arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,7 +137,7 @@ def _read(tool: str, fields: tuple[Field, ...], arguments: Mapping[str, Any]) ->
 
 
 def _meant(wrong: jsontext.JsonRefused, fields: tuple[Field, ...]) -> str:
-    """What is called otherwise here than in the API."""
+    """A remark on a field whose name in the API differs from the tool's."""
     here = next((one.name for one in fields if one.api == wrong.field), None) if wrong.code == "unknown_field" else None
     return "" if here is None else f" ({wrong.field} is called {here} here)"
 
@@ -144,7 +146,7 @@ _MADE: dict[tuple[str, tuple[Field, ...]], type[Struct]] = {}
 
 
 def _struct(name: str, fields: tuple[Field, ...]) -> type[Struct]:
-    """A struct of the fields, in which what is not required may be absent."""
+    """A struct of the fields, in which optional ones may be absent."""
     if (name, fields) not in _MADE:
         told = [
             (one.name, one.kind, NODEFAULT) if one.required else (one.name, one.kind | None, None) for one in fields
@@ -158,7 +160,7 @@ def _object(fields: tuple[Field, ...]) -> Schema:
     schema = found.pop("arguments")
     properties = {name: _lean(one) for name, one in schema["properties"].items()}
     for one in fields:
-        properties[one.name]["description"] = one.told
+        properties[one.name] |= {"description": one.told} | ({} if one.bounds is None else one.bounds.schema)
     defined = {"$defs": found} if found else {}
     return {
         "type": "object", "properties": properties, "required": schema["required"], "additionalProperties": False,
@@ -166,7 +168,7 @@ def _object(fields: tuple[Field, ...]) -> Schema:
 
 
 def _lean(schema: Schema) -> Schema:
-    """The schema without the null that stands for what is not there."""
+    """The schema without the null that stands for a missing value."""
     kinds = [one for one in schema.get("anyOf", ()) if one != _NULL]
     rest = {name: value for name, value in schema.items() if name not in ("anyOf", "default")}
     return rest | (kinds[0] if len(kinds) == 1 else {"anyOf": kinds} if kinds else {})

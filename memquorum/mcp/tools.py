@@ -1,5 +1,5 @@
-"""The tools, in one table. What each takes and gives follows from the endpoint that it asks, and so do the rights that
-it needs: a key that may only read is shown none that writes."""
+"""The tools, in one table. The arguments and answers of each follow from the endpoint that it calls, and so do the
+rights that it needs: a key that may only read is shown no writing tool."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Do = Callable[..., Awaitable[Struct]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A tool. `asks`: the endpoints whose rights it needs. `writes`: it changes something; `destroys`: something may
-    not be served any more; `again`: a second call with the same arguments changes nothing more. `words`: the answer as
-    text, where that is not its JSON."""
+    """A tool. `asks`: the endpoints that it calls, whose rights it needs. `writes`: it changes data; `destroys`: a
+    memory may no longer be served afterwards; `again`: a repeated call with the same arguments has no further effect.
+    `words`: formats the answer as text, if not as JSON."""
 
     name: str
     told: str
@@ -36,12 +36,12 @@ class Tool:
     words: Callable[[Any], str] | None = None
 
     def opened(self, rights: frozenset[str]) -> bool:
-        """Whether these rights suffice."""
+        """True if these rights suffice."""
         return all(rights.intersection(one.rights) for one in self.asks)
 
 
 def _reading(method: str, *named: str) -> Do:
-    """A read of the client's; `named`: its arguments by position."""
+    """Makes a tool of a read of the client; `named`: its positional arguments."""
 
     async def do(call: Call, **said: Any) -> Struct:
         first = [said.pop(name) for name in named]
@@ -51,7 +51,7 @@ def _reading(method: str, *named: str) -> Do:
 
 
 def _asking(method: str, *named: str) -> Do:
-    """Another method of the client's; the last of `named` may be several."""
+    """Makes a tool of another method of the client; the last of `named` may be a list."""
 
     async def do(call: Call, **said: Any) -> Struct:
         first = [one for name in named for one in _several(said.pop(name))]
@@ -78,7 +78,7 @@ def _tool(
     words: Callable[[Any], str] | None = None,
     **how: Any,
 ) -> Tool:
-    """A tool, whose arguments are of the last endpoint that it asks. `how`: see `taking.takes`."""
+    """Makes a tool, whose arguments are those of the last endpoint that it calls. `how`: see `taking.takes`."""
     taken = taking.takes(name, asks[-1], *takes, **how)
     return Tool(
         name=name, told=told, asks=asks, takes=taken, gives=gives, do=do,
@@ -91,6 +91,7 @@ _ID = Field("memory_id", str, "The memory's id.", required=True)
 _TRIED = Field("memory_id", str, "A memory's id: tells why this one is in experience or is not.")
 _PEEK = Field("peek", bool, "True: only look, it does not count as used (default: false).")
 _EVENT = Field("event_id", str, "The event_id that add_memory gave.", required=True)
+_PUBLISHED = Field("content", str, "What was published under it.")
 _ORDER = Field("order_id", str, "The order_id that was given with the order.", required=True)
 _LESSONS = Field(
     "lessons", tuple[str, ...], "What is to be learned of it: each becomes a memory that is made of the task."
@@ -106,10 +107,11 @@ READING = (
     _tool(
         "search_memories",
         "Finds the memories nearest in meaning to a question or a topic, nearest first. Ask before you answer from "
-        "what may have been remembered. What is found counts as used, which keeps it from being forgotten.",
+        "what may have been remembered. A question about the past also finds what was replaced since, marked as "
+        "overtaken. What is found counts as used, which keeps it from being forgotten.",
         e.SEARCH,
-        takes=("query", "k", "diffusion", "redact", "peek", "after"), required=("query",), renamed={"k": "top_k"},
-        filters=True,
+        takes=("query", "k", "diffusion", "as_of", "redact", "peek", "after"),
+        required=("query",), renamed={"k": "top_k"}, filters=True,
         gives=calls.Found, do=calls.search,
     ),
     _tool(
@@ -117,7 +119,7 @@ READING = (
         "Gives text to put into a prompt, within a budget of tokens: what you said last, and the memories that answer "
         "the query best. Ask with 2 hops where one memory only tells where to look for the other.",
         e.CONTEXT,
-        takes=("query", "budget_tokens", "hops", "session", "peek", "path", "where", *_GATES, "after"),
+        takes=("query", "budget_tokens", "hops", "session", "as_of", "peek", "path", "where", *_GATES, "after"),
         required=("query",),
         gives=a.Context, do=_reading("context", "query"), words=str,
     ),
@@ -126,7 +128,7 @@ READING = (
         "Gives what surrounds a memory, or the memories that answer a query best: what was said before and after, "
         "what it was made of, and what was made of it, in the order of time. Give one of memory_id, query and goal.",
         e.RECALL,
-        takes=("memory_id", "query", "goal", "steps", "links", "budget_tokens", "redact", "peek", "after"),
+        takes=("memory_id", "query", "goal", "steps", "links", "as_of", "budget_tokens", "redact", "peek", "after"),
         filters=True,
         gives=a.Recalled, do=_reading("recall"),
     ),
@@ -191,9 +193,10 @@ READING = (
     _tool(
         "get_event_status",
         "Tells what became of what add_memory published. Its status is the outcome (refused with the reason why), or "
-        "pending or unknown.",
+        "pending or unknown. If you gave the event_id yourself, give the content, too: the status is reused if the "
+        "first content under that id is another one, which is kept in place of yours.",
         e.EVENT,
-        own=(_EVENT,),
+        own=(_EVENT, _PUBLISHED),
         gives=calls.Status, do=calls.status,
     ),
     _tool(
@@ -326,4 +329,4 @@ ORDERING = (
     ),
 )  # fmt: skip
 TOOLS = READING + WRITING + ORDERING
-"""All of them, in the order in which they are listed."""
+"""All tools, in the order in which they are listed."""

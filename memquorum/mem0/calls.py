@@ -1,5 +1,5 @@
-"""What mem0's calls do here. What is added fills a slot of its own: its id is the key there, so that it stays the same
-when its text is changed, and a delete hides at once (docs/mem0.md)."""
+"""Implements mem0's calls. An added memory fills a slot of its own: its id is the key there, so that it stays the same
+when its text is changed, and a delete hides it at once (docs/use/integrations/mem0.md)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from memquorum.core.api.answers import Hit, Listed, Shown
 from memquorum.core.names import above, agent_fault
 from memquorum.core.reading.talk import says_nothing
 from memquorum.core.reading.unkept import asks_not_to_be_kept
-from memquorum.core.text.plurals import many
+from memquorum.core.showing.plurals import many
 from memquorum.mem0.filters import APP, ENTITIES, read, whose
 
 PATH, AGENT = "mem0", "mem0"
 TOP_K, TOP_K_MOST, PAGE, LISTED_MOST = 10, 100, 100, 10_000
 _IDS = uuid.UUID("6f1c1a52-5a0e-5d0c-9d57-2f6d656d3000")
-# What a language model would be told, and there is none: it changes nothing of what is stored.
+# Arguments for mem0's language model, which does not exist here: they do not change the stored memories.
 HINTS = frozenset({
     "custom_categories", "custom_instructions", "agent_custom_instructions", "structured_data_schema", "includes",
     "excludes", "async_mode", "output_format", "version", "org_id", "project_id", "prompt", "memory_type",
@@ -43,13 +43,13 @@ class Calls:
     """mem0's calls on one namespace."""
 
     def __init__(self, speaker: Callable[[str], AsyncMemory]) -> None:
-        """`speaker`: the client that speaks in the name of an agent."""
+        """`speaker`: returns the client that publishes as an agent."""
         self._speaker = speaker
 
     async def add(self, messages: Any, **asked: Any) -> dict[str, Any]:
-        """Stores each message as it is, and waits until it is found. With `infer` (the default) what says nothing, as
-        thanks and greetings, or asks not to be remembered is left out, and the same said again by the same is one
-        memory, which keeps its metadata where none are said."""
+        """Stores each message as it is, and waits until it is found. With `infer` (the default) small talk such as
+        thanks and greetings, and messages that ask not to be remembered, are left out; repetitions by the same agent
+        are one memory, which keeps its metadata unless new ones are given."""
         strange = next((name for name in asked if name not in ADDS | HINTS and asked[name] is not None), None)
         if strange is not None:
             raise Invalid("unknown_field", strange, f"is not known here; {', '.join(sorted(ADDS))} are")
@@ -66,7 +66,7 @@ class Calls:
         keys = [_key(named, content) if infer else str(uuid.uuid4()) for _, content in told]
         kept = dict[str, Any]() if not infer or asked.get("metadata") else await _kept(memory, keys, told)
         episodes = [
-            # A system's message is stored as what its agent says: that it is one nobody has signed.
+            # A system's message is stored as the agent's own, as it is not signed as a system's.
             {**common, **kept.get(key, {}), "content": content, "role": None if above(role) else role, "key": key}
             for (role, content), key in zip(told, keys, strict=True)
         ]
@@ -86,7 +86,7 @@ class Calls:
     async def search(
         self, query: Any, *, top_k: int | None = None, threshold: float | None = None, filters: Any = None, **_: Any
     ) -> dict[str, Any]:
-        """The memories nearest in meaning, best first, as far as they pass the filters. They count as used."""
+        """Returns the memories nearest in meaning that pass the filters, best first. They count as used."""
         if not isinstance(query, str):
             raise Invalid("wrong_type", "query", "must be a text")
         if top_k is not None and (not isinstance(top_k, int) or isinstance(top_k, bool)):
@@ -96,13 +96,13 @@ class Calls:
         if threshold is not None and (not isinstance(threshold, int | float) or isinstance(threshold, bool)):
             raise Invalid("wrong_type", "threshold", "must be a number")
         only = read(filters)
-        # What lies under a name that nobody may use any more is still read, in the name of whoever asks.
+        # Memories of a name that is no longer allowed can still be read, as the default agent.
         agents = [one for one in only.get("agents") or () if agent_fault(one) is None] or [AGENT]
         hits = await self._speaker(agents[0]).search(query, TOP_K if top_k is None else top_k, **only)
-        return {"results": [told(hit, score=hit.score) for hit in hits if hit.score >= (threshold or 0.0)]}
+        return {"results": [in_mem0_format(hit, score=hit.score) for hit in hits if hit.score >= (threshold or 0.0)]}
 
     async def get_all(self, *, filters: Any = None, page: int = 1, page_size: int = PAGE, **_: Any) -> dict[str, Any]:
-        """A page of the memories that pass, in the order of time, with their number: all are counted for it, up to
+        """Returns a page of the memories that pass, in the order of time, with their number, which is counted up to
         10,000."""
         if page < 1 or not 1 <= page_size <= PAGE:
             raise Invalid("out_of_range", "page", f"must be 1 or more, and page_size 1 to {PAGE}")
@@ -112,15 +112,15 @@ class Calls:
             "count": len(found),
             "next": page + 1 if begins + page_size < len(found) else None,
             "previous": page - 1 if page > 1 else None,
-            "results": [told(one) for one in found[begins : begins + page_size]],
+            "results": [in_mem0_format(one) for one in found[begins : begins + page_size]],
         }
 
     async def get(self, memory_id: str) -> dict[str, Any]:
-        """One memory, which counts as used. Raises NotFound."""
-        return told(await self._find(memory_id, use=True))
+        """Returns one memory, which counts as used. Raises NotFound."""
+        return in_mem0_format(await self._find(memory_id, use=True))
 
     async def update(self, memory_id: str, **asked: Any) -> dict[str, Any]:
-        """Puts another text or metadata in the place of what the id had. Raises NotFound, Invalid."""
+        """Replaces text or metadata under the id. Raises NotFound, Invalid."""
         text, metadata = asked.get("text", asked.get("data")), asked.get("metadata")
         if not isinstance(text, str | None):
             raise Invalid("wrong_type", "text", "must be a text")
@@ -129,22 +129,28 @@ class Calls:
         if asked.get("expiration_date") is not None:
             raise _no_expiry()
         old = await self._own(memory_id)
-        named = {name: value for name, value in told(old).items() if name in ENTITIES and value is not None}
-        said = _common(named, {"metadata": told(old)["metadata"] if metadata is None else metadata, **_time(asked)})
+        named = {name: value for name, value in in_mem0_format(old).items() if name in ENTITIES and value is not None}
+        said = _common(
+            named, {"metadata": in_mem0_format(old)["metadata"] if metadata is None else metadata, **_time(asked)}
+        )
         speaker, content = self._speaker(old.agent), str(old.text) if text is None else text
         receipt = await speaker.add(content, wait=True, key=memory_id, **said, role=old.role)  # type: ignore[misc]
-        return told(await speaker.slot(memory_id, PATH, after=receipt)) | {"event": "UPDATE"}
+        return in_mem0_format(await speaker.slot(memory_id, PATH, after=receipt)) | {"event": "UPDATE"}
 
     async def delete(self, memory_id: str) -> dict[str, Any]:
-        """Hides a memory at once: it can come back by a vote, and `erase` destroys it. Raises NotFound, Invalid."""
+        """Hides a memory at once: a vote can restore it, and `erase` destroys it. Raises NotFound, Invalid."""
         old = await self._own(memory_id)
         outcome = (await self._clear(old)).outcome
         if outcome == "contested":
-            raise Invalid("not_alive", "memory_id", "it is promoted, pinned or needed by a goal: members have to vote")
+            raise Invalid(
+                "not_alive",
+                "memory_id",
+                "it is promoted, pinned or needed by a goal, so only members' vote can remove it",
+            )
         return {"message": "Memory deleted successfully!"}
 
     async def delete_all(self, **asked: Any) -> dict[str, Any]:
-        """Hides all memories of a user, an agent, a run or an app that were added so. Raises Invalid."""
+        """Hides all memories of a user, an agent, a run or an app that were added this way. Raises Invalid."""
         only = read(whose(asked))
         found = [one async for one in self._listed(only) if own(one)]
         outcomes = [(await self._clear(one)).outcome for one in found]
@@ -153,14 +159,14 @@ class Calls:
         return {"message": f"{many(len(found) - stay, 'memory')} deleted.{more}"}
 
     async def history(self, memory_id: str) -> list[dict[str, Any]]:
-        """How a memory came to be: without former texts, which nobody is given any more. Raises NotFound."""
+        """Returns a memory's history, without former texts, which are not served any more. Raises NotFound."""
         one = await self._find(memory_id)
-        now = told(one)
+        now = in_mem0_format(one)
         event = {"memory_id": memory_id, "old_memory": None, "new_memory": now["memory"], "event": "ADD"}
         return [event | {"id": one.memory_id, "created_at": now["created_at"], "is_deleted": False}]
 
     async def entities(self) -> dict[str, Any]:
-        """The users, agents and runs that living memories are of, with their numbers; of 10,000 memories at most."""
+        """Lists the users, agents and runs of living memories, with their numbers; of 10,000 memories at most."""
         counts: dict[tuple[str, str], int] = {}
         async for one in self._listed({}):
             for kind, name in (("user", _user(one)), ("agent", _agent(one)), ("run", one.session)):
@@ -170,7 +176,7 @@ class Calls:
         return {"count": len(results), "results": results}
 
     async def erase(self, kind: str, name: str) -> dict[str, Any]:
-        """Destroys all that was said of a user or by an agent, at once and for good, and all that was made of it.
+        """Destroys all memories about a user or by an agent, and all derived from them, at once and irreversibly.
         Raises Invalid."""
         how = {"user": "subject", "agent": "agent"}.get(kind)
         if how is None:
@@ -182,8 +188,8 @@ class Calls:
         return await self._speaker(old.agent).clear(str(old.key), PATH, wait=True, subject=old.subject)
 
     async def _find(self, memory_id: str, *, use: bool = False) -> _Living:
-        """What an id names: what was added so by its key, what came another way by its memory's id. `use`: it counts
-        as used, in the name of whoever asks."""
+        """Returns the memory of an id: one added this way by its key, any other by its memory id. `use`: it counts as
+        used by the default agent."""
         memory = self._speaker(AGENT)
         try:
             return await memory.slot(memory_id, PATH, use=use)
@@ -197,7 +203,7 @@ class Calls:
     async def _own(self, memory_id: str) -> _Living:
         found = await self._find(memory_id)
         if not own(found):
-            told = "it was not added over mem0's wire: members vote on what holds of it (docs/forgetting.md)"
+            told = "it was not added over mem0's wire: members vote on what holds of it (docs/use/forgetting.md)"
             raise Invalid("not_alive", "memory_id", told)
         return found
 
@@ -213,12 +219,12 @@ class Calls:
 
 
 def own(one: _Living) -> bool:
-    """Whether a memory was added so."""
+    """True if a memory was added this way."""
     return one.path == PATH and one.key is not None
 
 
-def told(one: _Living, **more: Any) -> dict[str, Any]:
-    """A memory as mem0 tells it."""
+def in_mem0_format(one: _Living, **more: Any) -> dict[str, Any]:
+    """A memory in mem0's format."""
     attributes = dict(one.attributes or {})
     at = datetime.fromtimestamp(one.occurred_at / 1_000, UTC).isoformat(timespec="milliseconds")
     return {
@@ -238,7 +244,7 @@ def told(one: _Living, **more: Any) -> dict[str, Any]:
 
 
 def _user(one: _Living) -> str | None:
-    """Who it is about; what says nothing of that is about its agent."""
+    """The user whom it is about; None if that is the agent itself."""
     return None if one.subject == one.agent else one.subject
 
 
@@ -263,8 +269,8 @@ def _said(messages: Any) -> Iterable[tuple[str, str]]:
 
 
 def _blocks(content: Sequence[Any]) -> Iterable[str]:
-    """The texts of a message that is blocks, as {'type': 'text', 'text': 'a text'}; a call of a tool, or a picture, has
-    none. Raises Invalid for what is no block."""
+    """The texts of a message that consists of blocks, as {'type': 'text', 'text': 'a text'}; a call of a tool, or a
+    picture, has none. Raises Invalid for a malformed block."""
     for block in content:
         text = block.get("text") if isinstance(block, Mapping) else block
         if not isinstance(text, str | None):
@@ -274,7 +280,7 @@ def _blocks(content: Sequence[Any]) -> Iterable[str]:
 
 
 async def _kept(memory: AsyncMemory, keys: Iterable[str], told: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """The attributes of what is there and says the same, by key: what is said again without any takes none away."""
+    """The attributes of existing memories with the same text, by key, so that a repetition without any removes none."""
     found = dict[str, Any]()
     for key, (_, content) in zip(keys, told, strict=True):
         try:
@@ -287,7 +293,7 @@ async def _kept(memory: AsyncMemory, keys: Iterable[str], told: Iterable[tuple[s
 
 
 def _common(named: Mapping[str, str], asked: Mapping[str, Any]) -> Episode:
-    """What is said of each memory of a call beside its text. Raises Invalid."""
+    """The fields that all memories of a call share, beside their texts. Raises Invalid."""
     if asked.get("expiration_date") is not None:
         raise _no_expiry()
     metadata = asked.get("metadata") or {}
@@ -301,7 +307,7 @@ def _common(named: Mapping[str, str], asked: Mapping[str, Any]) -> Episode:
 
 
 def _time(asked: Mapping[str, Any]) -> Episode:
-    """When it occurred, if that is said, in seconds since the epoch. Raises Invalid."""
+    """The time of occurrence, if it is given, in seconds since the epoch. Raises Invalid."""
     at = asked.get("timestamp")
     if at is None:
         return {}
@@ -314,10 +320,10 @@ def _time(asked: Mapping[str, Any]) -> Episode:
 
 
 def _no_expiry() -> Invalid:
-    told = "nothing expires on a date here: what is of age goes by a rule of the policy (docs/erasing.md#by-age)"
+    told = "nothing expires on a date here: what is of age goes by a rule of the policy (docs/use/erasing.md#by-age)"
     return Invalid("unknown_field", "expiration_date", told)
 
 
 def _key(named: Mapping[str, str], content: str) -> str:
-    """The same said again by the same is the same memory."""
+    """The key of a memory, equal for repetitions by the same agent and user."""
     return str(uuid.uuid5(_IDS, json.dumps([sorted(named.items()), content], ensure_ascii=False)))

@@ -1,8 +1,7 @@
-"""Which memories mem0's filters are about: users are subjects, runs are sessions, and what else is said is asked of
-attributes.
+"""Translates mem0's filters: users are subjects, runs are sessions, and other fields are attributes.
 
-    {"user_id": "ada", "metadata": {"kind": "taste"}, "created_at": {"gte": "2026-01-01"}}
-    {"AND": [{"user_id": "ada"}, {"run_id": "r1"}]}    {"OR": [{"user_id": "ada"}, {"user_id": "bob"}]}
+{"user_id": "ada", "metadata": {"kind": "taste"}, "created_at": {"gte": "2026-01-01"}}
+{"AND": [{"user_id": "ada"}, {"run_id": "r1"}]}    {"OR": [{"user_id": "ada"}, {"user_id": "bob"}]}
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _ANY = "*"
 
 
 def read(filters: Any) -> Only:
-    """What a search or a list is to be asked with. Raises Invalid where they say what nobody can ask here."""
+    """Converts filters to those of a search or a list. Raises Invalid for a filter that cannot be expressed here."""
     if filters is None:
         filters = {}
     if not isinstance(filters, Mapping):
@@ -51,7 +50,7 @@ def read(filters: Any) -> Only:
 
 
 def whose(asked: Mapping[str, Any]) -> dict[str, str]:
-    """The user, agent, run and app that a call names, beside its other fields or as filters. Raises Invalid."""
+    """The user, agent, run and app that a call names, as its own fields or as filters. Raises Invalid."""
     inner = asked.get("filters") or {}
     found = {name: asked.get(name, _object("filters", inner).get(name)) for name in ENTITIES}
     for name, value in found.items():
@@ -61,7 +60,7 @@ def whose(asked: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _conditions(filters: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """All that has to hold, as name and value."""
+    """Yields all conditions that have to hold, as name and value."""
     for name, value in filters.items():
         if name == "AND":
             for one in _list(name, value):
@@ -69,13 +68,13 @@ def _conditions(filters: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         elif name == "OR":
             yield _either(_list(name, value))
         elif name == "NOT":
-            raise Invalid("unknown_field", "filters", "NOT cannot be asked here; say {'ne': …} of an attribute")
+            raise Invalid("unknown_field", "filters", "NOT is not supported; use {'ne': …} on an attribute")
         elif value is not None:
             yield name, value
 
 
 def _either(branches: list[Any]) -> tuple[str, Any]:
-    """Alternatives of one name, as one condition of many values."""
+    """Joins alternatives of one name to one condition of many values."""
     pairs = [pair for one in branches for pair in _object("OR", one).items()]
     names = {name for name, _ in pairs}
     if len(names) != 1 or len(pairs) != len(branches) or not all(isinstance(value, str) for _, value in pairs):
@@ -85,7 +84,7 @@ def _either(branches: list[Any]) -> tuple[str, Any]:
 
 
 def _names(name: str, value: Any) -> list[str] | None:
-    """The names that are asked for; None: any."""
+    """The requested names; None: any."""
     if value == _ANY:
         return None
     if isinstance(value, Mapping) and set(value) <= {"eq", "in"} and len(value) == 1:
@@ -101,7 +100,7 @@ def _narrow(only: dict[str, Any], field: str, names: list[str] | None) -> None:
         there = only.get(field)
         only[field] = names if there is None else [one for one in there if one in names]
         if not only[field]:
-            raise Invalid("out_of_range", "filters", "no memory is of two users, agents or runs at once; use OR")
+            raise Invalid("out_of_range", "filters", "a memory has only one user, agent and run; use OR")
 
 
 def _compared(name: str, value: Any) -> dict[str, Any]:
@@ -109,7 +108,7 @@ def _compared(name: str, value: Any) -> dict[str, Any]:
         return {"$eq": value}
     strange = next((how for how in value if how not in _HOW), None)
     if strange is not None:
-        raise Invalid("unknown_field", "filters", f"{name}: {strange} cannot be asked here; {', '.join(_HOW)} can")
+        raise Invalid("unknown_field", "filters", f"{name}: {strange} is not supported; {', '.join(_HOW)} are")
     return {_HOW[how]: one for how, one in value.items()}
 
 
@@ -117,7 +116,7 @@ def _times(value: Any) -> dict[str, int]:
     found: dict[str, int] = {}
     for how, one in _object("created_at", value).items():
         if how not in ("gt", "gte", "lt", "lte"):
-            raise Invalid("unknown_field", "filters", f"created_at: {how} cannot be asked here; gt, gte, lt, lte can")
+            raise Invalid("unknown_field", "filters", f"created_at: {how} is not supported; gt, gte, lt, lte are")
         at = _milliseconds(one)
         field, ms = ("since", at + (how == "gt")) if how.startswith("g") else ("until", at + (how == "lte"))
         found[field] = ms

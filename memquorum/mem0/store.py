@@ -1,4 +1,5 @@
-"""A class in place of mem0's `Memory`: the same calls, answered by an installation. No model infers anything."""
+"""A class in place of mem0's `Memory`: the same calls, answered by an installation. No language model infers
+anything."""
 
 from __future__ import annotations
 
@@ -17,15 +18,15 @@ THRESHOLD, TOP_K = 0.1, 20
 
 
 class Memory:
-    """What agents that call mem0's `Memory` call here. Use as `with`, or call `close`.
+    """Offers the calls of mem0's `Memory` on an installation. Use as `with`, or call `close`.
 
-    `add` stores each message as it is; `infer` (the default) leaves out what says nothing. `search` and `get_all` want
-    a user, agent, run or app in their `filters`, as mem0's do. `delete` hides, and `erase` destroys.
+    `add` stores each message as it is; `infer` (the default) leaves out small talk. `search` and `get_all` want a user,
+    agent, run or app in their `filters`, as mem0's do. `delete` hides, and `erase` destroys.
     """
 
     def __init__(self, config: Any = None, **place: Any) -> None:
-        """`place`: namespace, url, kafka, api_key, as the client takes them; what is not given it finds. A config of
-        mem0's names models and stores that an installation has of its own: it is refused. Raises Invalid."""
+        """`place`: namespace, url, kafka, api_key, as the client takes them; missing ones are found as the client does.
+        A config of mem0's, which names models and stores, is refused: an installation has its own. Raises Invalid."""
         if config is not None:
             raise Invalid("unknown_field", "config", "models and stores belong to the installation: say namespace=…")
         speakers: dict[str, AsyncMemory] = {}
@@ -39,7 +40,7 @@ class Memory:
             for one in speakers.values():
                 await one.close()
 
-        speaker(AGENT)  # says at once where nothing is configured
+        speaker(AGENT)  # fails at once without a configuration
         self._calls, self._close = Calls(speaker), close
         self._loop = OwnLoop(self, close, "mem0", "this memory is closed")
 
@@ -55,7 +56,7 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Delivers what is under way and lets connections go."""
+        """Delivers pending records and closes the connections."""
         self._loop.end(self._close)
 
     def add(
@@ -63,7 +64,8 @@ class Memory:
         metadata: dict[str, Any] | None = None, infer: bool = True, memory_type: str | None = None,
         prompt: str | None = None, **more: Any,
     ) -> dict[str, Any]:  # fmt: skip
-        """Stores messages: `{"results": [{"id", "memory", "event"}]}`. Raises Invalid where nobody is named."""
+        """Stores messages: `{"results": [{"id", "memory", "event"}]}`. Raises Invalid if it names no user, agent, run
+        or app."""
         if user_id is agent_id is run_id is None:
             raise Invalid("missing_field", "user_id", "name at least one of user_id, agent_id, run_id")
         asked = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id, "metadata": metadata, "infer": infer}
@@ -73,7 +75,7 @@ class Memory:
         self, query: str, *, top_k: int = TOP_K, filters: dict[str, Any] | None = None, threshold: float = THRESHOLD,
         rerank: bool = False, **more: Any,
     ) -> dict[str, Any]:  # fmt: skip
-        """The memories nearest in meaning: `{"results": [{"id", "memory", "score", …}]}`."""
+        """Returns the memories nearest in meaning: `{"results": [{"id", "memory", "score", …}]}`."""
         _at_top(more)
         return self._run(self._calls.search(query, top_k=top_k, filters=filters, threshold=threshold))
 
@@ -92,7 +94,7 @@ class Memory:
     def update(
         self, memory_id: str, data: str | None = None, metadata: dict[str, Any] | None = None, **more: Any
     ) -> Any:
-        """Puts another text or metadata in its place: `{"message"}`."""
+        """Replaces text or metadata: `{"message"}`."""
         self._run(self._calls.update(memory_id, data=data, metadata=metadata, **more))
         return {"message": "Memory updated successfully!"}
 
@@ -107,11 +109,11 @@ class Memory:
         return self._run(self._calls.delete_all(user_id=user_id, agent_id=agent_id, run_id=run_id))
 
     def history(self, memory_id: str) -> list[dict[str, Any]]:
-        """How a memory came to be."""
+        """Returns a memory's history."""
         return self._run(self._calls.history(memory_id))
 
     def erase(self, user_id: str | None = None, agent_id: str | None = None) -> dict[str, Any]:
-        """Destroys all that was said of a user, or by an agent. There is no way back."""
+        """Destroys all memories about a user, or by an agent. This cannot be undone."""
         if (user_id is None) == (agent_id is None):
             raise Invalid("missing_field", "user_id", "name a user or an agent")
         kind, name = ("user", user_id) if user_id is not None else ("agent", agent_id)
@@ -119,7 +121,7 @@ class Memory:
 
 
 def _at_top(more: dict[str, Any]) -> None:
-    """Refuses who is asked about beside the filters, as mem0 does. Raises Invalid."""
+    """Refuses entity names beside the filters, as mem0 does. Raises Invalid."""
     named = sorted(set(more) & set(ENTITIES))
     if named:
         raise Invalid("unknown_field", named[0], f"say filters={{'{named[0]}': …}}")

@@ -1,4 +1,4 @@
-"""mem0's paths, as its genuine client asks them (mem0ai 2.2: `mem0.client.main`), and which call answers each."""
+"""Maps mem0's HTTP paths, as its own client requests them (mem0ai 2.2: `mem0.client.main`), to calls."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from memquorum.mem0.calls import ADDS, DELETES, HINTS, LISTS, SEARCH_HINTS, SEAR
 
 _DIGITS = 18
 Answer = Callable[[Calls, Mapping[str, str], Mapping[str, Any]], Awaitable[Any]]
-"""What a call answers: of what its path names, and of its body and its query string together."""
+"""Answers a request, from the parts of its path, and from its body and query string together."""
 
 
 class Way(NamedTuple):
-    """A path, as Starlette has it, with its method. `takes`: what a call may say there; `hints`: what it may say and
-    nothing follows from. Of a call with a body `in_query` alone may stand in the query string."""
+    """A path, in Starlette's syntax, with its method. `takes`: the fields that a request may have; `hints`: fields that
+    are accepted and ignored. In a request with a body, only `in_query` may be in the query string."""
 
     method: str
     path: str
@@ -26,7 +26,7 @@ class Way(NamedTuple):
     in_query: frozenset[str] = frozenset()
 
     def asked(self, query: Mapping[str, str], body: Mapping[str, Any]) -> dict[str, Any]:
-        """What a call says in both. Raises Invalid for a name that is not known there, or is said twice."""
+        """Merges query string and body. Raises Invalid for a name that is unknown there, or given twice."""
         may = (self.takes | _OF_ALL) if self.method in ("GET", "DELETE") else (self.in_query | _OF_ALL)
         strange = next((name for name in query if name not in may), None)
         if strange is not None:
@@ -47,12 +47,12 @@ def _shown(name: str) -> str:
     return tellable(name) or f"a name of {len(name)} characters"
 
 
-# What the client says of itself everywhere.
+# Fields that the client sends in every request.
 _OF_ALL = frozenset({"org_id", "project_id", "version", "output_format"})
 
 
 async def _ping(_: Calls, __: Mapping[str, str], ___: Mapping[str, Any]) -> dict[str, Any]:
-    # The client does not begin without the two; it asks nothing with them.
+    # The client needs the two to start; it does not use them.
     return {"status": "ok", "org_id": "memquorum", "project_id": "memquorum", "user_email": None}
 
 

@@ -8,8 +8,8 @@
         session = MemquorumSession("ada-42", memory, subject="ada")
         Runner.run_sync(Agent(name="planner"), "I eat no meat.", session=session)
 
-docs/openai-agents.md has what is kept how, what is forgotten when, and the limits. Inside: `session` has the class,
-`history` keeps the items in their order, and `messages` says how one lies in memories.
+docs/use/integrations/openai-agents.md describes storage, forgetting and the limits. Inside: `session` has the class,
+`history` keeps the items in their order, and `messages` converts an item to memories.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["MemquorumSession"]
 
 
 def __getattr__(name: str) -> Any:
-    """The session, which needs OpenAI's agents, when it is asked for. Raises ImportError and says what to install."""
+    """Imports the session, which needs OpenAI's agents, on first use. Raises ImportError and says what to install."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

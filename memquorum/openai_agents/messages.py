@@ -1,7 +1,7 @@
-"""An item of a conversation as memories hold it, and back, exactly.
+"""Stores an item of a conversation as memories and restores it exactly.
 
-What it says in words is the content, where that is one text, and the rest stands in the attributes; else the content is
-the item as JSON, behind its texts. What has no room in one memory lies in several.
+Its text is the content, if it has only one, and the rest is in the attributes; else the content is the item as JSON,
+after its texts. An item that is too long for one memory is stored in several.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ Item = dict[str, Any]
 _PART = CONTENT_BYTES_MAX - 1_024
 _WORDS, _FILTERED = ("content", "output"), ("role", "type")
 _PARTS = "content_parts"
-"""What the parts of a message are kept under whose text is the content."""
+"""The field that keeps the parts of a message whose text is the content."""
 _ROLES = frozenset({"user", "assistant"})
 
 
 def written(item: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Content, attributes and role of an item, by what comes behind its key: of one that is too long, in parts. Raises
-    Invalid for what is no JSON object."""
+    """Content, attributes and role of an item, by the suffix of its key: several if it is too long. Raises Invalid if
+    it is no JSON object."""
     if not isinstance(item, Mapping):
         raise Invalid("wrong_type", "items", f"an item is a mapping of its fields, not {item!r:.80}")
     content, attributes = _told(item)
     role = item.get("role")
-    # A system's message keeps its role in the item alone: as a memory's role it would have to be signed.
+    # A system's message keeps its role only in the item: as a memory's role it would have to be signed.
     told = isinstance(role, str) and names.name_fault(role) is None and not names.above(role)
     said = {"role": role} if told else {}
     if len(content.encode()) <= CONTENT_BYTES_MAX:
@@ -48,7 +48,7 @@ def written(item: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _told(item: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Content and attributes: where one text says it, that is the content."""
+    """Content and attributes: if the item has only one text, that is the content."""
     flat = _flat(item)
     field = next((name for name in _WORDS if isinstance(flat.get(name), str)), None)
     if field is not None and (_PARTS not in item):
@@ -60,8 +60,8 @@ def _told(item: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def _flat(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A message of which one part says something in words, with that text in the place of its parts, which stand
-    beside it."""
+    """Replaces the parts of a message with its text, if only one part has words, and keeps the parts in a field beside
+    it."""
     parts: Any = item.get("content")
     spoken = [at for at, part in enumerate(parts) if list(_texts([part]))] if isinstance(parts, list) else []
     if len(spoken) != 1 or not isinstance(parts[spoken[0]].get("text"), str):
@@ -72,7 +72,7 @@ def _flat(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _unflat(item: Item) -> Item:
-    """The same, back."""
+    """Reverses `_flat`."""
     beside = item.pop(_PARTS, None)
     if beside is None:
         return item
@@ -94,7 +94,7 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _texts(said: object) -> Iterator[str]:
-    """What the parts of a message say in words."""
+    """Yields the texts of a message's parts."""
     for part in said if isinstance(said, list) else ():
         text = part.get("text", part.get("refusal")) if isinstance(part, Mapping) else None
         if isinstance(text, str) and text.strip():
@@ -102,8 +102,8 @@ def _texts(said: object) -> Iterator[str]:
 
 
 def read(parts: Sequence[Listed]) -> Item | None:
-    """An item as it was added, of the memories that it lies in; what was written elsewhere is a message. None where a
-    part is gone, or masked in a way that is no item any more."""
+    """Restores an item from its memories; a memory that was not written as an item becomes a message. None if a part is
+    missing, or masked so that it is no item any more."""
     one = parts[0]
     mark = (one.attributes or {}).get(items.MARK)
     if not isinstance(mark, Mapping):
@@ -117,7 +117,7 @@ def read(parts: Sequence[Listed]) -> Item | None:
 
 
 def _parsed(told: str) -> Item | None:
-    """An item out of its JSON; None where a reader is given it masked in a way that is no JSON any more."""
+    """Parses an item's JSON; None if masking has made it invalid."""
     try:
         found = json.loads(told)
     except ValueError:

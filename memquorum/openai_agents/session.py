@@ -1,4 +1,4 @@
-"""A session of OpenAI's agents over the history that a client's namespace keeps."""
+"""A session of OpenAI's agents whose history is in a client's namespace."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class MemquorumSession(SessionABC):
         saying: Episode | None = None,
         session_settings: SessionSettings | dict[str, Any] | None = None,
     ) -> None:
-        """`memory`: the client; it stays open for others. `path`: where in the namespace conversations are. `subject`:
-        whom the conversation is about, which an erasure can name; the agent otherwise. `saying`: what else its episodes
-        say, as `{"sensitivity": 0.5}`. Raises Invalid."""
+        """`memory`: the client; it stays open for others. `path`: the path of conversations in the namespace.
+        `subject`: whom the conversation is about, for an erasure (default: the agent). `saying`: further fields of its
+        episodes, as `{"sensitivity": 0.5}`. Raises Invalid."""
         if (fault := labelling.path_fault(path)) is not None:
             raise Invalid(fault.code, "path", fault.detail)
         self.session_id = session_id
@@ -39,24 +39,24 @@ class MemquorumSession(SessionABC):
         self._memory, self._history = memory, History(memory.entries, session_id, path, told)
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
-        """The latest items, oldest first: all, or so many as `limit` or the settings say. They count as used. Raises
-        NotYet where what was added last is not there in time."""
+        """Returns the latest items, oldest first: all, or as many as `limit` or the settings say. They count as used.
+        Raises NotYet if the last added items are not seen in time."""
         wanted = resolve_session_limit(limit, self.session_settings)
         return await self._memory.loop.wait(self._history.get(wanted))
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
-        """Items behind the others. Raises Invalid for what is no JSON or has no room, and then adds none."""
+        """Appends items. Raises Invalid for an item that is no JSON or too long, before any is added."""
         await self._memory.loop.wait(self._history.add(items))
 
     async def pop_item(self) -> TResponseInputItem | None:
-        """The last item, which is hidden at once; None where there is none."""
+        """Hides the last item at once and returns it; None if the conversation is empty."""
         return await self._memory.loop.wait(self._history.pop())
 
     async def clear_session(self) -> None:
-        """All items are hidden at once; `erase` destroys them."""
+        """Hides all items at once; `erase` destroys them."""
         await self._memory.loop.wait(self._history.clear())
 
     async def erase(self, *, dry_run: bool = True) -> Erasure:
-        """What an erasure of the conversation takes, what was hidden of it too, with all that was made of it. With
-        `dry_run=False` it is ordered, and there is no way back."""
+        """Shows what an erasure of the conversation takes, hidden items too, with all memories derived from it. With
+        `dry_run=False` it is ordered, and cannot be undone."""
         return await self._memory.loop.wait(self._history.erase(dry_run=dry_run))

@@ -1,4 +1,4 @@
-"""What a worker is handed: traces, metrics, places and health of its process. Without one it tells nobody."""
+"""Bundles traces, metrics, places and health of a process for its worker. The default one reports to nobody."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from memquorum.telemetry.places import Places
 from memquorum.telemetry.tracing import Tracing
 
 _LOG = logging.getLogger("memquorum.rules")
-# So long after a rule failed last, the alarm stands; so many memories it names, and so many are remembered as logged.
+# Limits of the alarm about failed rules: its duration after the last failure, the memories it names, and the memories
+# remembered as logged.
 _ALARM_S = 3_600.0
 _NAMED_MOST = 3
 _LOGGED_MOST = 10_000
@@ -22,7 +23,8 @@ _LOGGED_MOST = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Telemetry:
-    """What one process counts and traces. The default counts into a registry that nobody reads, and traces nothing."""
+    """The counters and traces of one process. The default counts into a registry that is not exposed, and traces
+    nothing."""
 
     tracing: Tracing = field(default_factory=Tracing)
     meters: Meters = field(default_factory=Meters)
@@ -30,12 +32,12 @@ class Telemetry:
     places: Places = field(default_factory=Places)
 
     def stage(self, name: str) -> Stage:
-        """The same for one stage of the process."""
+        """The telemetry of one stage of the process."""
         return Stage(self, name)
 
 
 class Stage:
-    """What one stage counts. A metric's child is looked up once, not for every record."""
+    """The counters of one stage. Each metric's child is looked up once, not for every record."""
 
     def __init__(self, telemetry: Telemetry, name: str) -> None:
         self.name, self.tracing, self.health = name, telemetry.tracing, telemetry.health
@@ -45,25 +47,25 @@ class Stage:
         self._logged: OrderedDict[tuple[str, str], str] = OrderedDict()
 
     def took(self, counts: Iterable[tuple[str, int]]) -> None:
-        """So many records of each topic came."""
+        """Counts records that came, by topic."""
         for topic, count in counts:
             self.meters.consumed.labels(self.name, topic).inc(count)
 
     def sent(self, topic: str, count: int = 1) -> None:
-        """So many records stand in the topic now."""
+        """Counts records that a topic has confirmed."""
         self.meters.sent.labels(self.name, topic).inc(count)
 
     def refused(self, reason: str, count: int = 1) -> None:
-        """So many records could not be used."""
+        """Counts unusable records."""
         self.meters.refused.labels(self.name, reason).inc(count)
 
     def rejected(self, reason: str, count: int = 1) -> None:
-        """So many sentences of a model say what none of their sources does."""
+        """Counts sentences of a model that none of their sources supports."""
         self.meters.rejected.labels(self.name, reason).inc(count)
 
     def contained(self, failures: Mapping[Failed, int]) -> None:
-        """Rules failed on texts, and spoiled their own answers alone. Each is counted; each memory and rule is logged
-        once; an alarm names the memories that were met last."""
+        """Counts rules that failed on texts, which spoils only their own answers. Logs each memory and rule once;
+        raises an alarm with the latest memories."""
         for failed, count in failures.items():
             self.meters.failed_rules.labels(self.name, failed.rule).inc(count)
             for memory_id in failed.memory_ids:
@@ -80,20 +82,21 @@ class Stage:
             self.health.alarm(f"rules over texts, {self.name}", f"{told}; the log names all", _ALARM_S)
 
     def failed(self, sessions: int) -> None:
-        """So many sessions have failed, and are tried again."""
+        """Sets the number of failed sessions, which are tried again."""
         self.meters.failed.labels(self.name).set(sessions)
 
     def worked(self, seconds: float) -> None:
-        """A batch is done with."""
+        """Records the time that a batch took."""
         self._worked.observe(seconds)
 
     def done(self, written_ms: Iterable[int], now_ms: int) -> None:
-        """Records are done with that stood in their topics since then (milliseconds since the epoch)."""
+        """Records the latency of processed records, by the time at which they were written (milliseconds since the
+        epoch)."""
         for since in written_ms:
             # A publisher's clock may be ahead of ours, and some say no time at all (-1).
             if since > 0:
                 self._latency.observe(max(0, now_ms - since) / 1000)
 
     def at(self, topic: str, partition: int, offset: int) -> None:
-        """Everything before the offset is done with."""
+        """Sets the next offset of a partition: everything before it is processed."""
         self.places.at(self.name, topic, partition, offset)

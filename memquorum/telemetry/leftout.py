@@ -1,4 +1,4 @@
-"""Records that nothing can be made of: counted, and said now and then. A flood of them must not flood the logs too."""
+"""Counts unusable records, and logs some of them. A flood of them must not flood the logs too."""
 
 from __future__ import annotations
 
@@ -11,31 +11,32 @@ _EVERY_S = 10.0
 _MOST = 10
 
 NO_STAMP = "somebody else wrote it: it bears no stamp of this installation's processes"
-"""Why a record is left out that bears no stamp."""
+"""The reason for leaving out a record without a stamp."""
 MARK = "left_out"
-"""The attribute of a line of the log that tells of a record that is left out."""
+"""The attribute of log lines about records that are left out."""
 ALTERED = "its stamp does not fit its value: altered after it was written, or forged"
-"""Why a record is left out whose stamp does not hold."""
+"""The reason for leaving out a record with an invalid stamp."""
 
 
 def reason(stamp: bytes | None) -> str:
-    """Says why a record is left out that no process of the installation wrote as it stands. `stamp`: the one that it
-    bears."""
+    """Returns the reason for leaving out a record that no process of the installation wrote in this form. `stamp`: the
+    record's."""
     return NO_STAMP if stamp is None else ALTERED
 
 
 class LeftOut:
-    """The books of one stage. `counts`: how many records were left out, by topic."""
+    """The records that one stage left out. `counts`: their numbers, by topic."""
 
     def __init__(self, log: logging.Logger, *, clock: Callable[[], float] = time.monotonic) -> None:
         """`clock`: seconds that never run backwards."""
         self.counts: Counter[str] = Counter()
         self._log, self._clock = log, clock
-        # Topic → since when, how many were said since, and how many not.
+        # Topic → start of the interval, records logged in it, and records not logged.
         self._said: dict[str, tuple[float, int, int]] = {}
 
     def note(self, topic: str, partition: int, offset: int, why: str) -> None:
-        """Counts a record. Of each topic ten are said in ten seconds, and how many were not by the next."""
+        """Counts a record. Logs ten of each topic in ten seconds; the next log line names the number of those not
+        logged."""
         self.counts[topic] += 1
         now = self._clock()
         since, said, silent = self._said.get(topic, (now, 0, 0))

@@ -1,6 +1,6 @@
-"""Every metric that a process exposes, each with its sentence; `python -m infra metrics` prints the list.
+"""Every metric that a process exposes, each with its sentence; `memquorum admin fleet metrics` prints the list.
 
-Names are OpenTelemetry's semantic conventions' where there is one, in Prometheus's spelling; our own begin with
+Names follow OpenTelemetry's semantic conventions if these define one, in Prometheus's spelling; our own begin with
 `memquorum_`. Labels hold names of stages, topics, reasons and numbers: never an agent, a namespace or content.
 
 `stage` is a processor, not a process: the one process `streams` runs salience, decay and nomination.
@@ -15,7 +15,7 @@ from typing import Any, Literal
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-# When a counter was made is told by the start of the process; as series of their own they would double the page.
+# The process's start tells when a counter was made; series of their own would double the page.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 # 1 ms to 60 s: a hop takes milliseconds, a backlog minutes.
@@ -24,7 +24,7 @@ _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0,
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A metric: its name, what it counts in one sentence, and by what."""
+    """A metric: its name, its meaning in one sentence, and its labels."""
 
     name: str
     kind: Literal["counter", "gauge", "histogram"]
@@ -223,7 +223,7 @@ ALL = (
 )  # fmt: skip
 
 Read = Callable[[], Mapping[tuple[str, ...], float]]
-"""What a metric stands at when it is scraped, by its labels' values."""
+"""Reads a metric's values at a scrape, by its labels' values."""
 
 
 class Meters:
@@ -276,11 +276,11 @@ class Meters:
         self.registry.register(self)
 
     def follow(self, definition: Definition, read: Read) -> None:
-        """Exposes what is kept elsewhere, read at each scrape and in the scrape's thread."""
+        """Exposes values kept elsewhere, read at each scrape and in the scrape's thread."""
         self._read.append((definition, read))
 
     def collect(self) -> Iterator[Metric]:
-        """What is followed, for the registry."""
+        """Yields the followed metrics, for the registry."""
         families: dict[str, Any] = {}
         for definition, read in self._read:
             family = families.setdefault(definition.name, _family(definition))
@@ -289,7 +289,7 @@ class Meters:
         yield from families.values()
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing before the first scrape: reading may need a broker."""
+        """Returns an empty list before the first scrape: reading may need a broker."""
         return ()
 
     def _counter(self, of: Definition) -> Counter:

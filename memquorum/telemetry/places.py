@@ -1,4 +1,4 @@
-"""How far each stage is in what it reads: what its lag is counted from when somebody asks."""
+"""Keeps each stage's positions in its topics, from which its lag is computed on request."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ class Source(NamedTuple):
 
 
 class Places:
-    """The next offset that a stage has not done with, by partition. Written by its loop, read at a scrape."""
+    """The next offset to process of a stage, by partition. Written by its loop, read at a scrape."""
 
     def __init__(self) -> None:
         self._next: dict[Source, int | None] = {}
         self._groups: dict[str, str] = {}
 
     def begin(self, stage: str, topic: str, partitions: Iterable[int], group: str) -> None:
-        """Partitions whose place only the consumer group knows until their first record is done with."""
+        """Adds partitions whose position only the consumer group knows until their first record is processed."""
         self._groups[stage] = group
         for partition in partitions:
             self._next[Source(stage, topic, partition)] = None
 
     def at(self, stage: str, topic: str, partition: int, offset: int) -> None:
-        """Everything before the offset is done with."""
+        """Sets a position: everything before the offset is processed."""
         self._next[Source(stage, topic, partition)] = offset
 
     def leave(self, stage: str, topic: str, partitions: Iterable[int]) -> None:
-        """Partitions that went to another process."""
+        """Removes partitions that went to another process."""
         for partition in partitions:
             self._next.pop(Source(stage, topic, partition), None)
 
     def group(self, stage: str) -> str | None:
-        """The stage's consumer group, if it has told one."""
+        """The stage's consumer group, if it has set one."""
         return self._groups.get(stage)
 
     def now(self) -> Mapping[Source, int | None]:
-        """A copy; None where only the consumer group knows."""
+        """A copy of the positions; None where only the consumer group knows."""
         return dict(self._next)

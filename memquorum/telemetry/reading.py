@@ -1,7 +1,7 @@
-"""Reads kept traces again: what became of one memory, as trees with times, and where it waited.
+"""Reads recorded traces: the history of one memory, as trees with times, and where it waited.
 
 A memory's own trace goes from its publication to its storage. Votes, uses and the destruction of its key are traces of
-their own that link it; they are found by that link and told after it.
+their own that link to it; they are found by that link and shown after it.
 """
 
 from __future__ import annotations
@@ -9,15 +9,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from memquorum.core.api.answers import TraceSpan
 from memquorum.telemetry.tracing import STAGE
 
 _PRODUCER, _CONSUMER = 4, 5  # OTLP's kinds of span
 _MS = 1_000_000
 _KEPT = "kept"
-# What a line of the tree says of a span, in this order; the rest is in the file.
+# The attributes of a span that a line of the tree shows, in this order; the rest is in the file.
 _SHOWN = (
     "memquorum.shard", "memquorum.epoch", "memquorum.proposals", "memquorum.ballots", "memquorum.outcome",
     "memquorum.effect", "memquorum.keys", "memquorum.hits",
@@ -26,7 +28,7 @@ _SHOWN = (
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A span of another trace, and what was said of it."""
+    """A link to another trace, with its attributes."""
 
     trace_id: str
     told: Mapping[str, str]
@@ -49,10 +51,11 @@ class Span:
     children: list[Span] = field(default_factory=list)
 
     def waited_since(self, parent: Span | None) -> int | None:
-        """How long the record lay in its topic: from the broker's confirmation to the handling, None for no record."""
+        """The time that the record was in its topic: from the broker's confirmation to the handling, None if there is
+        no record."""
         if parent is None or self.kind != _CONSUMER or parent.kind != _PRODUCER:
             return None
-        # The consumer may have it before the producer hears that it is there.
+        # The consumer may have it before the producer gets the confirmation.
         return max(0, self.start - parent.end)
 
 
@@ -82,7 +85,7 @@ def normal(given: str) -> str | None:
 
 
 def find(folder: Path, trace_id: str) -> list[Trace]:
-    """The trace of that id first, then those that link it, by time. Empty where nothing of it is kept."""
+    """Returns the trace of that id first, then those that link to it, by time. Empty if none of it was recorded."""
     found = list(_spans(folder, [trace_id]))
     own = {trace_id} if any(span.trace_id == trace_id for span in found) else set()
     linking = {s.trace_id for s in found if any(link.trace_id == trace_id for link in s.links)} - {trace_id}
@@ -93,9 +96,9 @@ def find(folder: Path, trace_id: str) -> list[Trace]:
 
 
 def _concerning(spans: Sequence[Span], trace_id: str) -> list[Span]:
-    """Picks those of another trace's spans that link ours, with all that led to them and all that they led to.
+    """Picks those of another trace's spans that link to ours, with all their ancestors and descendants.
 
-    One search uses many memories: what became of the others is not of this one's story.
+    One search uses many memories: the spans of the others do not concern this one.
     """
     parents = {span.span_id: span.parent_id for span in spans}
     linking = {span.span_id for span in spans if any(link.trace_id == trace_id for link in span.links)}
@@ -110,7 +113,7 @@ def _concerning(spans: Sequence[Span], trace_id: str) -> list[Span]:
 
 
 def _tree(trace_id: str, spans: Iterable[Span]) -> Trace:
-    # A record that was delivered twice may have left the same span twice.
+    # A record delivered twice may have left the same span twice.
     known = {span.span_id: span for span in spans}
     roots: list[Span] = []
     for span in sorted(known.values(), key=lambda s: (s.start, s.end)):
@@ -120,7 +123,7 @@ def _tree(trace_id: str, spans: Iterable[Span]) -> Trace:
 
 
 def _spans(folder: Path, ids: Sequence[str]) -> Iterator[Span]:
-    """The spans of all lines that name one of the ids, in whatever place."""
+    """Yields the spans of all lines that contain one of the ids."""
     wanted = [trace_id.encode() for trace_id in ids]
     for file in sorted(folder.glob("*.jsonl")):
         try:
@@ -175,12 +178,34 @@ def plain(span: Span) -> dict[str, Any]:
     }
 
 
+def steps(traces: Iterable[Trace], most: int) -> tuple[TraceSpan, ...]:
+    """Returns the spans of traces, each behind its parent; times in milliseconds. `most`: so many at most."""
+
+    def below(span: Span, parent: Span | None, depth: int) -> Iterator[TraceSpan]:
+        waited = span.waited_since(parent)
+        yield TraceSpan(
+            trace=span.trace_id,
+            name=span.name,
+            service=span.service,
+            depth=depth,
+            start_ms=span.start / _MS,
+            took_ms=(span.end - span.start) / _MS,
+            waited_ms=None if waited is None else waited / _MS,
+            marks={key.rpartition(".")[2]: span.attributes[key] for key in _SHOWN if key in span.attributes},
+        )
+        for child in span.children:
+            yield from below(child, span, depth + 1)
+
+    every = (one for trace in traces for root in trace.roots for one in below(root, None, 0))
+    return tuple(islice(every, most))
+
+
 # In words ----------------------------------------------------------------------------------------------------------
 
 
 def lines(traces: Sequence[Trace], trace_id: str, whole: bool = False) -> Iterator[str]:
-    """The traces in words. `trace_id`: the one that was asked for. Votes that changed nothing for it are a line each,
-    unless the `whole` of all is wanted."""
+    """The traces in words. `trace_id`: the requested one. Votes that changed nothing for it take one line each, unless
+    `whole`."""
     for number, trace in enumerate(traces):
         if number:
             yield ""
@@ -203,7 +228,7 @@ def _title(trace: Trace, asked: str) -> str:
 
 
 def _outcome(trace: Trace, asked: str) -> str:
-    """What another trace says that became of ours; empty where it says nothing."""
+    """The outcome for our memory in another trace; empty if it has none."""
     told = (link.told for span in trace.spans for link in span.links if link.trace_id == asked)
     return next((t["memquorum.outcome"] for t in told if "memquorum.outcome" in t), "")
 
@@ -222,7 +247,7 @@ def _branch(span: Span, parent: Span | None, origin: int, lead: str, below: str)
 
 
 def _waits(trace: Trace) -> Iterator[str]:
-    """Where the critical path, which leads to the span that ended last, lay in topics."""
+    """The waits in topics along the critical path, which leads to the span that ended last."""
     by_id = {span.span_id: span for span in trace.spans}
     at: Span | None = max(trace.spans, key=lambda s: (s.end, s.start))
     waits: list[tuple[int, str]] = []

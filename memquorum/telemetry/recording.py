@@ -1,7 +1,7 @@
-"""Where spans go: to a collector by OTLP, or as OTLP in JSON lines into a bounded file of the run folder.
+"""Exports spans: to a collector by OTLP, or as OTLP in JSON lines into a bounded file of the run folder.
 
-The lines are those of OpenTelemetry's file exporter, so that a collector's `otlpjsonfile` receiver reads them too. What
-it costs is bounded twice: so many new traces a second begin at most, and so many bytes are kept.
+The lines are those of OpenTelemetry's file exporter, so that a collector's `otlpjsonfile` receiver reads them too. Its
+cost is bounded twice: by the new traces per second, and by the bytes kept.
 
 Needs OpenTelemetry's SDK; nothing else of the telemetry does.
 """
@@ -30,16 +30,16 @@ from memquorum.telemetry.tracing import Tracing
 
 _LOG = logging.getLogger(__name__)
 
-# Of one process, in two files of half of it: some 20,000 spans.
+# The limit of one process, in two files of half of it: some 20,000 spans.
 RING_BYTES = 16 * 1024 * 1024
-# An epoch of 256 proposals links as many memories.
+# An epoch of 256 proposals links to as many memories.
 _LINKS_MAX = 1_024
 _EXPORT_EVERY_MS = 500
 _QUEUE_MAX = 4_096
-# So many seconds' worth of traces may begin at once.
+# The seconds' worth of traces that may begin at once.
 _BURST_S = 10
 _END_S = 1.0
-# A failure that goes on is said again so often.
+# The interval at which a lasting failure is logged again.
 _AGAIN_S = 60.0
 
 
@@ -59,11 +59,12 @@ def provider(service: str, exporter: SpanExporter) -> TracerProvider:
 
 
 def start(service: str, per_second: int, exporter: SpanExporter) -> tuple[Tracing, Callable[[], None]]:
-    """A process's tracing, in which so many traces a second begin at most, and what to call when it ends."""
+    """Starts a process's tracing, limited to so many new traces a second; returns it with the function to call at its
+    end."""
     made = provider(service, exporter)
 
     def end() -> None:
-        """Hands over what is not handed over yet, within a second: a collector that is away must not hold up a stop."""
+        """Exports the remaining spans, within a second: an unavailable collector must not delay a stop."""
         atexit.unregister(end)
         ending = threading.Thread(target=made.shutdown, daemon=True)
         ending.start()
@@ -75,46 +76,46 @@ def start(service: str, per_second: int, exporter: SpanExporter) -> tuple[Tracin
 
 
 def local(folder: Path, service: str) -> SpanExporter:
-    """Keeps the spans of a process, or of all processes of that name, in a file of the folder."""
-    return Told(FileExporter(folder / f"{service}.jsonl"), str(folder))
+    """An exporter that keeps the spans of a process, or of all processes of that name, in a file of the folder."""
+    return LoggedExporter(FileExporter(folder / f"{service}.jsonl"), str(folder))
 
 
 def otlp(endpoint: str) -> SpanExporter:
-    """Sends to a collector by OTLP over HTTP. `endpoint`: its base address, http://host:4318."""
+    """An exporter to a collector by OTLP over HTTP. `endpoint`: its base address, http://host:4318."""
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
     # It says of every try that it failed.
     logging.getLogger("opentelemetry.exporter").setLevel(logging.CRITICAL)
     logging.getLogger("urllib3").setLevel(logging.ERROR)
-    return Told(OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces", timeout=5), endpoint)
+    return LoggedExporter(OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces", timeout=5), endpoint)
 
 
 class TraceIds(RandomIdGenerator):
-    """Random ids, except where a trace is begun under an id that was given (`tracing.wanted`)."""
+    """Random ids, except if a trace is begun under a given id (`tracing.wanted`)."""
 
     def generate_trace_id(self) -> int:
-        """The id that was asked for, or a random one."""
+        """The requested id, or a random one."""
         return tracing.wanted.get()[0] or super().generate_trace_id()
 
     def generate_span_id(self) -> int:
-        """The id that was asked for, or a random one."""
+        """The requested id, or a random one."""
         return tracing.wanted.get()[1] or super().generate_span_id()
 
     def is_trace_id_random(self) -> bool:
-        """No: samplers that draw from the id's bits would draw from a UUID's fixed ones."""
+        """False: samplers that use the id's bits would use a UUID's fixed ones."""
         return False
 
 
 class Limit:
-    """Lets so many traces a second begin, and ten seconds' worth at once. Whoever continues one is not asked."""
+    """Limits the new traces per second, with ten seconds' worth at once. Continuing a trace is not limited."""
 
     def __init__(self, per_second: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate, self._clock = per_second, clock
         self._credit, self._asked = per_second * _BURST_S, clock()
 
     def admit(self) -> bool:
-        """Takes one from the credit, if there is one."""
-        # Threads may race for the last trace of a second; one more or less is none to lock for.
+        """True if a trace may begin, which uses up one."""
+        # Threads may race for the last trace of a second; one more or less is not worth a lock.
         now = self._clock()
         self._credit = min(self._rate * _BURST_S, self._credit + (now - self._asked) * self._rate)
         self._asked = now
@@ -124,8 +125,8 @@ class Limit:
         return True
 
 
-class Told(SpanExporter):
-    """An exporter whose failures are said once, and again when a minute has gone by: a trace is worth no flood."""
+class LoggedExporter(SpanExporter):
+    """An exporter whose failures are logged once, and again after a minute: traces must not flood the log."""
 
     def __init__(self, inner: SpanExporter, where: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._inner, self._where, self._clock = inner, where, clock
@@ -139,7 +140,7 @@ class Told(SpanExporter):
             self._lost += len(spans)
             if self._clock() >= self._silent_until:
                 self._silent_until = self._clock() + _AGAIN_S
-                _LOG.warning("%s does not take traces: %d spans are lost so far", self._where, self._lost)
+                _LOG.warning("%s does not accept traces: %d spans are lost so far", self._where, self._lost)
         return result
 
     def shutdown(self) -> None:
@@ -148,14 +149,15 @@ class Told(SpanExporter):
 
 
 class FileExporter(SpanExporter):
-    """Writes each batch as a line of OTLP in JSON; when the file is half the bound, it takes the place of the last."""
+    """Writes each batch as a line of OTLP in JSON; when the file reaches half the limit, it replaces the earlier
+    file."""
 
     def __init__(self, file: Path, bytes_max: int = RING_BYTES) -> None:
-        """Several processes may share a file: a line is written whole, and turning the file is locked."""
+        """Several processes may share a file: a line is written whole, and the file is rotated under a lock."""
         self._file, self._half = file, bytes_max // 2
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Writes the spans, or does without: a trace is worth no outage."""
+        """Writes the spans, or drops them: tracing must not cause an outage."""
         try:
             self._write(json.dumps(_encoded(spans), separators=(",", ":")).encode() + b"\n")
         except OSError:
@@ -176,12 +178,12 @@ class FileExporter(SpanExporter):
 
 
 def earlier(file: Path) -> Path:
-    """The file that a full one becomes."""
+    """The name of a full file."""
     return file.with_suffix(f".1{file.suffix}")
 
 
 def _is(file: Path, descriptor: int) -> bool:
-    """Whether the path still names the file that was opened."""
+    """True if the path still names the open file."""
     try:
         return os.path.samestat(file.stat(), os.fstat(descriptor))
     except FileNotFoundError:
@@ -189,7 +191,7 @@ def _is(file: Path, descriptor: int) -> bool:
 
 
 def need_encoder() -> None:
-    """Does nothing where spans can be written. Raises ImportError where what encodes them is not installed."""
+    """Raises ImportError if the package that encodes spans is not installed. -"""
     import opentelemetry.exporter.otlp.json.common  # noqa: F401
 
 

@@ -4,11 +4,11 @@ The published instrumentations end the consumer's span before the record is hand
 OpenTelemetry's API; names and attributes are the semantic conventions' for messaging (DESIGN 18).
 
 **A memory's trace bears the memory's id**: its 128 bits are the trace id, their lower half the id of the root span. So
-whoever knows a memory id knows its trace, and a nomination links the traces of all memories that it speaks of without
-having stored anything. A record that comes from a trace of its publisher's is linked to it, which is the conventions'
-default. A vote's trace id follows from cluster, shard and epoch.
+a memory id gives its trace, and a nomination links to the traces of all its memories without any stored data. A record
+that belongs to a trace of its publisher is linked to that, which is the conventions' default. A vote's trace id follows
+from cluster, shard and epoch.
 
-Off, or where nobody samples, a hop is one shared object that does nothing and passes the parent along.
+If it is off, or not sampled, a hop is one shared object that does nothing and passes the parent along.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ _VOTE = b"memquorum/epoch/1"
 _UNSAMPLED = "00"
 _LENGTH = 55  # of a traceparent of version 00
 
-# The ids of the next trace and of its root, 0: any, for the generator of ids (`recording.TraceIds`).
+# The ids of the next trace and of its root, for the generator of ids (`recording.TraceIds`); 0: any.
 wanted: ContextVar[tuple[int, int]] = ContextVar("memquorum_trace", default=(0, 0))
 
 
 def trace_of_memory(memory_id: str) -> int:
-    """The trace of a memory, or of any event of that id. Raises ValueError for what is no UUID."""
+    """The trace id of a memory, or of any event of that id. Raises ValueError if it is no UUID."""
     return UUID(memory_id).int
 
 
 def trace_of_vote(cluster: bytes, shard: int, epoch: int) -> int:
-    """The trace of one epoch of one shard."""
+    """The trace id of one epoch of one shard."""
     place = shard.to_bytes(4, "big") + epoch.to_bytes(8, "big")
     return int.from_bytes(hashlib.sha256(_VOTE + cluster + place).digest()[:16], "big")
 
@@ -65,14 +65,14 @@ def inject(context: SpanContext) -> str:
 
 
 def caller() -> str | None:
-    """The header for the span that the program around is in; None where it traces nothing."""
+    """The header for the span of the surrounding program; None if that traces nothing."""
     found = _current()
     return None if found is None else inject(found)
 
 
 @contextmanager
 def joined(traceparent: str | None) -> Iterator[None]:
-    """Puts the program, for the length of the block, in the trace that a header names, where it names one."""
+    """Puts the program in the trace of a header during the block, if there is one."""
     context = extract(traceparent)
     if context is None:
         yield
@@ -82,26 +82,26 @@ def joined(traceparent: str | None) -> Iterator[None]:
 
 
 class Hop:
-    """One record's, or one decision's, way through a stage: a `process` span and what was sent in it.
+    """The processing of one record or decision in a stage: a `process` span and the records sent in it.
 
-    Every method may be called on a hop that nobody records; `sampled` spares building what it would throw away.
+    Every method may be called on a hop that is not recorded; `sampled` avoids building values in vain.
     """
 
     __slots__ = ("_passed", "_sends", "_span", "_stage", "_tracer")
 
     def __init__(self, tracer: Tracer | None, span: Span | None, passed: str | None = None) -> None:
-        """`passed`: what to hand on where nothing is recorded."""
+        """`passed`: the traceparent to pass on if nothing is recorded."""
         self._tracer, self._span, self._passed = tracer, span, passed
         self._sends: list[Span] = []
         self._stage: str | None = None
 
     @property
     def sampled(self) -> bool:
-        """Whether anything of it is recorded."""
+        """True if it is recorded."""
         return self._span is not None
 
     def send(self, topic: str, partition: int | None = None, event_id: str | None = None) -> str | None:
-        """Begins the span of a record that is written; its header's traceparent. It ends with the hop."""
+        """Begins the span of a record to write; returns its header's traceparent. It ends with the hop."""
         if self._span is None or self._tracer is None:
             return self._passed
         attributes = _attributes("send", topic, partition)
@@ -115,7 +115,8 @@ class Hop:
         return inject(span.get_span_context())
 
     def aside(self) -> str | None:
-        """A traceparent for what goes out beside a `send` that tells enough of it: nobody records what it leads to."""
+        """A traceparent for a record sent beside a `send` that suffices for the trace: its consequences are not
+        recorded."""
         if self._span is None:
             return self._passed
         return inject(self._span.get_span_context())[: -len(_UNSAMPLED)] + _UNSAMPLED
@@ -128,7 +129,7 @@ class Hop:
                     self._span.add_link(context)
 
     def link_memory(self, memory_id: str, **attributes: str) -> None:
-        """Links a memory's trace. `attributes` say what became of the memory here. What is no memory id is left out."""
+        """Links a memory's trace. `attributes`: the outcome for the memory here. Ignores an id that is no memory's."""
         if self._span is None:
             return
         told = {f"memquorum.{name}": value for name, value in attributes.items()}
@@ -136,18 +137,18 @@ class Hop:
             self._span.add_link(_root(trace_of_memory(memory_id)), told)
 
     def tell(self, **attributes: str | int) -> None:
-        """Attributes of our own: ids, counts, outcomes; never content."""
+        """Adds attributes of our own: ids, counts, outcomes; never content."""
         if self._span is not None:
             self._span.set_attributes({f"memquorum.{name}": value for name, value in attributes.items()})
 
     def within(self, stage: str) -> None:
-        """The stage of a process that runs several; of what is sent from now on, too."""
+        """Sets the stage in a process that runs several, also for records sent from now on."""
         if self._span is not None:
             self._stage = stage
             self._span.set_attribute(STAGE, stage)
 
     def end(self, at_ns: int | None = None) -> None:
-        """What was sent is confirmed, and the record is done with. A second call does nothing."""
+        """Ends the spans: the sent records are confirmed, and the record is processed. A second call does nothing."""
         span, self._span = self._span, None
         if span is not None:
             for sent in self._sends:
@@ -160,15 +161,15 @@ NOTHING = Hop(None, None)
 
 
 class Tracing:
-    """Begins hops. Without a tracer it is off: every hop only passes its parent along."""
+    """Begins hops. Without a tracer every hop only passes its parent along."""
 
     def __init__(self, tracer: Tracer | None = None, admit: Callable[[], bool] = lambda: True) -> None:
-        """`admit` is asked before a trace is begun, and is cheaper than a sampler of the SDK's that says no."""
+        """`admit` is called before a trace is begun, and is cheaper than a sampler of the SDK's that declines."""
         self._tracer, self._admit = tracer, admit
 
     @property
     def on(self) -> bool:
-        """Whether anything may be recorded."""
+        """True if anything may be recorded."""
         return self._tracer is not None
 
     def process(
@@ -182,10 +183,10 @@ class Tracing:
         rooted: bool = False,
         since_ns: int | None = None,
     ) -> Hop:
-        """A stage handles a record, since `since_ns` (now, where it is not given).
+        """Begins the hop of a record that a stage handles, since `since_ns` (default: now).
 
-        `begin`: the trace to begin where the record belongs to none; without it such a record is not traced. `rooted`:
-        it can be linked from elsewhere, so its root has the id that follows from the trace's.
+        `begin`: the trace to begin if the record belongs to none; without it such a record is not traced. `rooted`: it
+        can be linked to from elsewhere, so its root has the id that follows from the trace's.
         """
         if parent is None and begin is None:
             return NOTHING
@@ -218,7 +219,7 @@ class Tracing:
             return Hop(None, None, parent)
         own = trace_of_memory(memory_id)
         if parent is not None and unsampled(parent):
-            # Our own client has decided so; nobody need hear of it again.
+            # Our own client sampled it already.
             return NOTHING if parent[3:35] == f"{own:032x}" else Hop(None, None, parent)
         came = extract(parent)
         if came is not None and came.trace_id == own:
@@ -232,11 +233,11 @@ class Tracing:
         return hop
 
     def publish(self, begin: int) -> Hop:
-        """What a publisher sends outside of any hop: `send` of the result begins the trace, or joins the caller's."""
+        """Begins a publication outside of any hop: `send` of the result begins the trace, or joins the caller's."""
         return _Publication(self._tracer, begin, self._admit) if self._tracer is not None else NOTHING
 
     def serve(self, name: str, parent: str | None) -> Hop:
-        """A service answers a request; it joins its caller's trace where the caller names one."""
+        """Begins the hop of a request to a service, in its caller's trace if the caller names one."""
         context = extract(parent)
         if self._tracer is None or (context is None and not self._admit()):
             return Hop(None, None, parent)
@@ -244,7 +245,7 @@ class Tracing:
         return Hop(self._tracer, span) if span.is_recording() else Hop(None, None, parent)
 
     def work(self, name: str, begin: int) -> Hop:
-        """What a stage does of its own accord: a span of its own that begins a trace."""
+        """Begins the hop of work that no record causes: a span that begins a trace."""
         if self._tracer is None or not self._admit():
             return NOTHING
         span = _start(self._tracer, name, SpanKind.INTERNAL, {}, begin=(begin, 0))
@@ -265,7 +266,7 @@ class _Publication(Hop):
         caller = _current()
         begin = (self._begins, root_span(self._begins))
         if caller is None and not self._admit():
-            # Said, so that intake does not begin the trace in our place.
+            # Passed on, so that intake does not begin another trace.
             return f"00-{begin[0]:032x}-{begin[1]:016x}-{_UNSAMPLED}"
         attributes = _attributes("send", topic, partition)
         if event_id is not None:
@@ -274,7 +275,7 @@ class _Publication(Hop):
         span = _start(self._tracer, name, SpanKind.PRODUCER, attributes, parent=caller, begin=begin)
         if span.is_recording():
             self._span = span
-        # A caller's trace is passed on even where it is not recorded.
+        # A caller's trace is passed on even if it is not recorded.
         return inject(span.get_span_context()) if span.is_recording() or caller is not None else None
 
 
@@ -297,23 +298,23 @@ def _start(
 
 
 def _current() -> SpanContext | None:
-    """The span that the caller is in, where the caller traces too."""
+    """The current span of the surrounding program, if it traces too."""
     found = trace.get_current_span().get_span_context()
     return found if found.is_valid else None
 
 
 def _root(trace_id: int) -> SpanContext:
-    """The root span of a trace whose id was given: its span's id is the lower half."""
+    """The root span of a trace with a given id: its span id is the lower half."""
     return SpanContext(trace_id, root_span(trace_id), is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))
 
 
 def root_span(trace_id: int) -> int:
-    """The id of the root span in a trace whose id was given."""
+    """The id of the root span in a trace with a given id."""
     return trace_id & _LOWER or 1
 
 
 def unsampled(traceparent: str) -> bool:
-    """Whether a header says for certain that nobody records its trace; cheap, for every record is asked."""
+    """True if a header says that its trace is not recorded; cheap, as every record is checked."""
     return len(traceparent) == _LENGTH and traceparent.endswith(_UNSAMPLED)
 
 

@@ -69,7 +69,7 @@ def _of(package: str, folder: Path, run_dir: Path, asked: argparse.Namespace) ->
         print(f"adapters: NOT RUN, the packages of {package} are not there (`make adapters` installs them)")
         return 0
     folder.mkdir()
-    # What a framework keeps beside its program goes with the folder.
+    # A framework's own data is removed with the folder.
     quiet, status = dict.fromkeys(framework.quiet, "true") | {"XDG_DATA_HOME": str(folder)}, 0
     if framework.tests and not asked.loop:
         ours = {

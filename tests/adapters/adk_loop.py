@@ -34,7 +34,7 @@ from memquorum.client import Contested, Invalid, Memory
 
 BEGUN = 1_785_000_000_000
 DAY = 24 * 3_600_000
-PAGE = Path(os.environ["CHECKOUT"]) / "docs" / "adk.md"
+PAGE = Path(os.environ["CHECKOUT"]) / "docs" / "use" / "integrations" / "adk.md"
 THANKS, ANSWER = "Thank you so much!", "Noted, thank you."
 
 
@@ -76,7 +76,7 @@ async def hear(service: MemquorumMemoryService, text: str, app: str = "host", us
     await service.add_events_to_memory(app_name=app, user_id=user, session_id="s", events=[event(text, **more)])
 
 
-async def found(service: MemquorumMemoryService, query: str, app: str = "host", user: str = "ada") -> list[str]:
+async def search_texts(service: MemquorumMemoryService, query: str, app: str = "host", user: str = "ada") -> list[str]:
     answer = await service.search_memory(app_name=app, user_id=user, query=query)
     return ["".join(json.loads(part.text or '""') for part in one.content.parts or []) for one in answer.memories]
 
@@ -97,7 +97,7 @@ async def test_an_agent_learns_is_corrected_is_asked_forgets_small_talk_and_eras
     assert runner.app_name == "host"
 
     async def say(said: str, user: str, session: str) -> str:
-        """What the model was given beside what was said."""
+        """Returns the model's context for a message."""
         if await runner.session_service.get_session(app_name="host", user_id=user, session_id=session) is None:
             await runner.session_service.create_session(app_name="host", user_id=user, session_id=session)
         message = types.Content(role="user", parts=[types.Part(text=said)])
@@ -135,7 +135,7 @@ async def test_an_agent_learns_is_corrected_is_asked_forgets_small_talk_and_eras
         events = await runner.session_service.get_session(app_name="host", user_id="ada", session_id=session)
         assert events is not None
         await again.add_session_to_memory(events)
-    assert not any("9930" in one for one in await found(again, "Which door code does Ada have?"))
+    assert not any("9930" in one for one in await search_texts(again, "Which door code does Ada have?"))
 
 
 async def test_what_is_no_news_is_published_once_and_what_says_nothing_not_at_all(memory: Memory) -> None:
@@ -173,19 +173,19 @@ async def test_another_user_app_and_namespace_find_nothing_unless_the_scope_says
     await hear(service, "The boiler was serviced on 3 May.", app="host/a", user="b")
     asked = "When was the boiler serviced?"
     for app, user in (("host", "a/b"), ("host/a", "b")):
-        assert await found(service, asked, app, user) == ["The boiler was serviced on 3 May."]
+        assert await search_texts(service, asked, app, user) == ["The boiler was serviced on 3 May."]
     for app, user in (("host", "b"), ("host", "a"), ("other", "a/b"), ("host", "a%2Fb"), ("host/a/b", "b")):
-        assert await found(service, asked, app, user) == []
+        assert await search_texts(service, asked, app, user) == []
     for app, user in (("", "b"), ("host", ""), ("host", "x" * 129)):
         with pytest.raises(Invalid):
-            await found(service, asked, app, user)
-    assert await found(service, " \0") == []
-    assert len(await found(MemquorumMemoryService(memory, scope="user"), asked, "other", "a/b")) == 1
-    assert len(await found(MemquorumMemoryService(memory, scope="namespace"), asked, "other", "cleo")) >= 1
+            await search_texts(service, asked, app, user)
+    assert await search_texts(service, " \0") == []
+    assert len(await search_texts(MemquorumMemoryService(memory, scope="user"), asked, "other", "a/b")) == 1
+    assert len(await search_texts(MemquorumMemoryService(memory, scope="namespace"), asked, "other", "cleo")) >= 1
     with pytest.raises(Invalid):
         MemquorumMemoryService(memory, scope="everybody")  # type: ignore[arg-type]
     with Memory(namespace=f"{memory.namespace}-other", agent="host") as other:
-        assert await found(MemquorumMemoryService(other, scope="namespace"), asked, "host", "a/b") == []
+        assert await search_texts(MemquorumMemoryService(other, scope="namespace"), asked, "host", "a/b") == []
 
 
 async def test_what_is_added_as_a_memory_is_kept_and_what_is_deleted_is_hidden_at_once(memory: Memory) -> None:
@@ -209,16 +209,16 @@ async def test_what_is_added_as_a_memory_is_kept_and_what_is_deleted_is_hidden_a
     ):  # fmt: skip
         with pytest.raises(refused):
             await service.delete_memory(app_name=app, user_id=user, memory_id=memory_id)
-        assert await found(service, THANKS) == [THANKS]
+        assert await search_texts(service, THANKS) == [THANKS]
     await service.delete_memory(app_name="host", user_id="ada", memory_id=one.id)
-    assert await found(service, THANKS) == []
+    assert await search_texts(service, THANKS) == []
     await hear(service, "The boiler was serviced on 3 May.", id="e")
-    (text,) = await found(service, "boiler")
+    (text,) = await search_texts(service, "boiler")
     (kept,) = memory.memories(subjects=["ada"]).memories
     memory.pin(kept.memory_id)
     with pytest.raises(Contested):
         await service.delete_memory(app_name="host", user_id="ada", memory_id=kept.memory_id)
-    assert await found(service, "boiler") == [text]
+    assert await search_texts(service, "boiler") == [text]
 
 
 async def test_it_costs_little_beside_the_client(memory: Memory) -> None:
@@ -234,7 +234,7 @@ async def test_it_costs_little_beside_the_client(memory: Memory) -> None:
         events = [event(f"More {at} {one}") for one in "ab"]
         memory.entries.after = None
         for name, do in (
-            ("search", lambda: found(service, "boiler")),
+            ("search", lambda: search_texts(service, "boiler")),
             ("retrieve", lambda: asyncio.to_thread(memory.retrieve, "boiler", 1_000, k_max=10, **only)),
             ("add", lambda: service.add_events_to_memory(app_name="host", user_id="ada", events=events)),  # noqa: B023
             ("publish", lambda: asyncio.to_thread(memory.add_all, pair)),  # noqa: B023

@@ -44,7 +44,7 @@ SCRIPT: dict[str, dict[str, Any]] = {
     "Bob is allergic to nuts.": {"command": "create", "path": "/memories/bob/food.md", "file_text": "Bob: no nuts.\n"},
     "What do you know?": {"command": "view", "path": "/memories"},
 }  # fmt: skip
-"""The scripted model: what it asks of its memory directory at what is said. What that answers is its answer."""
+"""The scripted model: message → its command to the memory directory. It answers with the command's output."""
 
 
 def respond(request: httpx2.Request) -> httpx2.Response:
@@ -88,7 +88,7 @@ def test_an_agent_learns_is_corrected_is_asked_forgets_small_talk_and_erases_a_p
     files = [f"/memories/{name}" for name in ("ada/", "ada/diet.md", "bob/", "bob/food.md", "bob/talk.md")]
     assert known == files
 
-    # What is viewed stays; what nobody reads goes by a vote.
+    # Viewed memories stay; unread ones are forgotten by a vote.
     food = {"command": "view", "path": "/memories/bob/food.md"}
     for _ in range(12):
         later(3)

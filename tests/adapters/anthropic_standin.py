@@ -1,5 +1,6 @@
-"""What stands in the place of Anthropic's fixtures: its tests of the memory tool get ours, each in a namespace of its
-own, and what they look at on disk they see of the memory."""
+"""Replaces Anthropic's fixtures: its tests of the memory tool get ours, each in a namespace of its own, and see the
+memory where they look at the disk.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from memquorum.client import Memory
 _open: dict[str, Memory] = {}
 
 
-class Place:
+class MemoryPath:
     """A file below the tool's directory, or that itself, as the tests look at it."""
 
     def __init__(self, at: str) -> None:
@@ -26,8 +27,8 @@ class Place:
     def __str__(self) -> str:
         return f"{self.space}/memories{self.name}"
 
-    def __truediv__(self, name: str) -> Place:
-        return Place(f"{self}/{name}")
+    def __truediv__(self, name: str) -> MemoryPath:
+        return MemoryPath(f"{self}/{name}")
 
     def mkdir(self, **_: Any) -> None:
         """There is nothing to make."""
@@ -47,19 +48,19 @@ class Place:
         return text_of(found).encode()
 
 
-class LaterPlace(Place):
+class LaterPlace(MemoryPath):
     async def is_dir(self) -> bool:  # type: ignore[override]
         return True
 
 
 def snapshot(space: str) -> dict[str, str]:
-    """What the tests see as the files of a directory."""
+    """Returns the memory as the files of a directory."""
     memory = _open[space]
     found = memory.loop.run(memory.entries.below("memories"))
     return {f"{one.path}/{one.key}": text_of(one) for one in found}
 
 
-def _made(kind: Any, place: type[Place]) -> Iterator[Any]:
+def _made(kind: Any, place: type[MemoryPath]) -> Iterator[Any]:
     space = f"test-{uuid.uuid4().hex}"
     with Memory(namespace=space, agent="tests") as memory:
         _open[space] = memory
@@ -70,7 +71,7 @@ def _made(kind: Any, place: type[Place]) -> Iterator[Any]:
 
 @pytest.fixture
 def _sync() -> Iterator[Any]:
-    yield from _made(MemquorumMemoryTool, Place)
+    yield from _made(MemquorumMemoryTool, MemoryPath)
 
 
 @pytest.fixture
@@ -80,7 +81,7 @@ def _async() -> Iterator[Any]:
 
 def _replace(module: Any) -> None:
     module.sync_local_filesystem_tool, module.async_local_filesystem_tool = _sync, _async
-    module.get_directory_snapshot, module.Path = snapshot, Place
+    module.get_directory_snapshot, module.Path = snapshot, MemoryPath
 
 
 pytest_pycollect_makemodule = taking(_replace)

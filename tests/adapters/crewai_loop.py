@@ -1,7 +1,7 @@
 """An agent's loop by CrewAI and the memory's tools, with a scripted model and no network: over a child's standard input
 and output, and from Python 3.12 on over HTTP, too. On 3.11 CrewAI's own client fails there at the end of each call,
 whichever server it asks: it leaves its connection in another task than it came in. The agents are made by the lines of
-docs/crewai.md.
+docs/use/integrations/crewai.md.
 
 Runs in the environment of `make adapters`; `tests/adapters/__main__.py` starts it.
 """
@@ -93,7 +93,7 @@ def test_an_agent_learns_is_corrected_is_asked_forgets_small_talk_and_erases_a_p
     # It starts a child for each call, which takes its time on a machine that is busy.
     patient = dict.fromkeys(("connect_timeout", "discovery_timeout", "execution_timeout"), PATIENCE_S)
     monkeypatch.setattr(tool_resolver, "MCPClient", partial(MCPClient, **patient))
-    # Where the command `memquorum` is.
+    # The folder of the command `memquorum`.
     monkeypatch.setenv("PATH", f"{Path(os.environ['SERVER_PYTHON']).parent}:{os.environ['PATH']}")
     made: dict[str, Any] = {"model": Scripted(model="scripted", called=scripted)}
     exec(lines, made)

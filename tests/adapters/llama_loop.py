@@ -12,7 +12,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory import Memory as ChatMemory
 
 from memquorum.client import Memory
-from memquorum.core.text.quoting import HEADING
+from memquorum.core.showing.quoting import HEADING
 from memquorum.llama_index import MemquorumMemoryBlock
 
 BEGUN = 1_770_000_000_000
@@ -32,7 +32,7 @@ async def test_an_agent_learns_is_corrected_is_asked_forgets_small_talk_and_eras
     ada, bob = chat(memory, "ada"), chat(memory, "bob")
 
     async def say(said: str, to: ChatMemory) -> str:
-        """What the scripted model is given with what is said: it answers with it."""
+        """Returns the scripted model's context with a message: it answers with it."""
         await to.aput(ChatMessage(role="user", content=said))
         given = await to.aget(input=ChatMessage(role="user", content=said))
         return "\n".join(str(one.content) for one in given)

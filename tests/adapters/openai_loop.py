@@ -55,7 +55,7 @@ async def test_an_agent_learns_is_corrected_is_asked_forgets_small_talk_and_eras
         return str((await Runner.run(agent, said, session=session)).final_output)
 
     def known() -> list[str]:
-        """What the model was given of the conversation, by its last call."""
+        """Returns the conversation that the model was given in its last call."""
         said = model.calls[-1].input
         return [str(one.get("content") or one.get("output")) for one in said if isinstance(one, dict)]
 

@@ -1,5 +1,4 @@
-"""What stands in the place of the SQLite session of OpenAI's agents: its tests get ours, and for each database a
-namespace of its own."""
+"""Replaces the SQLite session of OpenAI's agents: its tests get ours, and for each database a namespace of its own."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ _open: dict[str, Memory] = {}
 
 
 class Stored(MemquorumSession):
-    """What the tests make with the path of a database."""
+    """The session that the tests make with the path of a database."""
 
     def __init__(self, session_id: str, db_path: str | Path = ":memory:", **more: Any) -> None:
         where = str(db_path) if str(db_path) != ":memory:" else uuid.uuid4().hex

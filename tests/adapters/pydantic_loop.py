@@ -1,5 +1,5 @@
 """An agent's loop by Pydantic AI and the memory's tools, with a scripted model and no network: over a child's standard
-input and output, and over HTTP. The agents are made by the lines of docs/pydantic-ai.md.
+input and output, and over HTTP. The agents are made by the lines of docs/use/integrations/pydantic-ai.md.
 
 Runs in the environment of `make adapters`; `tests/adapters/__main__.py` starts it.
 """

@@ -1,8 +1,9 @@
-"""`python -m tests.beside`: builds the wheel, installs it into two environments, and uses it there.
+"""`python -m tests.beside`: builds the wheel, installs it into three environments, and uses it there.
 
-*lowest* has the lowest version of each library that pyproject.toml allows; *newest* has the newest of all, beside the
-newest langgraph, mem0ai and openai-agents. In both `use.py` works against an installation that is started for it. So
-the ranges of pyproject.toml are what was tried, and the lock file is only what the server runs on.
+*alone* has the wheel and its own requirements, and works over HTTP; *lowest* has the lowest version of each library
+that pyproject.toml allows, with the extra `kafka`; *newest* has the newest of all, beside the newest langgraph, mem0ai
+and openai-agents. In each `use.py` works against an installation that is started for it. So the ranges of
+pyproject.toml are what was tried, and the lock file is only what the server runs on.
 
 Exit 0 where all holds, and where no package can be had, which is said. `--fetch` ends before anything is used.
 """
@@ -16,6 +17,7 @@ import tempfile
 import time
 import tomllib
 import venv
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +27,7 @@ from tests import ROOT, scratch
 
 PLACE = ROOT / ".tools" / "beside"
 PEERS = ("langgraph", "mem0ai", "openai-agents")
-# How uv says so.
+# Messages of uv without a network.
 _NOTHING_CAN_BE_HAD = ("error sending request", "failed to fetch", "dns error", "the network was disabled")
 
 
@@ -34,8 +36,9 @@ class NoNetwork(Exception):
 
 
 def ranges() -> list[str]:
-    """What the wheel asks for."""
-    found: list[str] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    """Returns the requirements of the wheel and of its extra `kafka`."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    found: list[str] = [*project["dependencies"], *project["optional-dependencies"]["kafka"]]
     return found
 
 
@@ -43,7 +46,7 @@ def main() -> int:
     """Runs it."""
     began = time.monotonic()
     try:
-        lowest, newest = environments()
+        alone, lowest, newest = environments()
     except NoNetwork as error:
         print(f"test-beside: NOT RUN, no package can be had here: {error}")
         return 0
@@ -54,20 +57,27 @@ def main() -> int:
         configured = replace(settings.load({}, Path(folder) / "line"), encoder="hashing", throwaway=True, tick_ms=500)
         genesis.create(configured)
         with supervisor.started(configured) as running:
-            for name, python, how in (("lowest", lowest, "alone"), ("newest", newest, "beside")):
-                said = used(python, how, Path(folder) / name, running.run_dir)
+            beside = {"MEMQUORUM_RUN_DIR": str(running.run_dir)}
+            for name, python, how, where in (
+                ("alone", alone, "http", {"MEMQUORUM_URL": running.retrieval_url}),
+                ("alone, at the run folder", alone, "http", beside),
+                ("lowest", lowest, "kafka", beside),
+                ("newest", newest, "beside", beside),
+            ):
+                said = used(python, how, Path(folder) / name, where)
                 print(f"test-beside: {name}: {said.strip()}")
     print(f"test-beside: took {time.monotonic() - began:.0f} s")
     return 0
 
 
-def environments() -> tuple[Path, Path]:
-    """The Pythons of both environments, made at once: most of it is waiting for packages."""
+def environments() -> tuple[Path, Path, Path]:
+    """The Pythons of the environments, made at once: most of it is waiting for packages."""
     wheel = str(built())
-    with ThreadPoolExecutor(2) as both:
-        lowest = both.submit(environment, "lowest", wheel, "--resolution", "lowest-direct", *ranges())
-        newest = both.submit(environment, "newest", wheel, "--upgrade", *PEERS)
-        return lowest.result(), newest.result()
+    with ThreadPoolExecutor(3) as all_at_once:
+        alone = all_at_once.submit(environment, "alone", wheel)
+        lowest = all_at_once.submit(environment, "lowest", wheel, "--resolution", "lowest-direct", *ranges())
+        newest = all_at_once.submit(environment, "newest", f"memquorum[kafka] @ file://{wheel}", "--upgrade", *PEERS)
+        return alone.result(), lowest.result(), newest.result()
 
 
 def built() -> Path:
@@ -89,13 +99,14 @@ def environment(name: str, *wanted: str) -> Path:
     return python
 
 
-def used(python: Path, how: str, folder: Path, run_dir: Path) -> str:
-    """What `use.py` says in an environment. Raises SystemExit with what went wrong."""
+def used(python: Path, how: str, folder: Path, where: Mapping[str, str]) -> str:
+    """Returns the output of `use.py` in an environment, which finds the installation by the variables `where`. Raises
+    SystemExit with the error."""
     folder.mkdir()
     known = {name: value for name, value in os.environ.items() if not name.startswith(("MEMQUORUM_", "PYTHON"))}
     done = subprocess.run(
         [str(python), "-I", str(Path(__file__).with_name("use.py")), str(folder), how],
-        cwd=folder, env=known | {"MEMQUORUM_RUN_DIR": str(run_dir)}, capture_output=True, text=True, check=False,
+        cwd=folder, env=known | where, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode:
         raise SystemExit(f"test-beside: it does not work {how}:\n{done.stdout}{done.stderr}")

@@ -1,6 +1,7 @@
-"""Uses the installed wheel against a running installation, alone or beside the libraries that agents are written with.
+"""Uses the installed wheel against a running installation: over HTTP without the extra `kafka`, with it, or with it
+beside the libraries that agents are written with.
 
-Run by another environment's Python: `python -I use.py FOLDER alone|beside`, FOLDER for files of its own. Imports
+Run by another environment's Python: `python -I use.py FOLDER http|kafka|beside`, FOLDER for files of its own. Imports
 nothing of the checkout. Ends with status 1 and a traceback where something does not hold.
 """
 
@@ -12,6 +13,7 @@ import os
 import subprocess
 import sys
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -19,6 +21,8 @@ import memquorum
 from memquorum.client import AsyncMemory, Memory
 
 SAID = "Valve 3 opens at 4 bar."
+KAFKA = ("aiokafka", "cryptography", "fastavro", "numpy")
+"""What only the extra `kafka` installs."""
 
 
 def main() -> None:
@@ -26,10 +30,15 @@ def main() -> None:
     folder, how = Path(sys.argv[1]), sys.argv[2]
     installed = Path(memquorum.__file__).resolve()
     assert installed.is_relative_to(Path(sys.prefix).resolve()), f"{installed} is not of this environment"
+    assert [name for name in KAFKA if (find_spec(name) is None) != (how == "http")] == []
     plain()
     asyncio.run(asynchronous())
     command()
-    names = ["aiokafka", "cryptography", "fastavro", "httpx", "msgspec", "numpy", "opentelemetry-api", "PyNaCl", "rich"]
+    names = ["httpx", "msgspec", "opentelemetry-api", "PyNaCl", "rich"]
+    if how == "http":
+        without_kafka()
+    else:
+        names = [*KAFKA, *names]
     if how == "beside":
         in_a_graph()
         as_a_tool_of_an_agent()
@@ -63,8 +72,22 @@ def command() -> None:
     assert SAID in [json.loads(row)["text"] for row in done.stdout.splitlines()]
 
 
+def without_kafka() -> None:
+    """What needs Kafka itself says which extra to install."""
+    for words in (["tail", "--once", "--kafka", "127.0.0.1:9"], ["publish", "-a", "x", "--kafka", "127.0.0.1:9", "x"]):
+        line = [str(Path(sys.executable).with_name("memquorum")), *words]
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
+        assert done.returncode == 2 and "pip install 'memquorum[kafka]'" in done.stderr, done.stderr
+    try:
+        import memquorum.client.audit  # noqa: F401
+    except ImportError as error:
+        assert "pip install 'memquorum[kafka]'" in str(error)
+    else:
+        raise AssertionError("it was imported")
+
+
 class State(TypedDict):
-    """Of the graph below."""
+    """The state of the graph below."""
 
     asked: str
     known: list[str]
@@ -97,7 +120,7 @@ def as_a_tool_of_an_agent() -> None:
 
             @function_tool
             async def recall(query: str) -> str:
-                """What the fleet knows about something."""
+                """Returns what the fleet knows about a query."""
                 return str(await memory.retrieve(query))
 
             (tool,) = Agent(name="planner", tools=[recall]).tools
@@ -153,7 +176,7 @@ def by_mem0s_client() -> None:
 
 
 class Embedder:
-    """What mem0 takes for an embedder: every text is as near as every other."""
+    """An embedder for mem0: every text is as near as every other."""
 
     def embed(self, *_: Any, **__: Any) -> list[float]:
         """A vector of eight numbers."""

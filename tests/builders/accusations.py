@@ -74,7 +74,7 @@ GUILTY: dict[str, tuple[Misbehaved, str, str]] = {
 
 
 def respelt(data: bytes) -> bytes:
-    """The same body in another envelope: somebody without the key turned a bit of the signature."""
+    """Replaces the envelope of the same body, as somebody without the key would: one bit of the signature differs."""
     said = CODEC.decode_as(Signed, data)
     return CODEC.encode(replace(said, signature=said.signature[:-1] + bytes([said.signature[-1] ^ 1])))
 
@@ -111,15 +111,16 @@ INNOCENT: dict[str, tuple[Misbehaved, str]] = {
     "one original": (charged("equivocation", 2, commit(2, SAID)), "1 originals, 2 are needed"),
     "nothing": (charged("bad-view-change", 2), "0 originals"),
     "rubbish": (charged("equivocation", 2, b"rubbish", commit(2, OTHER)), "no single-object Avro"),
-    "a ballot that holds": (charged("bad-ballot", 3, NOMINATION, BALLOTS[3]), "it holds"),
+    "a ballot that holds": (charged("bad-ballot", 3, NOMINATION, BALLOTS[3]), "check passes"),
     "a ballot on another": (charged("bad-ballot", 3, nomination(2), LYING_BALLOT), "on another nomination"),
-    "a ballot on nothing": (charged("bad-ballot", 3, forged(NOMINATION), LYING_BALLOT), "nobody votes on that"),
-    "a pre-prepare that holds": (charged("bad-pre-prepare", 0, PRE_PREPARE), "it holds"),
-    # Whether an epoch or a sequence is the next one, only who follows the log knows.
+    "a ballot on nothing": (charged("bad-ballot", 3, forged(NOMINATION), LYING_BALLOT), "the nomination is not valid"),
+    "a pre-prepare that holds": (charged("bad-pre-prepare", 0, PRE_PREPARE), "check passes"),
+    # Only a reader of the log knows whether an epoch or a sequence is the next one.
     "an epoch not awaited": (
         charged("bad-pre-prepare", 0, pre_prepare(nomination(9), [ballot(m, nomination(9), 9) for m in range(4)], 9)),
-        "it holds"),
-    "a sequence not awaited": (charged("bad-pre-prepare", 0, pre_prepare(NOMINATION, BALLOTS, 7, epoch=1)), "it holds"),
+        "check passes"),
+    "a sequence not awaited": (
+        charged("bad-pre-prepare", 0, pre_prepare(NOMINATION, BALLOTS, 7, epoch=1)), "check passes"),
     "a forged pre-prepare": (charged("bad-pre-prepare", 0, forged(pre_prepare(NOMINATION, []))), "signature"),
     "a later release's ballots": (charged("bad-pre-prepare", 0, pre_prepare(NOMINATION, [LATER] * 4)), "later release"),
     "what the view begins with": (charged("contradicts-new-view", 1, of_view(1), OBLIGED), "allows"),
@@ -128,8 +129,8 @@ INNOCENT: dict[str, tuple[Misbehaved, str]] = {
     "the new view of another": (
         charged("contradicts-new-view", 1, of_view(5, OTHER_PRE_PREPARE), OBLIGED), "a new view for 1"),
     "an obligation that is none": (
-        charged("contradicts-new-view", 1, of_view(1, OTHER_PRE_PREPARE), new_view(ASKING[:2])), "obliges to nothing"),
-    "a view change that holds": (charged("bad-view-change", 3, view_change(3, seq=2)), "it holds"),
+        charged("contradicts-new-view", 1, of_view(1, OTHER_PRE_PREPARE), new_view(ASKING[:2])), "not valid"),
+    "a view change that holds": (charged("bad-view-change", 3, view_change(3, seq=2)), "check passes"),
     "a later release's proof": (charged("bad-view-change", 3, view_change(3, prepared=LATER)), "later release"),
-    "a new view that holds": (charged("bad-new-view", 1, NEW_VIEW), "it holds"),
+    "a new view that holds": (charged("bad-new-view", 1, NEW_VIEW), "check passes"),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Values that a record might hold in place of its own, for tests that every field of it counts."""
+"""Other values of the same kind, for tests that every field of a record counts."""
 
 from __future__ import annotations
 

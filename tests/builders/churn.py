@@ -1,6 +1,6 @@
-"""A namespace that lives through random operations, and a model beside it that counts what breaks a budget's rules.
+"""A namespace under random operations, and a model of it that counts violations of a budget's rules.
 
-The model knows nothing of the ledger's structures: a dictionary of what lives, and who was made of what.
+The model does not use the ledger's structures: it is a dictionary of the living memories and of their sources.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WHY = (PINNED, HELD, NEEDED, LONG_TERM, RESTING)
 
 
 class Churn:
-    """Random operations on a ledger; `broken` names what was found wrong, each as often as it was."""
+    """Random operations on a ledger; `broken` counts the violations by name."""
 
     def __init__(self, name: str, seed: int, policy: BudgetPolicy | None = None, *, budget: int = 4_000) -> None:
         self._random = Random(f"{name}/{seed}")
@@ -31,7 +31,8 @@ class Churn:
         self.ledger = Ledger(name, constants, b"churn", lots)
         self.alive: dict[str, Item] = {}
         self._children: Counter[str] = Counter()
-        # Ids in a list, so that one is drawn at once; what is gone is passed over and cleared away now and then.
+        # Ids in a list, so that drawing one is cheap; ids of removed memories are skipped and cleared away now and
+        # then.
         self._ids: list[str] = []
         self._made = 0
         self.now = 1_790_000_000_000
@@ -41,13 +42,13 @@ class Churn:
         self.plans = self.went = 0
 
     def run(self, operations: int) -> None:
-        """So many operations, with all checks."""
+        """Runs so many operations, with all checks."""
         for _ in range(operations):
             self.step()
         self.check()
 
     def step(self) -> None:
-        """One operation: most are arrivals and uses."""
+        """Does one operation: most are arrivals and uses."""
         self.now += self._random.randrange(HOUR_MS)
         drawn = self._random.random()
         if drawn < 0.45:
@@ -66,7 +67,7 @@ class Churn:
             self._evict()
 
     def check(self) -> None:
-        """The ledger against the model."""
+        """Compares the ledger with the model."""
         self._holds("weight", self.ledger.tokens == sum(one.tokens for one in self.alive.values()))
         self._holds("count", len(self.ledger) == len(self.alive))
 
@@ -109,21 +110,21 @@ class Churn:
             self._put(how(one))
 
     def _erase(self) -> None:
-        """An order erases: a leaf, or with what was made of it."""
+        """Erases by an order: a leaf, or a memory with everything that was made of it."""
         one = self._any()
         if one is not None and not self._children[one.memory_id]:
             self._gone(one.memory_id)
             self.ledger.remove(one.memory_id)
 
     def _plan(self) -> None:
-        """To look changes nothing, and finds the same again."""
+        """Plans twice: planning changes nothing, and the second plan equals the first."""
         before = self.ledger.tokens
         plan = self.ledger.plan(self.budget, self.now, most=20)
         self._holds("look changes nothing", self.ledger.tokens == before and len(self.ledger) == len(self.alive))
         self._holds("most", len(plan.goes) <= 20)
 
     def _evict(self) -> None:
-        # A tenth of the budget now and then: ten times too much lives.
+        # Now and then the budget falls to a tenth, so that ten times too much lives.
         self.budget = self._budget // 10 if self._random.random() < 0.02 else self._budget
         most = self._random.choice((None, None, None, 5))
         plan = self.ledger.evict(self.budget, self.now, most=most, groups=self._groups())
@@ -153,7 +154,7 @@ class Churn:
             self._gone(memory_id)
 
     def _kept_to(self, plan: Plan, most: int | None) -> None:
-        """Σw ≤ B + what may not go, and that by its reasons."""
+        """Checks that Σw ≤ B plus the weight of the memories that may not be forgotten, by their reasons."""
         total = sum(one.tokens for one in self.alive.values())
         by_reason, made = Counter[str](), {str(self._made - at) for at in range(len(plan.replaces))}
         for one in self.alive.values():

@@ -1,4 +1,4 @@
-"""What a model said of pairs of memories, as the consolidator publishes it and as it is let in."""
+"""A model's comparisons of pairs of memories, as the consolidator publishes them and as intake accepts them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ BY = "openai/scripted-1@llm.example.org"
 def wanted(
     genesis: Genesis, newer: str, *older: tuple[str, tuple[int, ...]], namespace: str = NAMESPACE, **said: Any
 ) -> StatementsCompared:
-    """What a model said of a memory and older ones. `said`: what is to be otherwise than the consolidator says it."""
+    """Builds the record of a model's comparisons of a memory with older ones.
+
+    `said`: fields with other values than the consolidator gives them.
+    """
     order = ordered(genesis.cluster, namespace, newer, [Comparison(*one) for one in older], by=BY, at=1_000)
     return replace(order, **said)
 
 
 def accepted(codec: Codec, genesis: Genesis, order: StatementsCompared, signer: str = SIGNER) -> OrderAccepted:
-    """The same behind the wall."""
+    """Returns the same record as intake accepts it."""
     data = votes.signed(codec, genesis, signer, order)
     named = memories(order)
     return OrderAccepted(order.order_id, "compare", order.namespace, named, data, 1_000, topics.COMPARISONS, 0, 7)

@@ -1,4 +1,4 @@
-"""Orders of another configuration, and what was decided of them: in a shard, in the store, and in their topic."""
+"""Orders of another configuration, and their decisions: in a shard, in the store, and in their topic."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from tests.builders.votes import configuring, order, ordered
 
 
 def carried_out(shard: Shard, action: str, vote: Any = None, **changes: Any) -> Change:
-    """An order is decided in the shard's present configuration; what the shard applies."""
+    """Decides an order in the shard's present configuration; returns what the shard applies."""
     codec, genesis, state = shard.rules.codec, shard.rules.genesis, shard.rows.state
     made = configuring(
         codec, genesis, order(genesis, action, **changes), vote, epoch=state.last_epoch + 1, seq=state.decided_seq + 1,
         as_of=state.as_of, accepted_offset=shard.offset,
     )  # fmt: skip
     checked = check_decision(codec, genesis, *made)
-    place = applying.Place(topics.PRE_PREPARES, 0, state.decided_seq)
+    place = applying.RecordPosition(topics.PRE_PREPARES, 0, state.decided_seq)
     change = shard._absorb(applying.apply_decision(shard.rules, shard.rows, place, checked, made[1]))
     shard.rules = replace(shard.rules, genesis=change.configures or genesis)
     return change

@@ -1,4 +1,4 @@
-"""A model of contradictions in three small files: it finds one wherever the word "not" stands."""
+"""A model of contradictions in three small files: it finds one in every text with the word "not"."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from memquorum.encoders.graph import Graph
 
 WORDS = {"[UNK]": 0, "not": 1}
-_FLOAT = 1  # as ONNX numbers the kinds of tensors
+_FLOAT = 1  # numbers of tensor types in ONNX
 
 
 def written(folder: Path, labels: tuple[str, ...] = ("entailment", "neutral", "CONTRADICTION")) -> str:
-    """Writes the three files; their digest."""
+    """Writes the three files; returns their digest."""
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer = Tokenizer(models.WordLevel(WORDS, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
@@ -31,7 +31,7 @@ def written(folder: Path, labels: tuple[str, ...] = ("entailment", "neutral", "C
 
 
 def _model() -> bytes:
-    """Of token ids [1, n]: logits [1, 3], of which the last is the highest where an id is 1."""
+    """Builds a model from token ids [1, n] to logits [1, 3]; the last logit is the highest where an id is 1."""
     made = Graph()
     made.takes("input_ids", np.int64, 1, "n")
     made.node("Equal", ["input_ids", made.tensor("one", np.array([1], np.int64))], "same")

@@ -56,7 +56,7 @@ def terms(yes: bool = True) -> bytes:
     return votes.terms(PROPOSALS, opinions(yes))
 
 
-# No decay of 0 follows from a use at the time of the vote.
+# A use at the time of the vote does not make the decay 0.
 LIES = votes.terms(PROPOSALS, [replace(o, terms=(0, 0, 0, AS_OF)) for o in opinions()])
 
 
@@ -92,7 +92,7 @@ SAID, OTHER = proposed(PRE_PREPARE), proposed(OTHER_PRE_PREPARE)
 
 
 class Core:
-    """A core and the place in each log where the next record would stand."""
+    """A core, and the offset of the next record in each log."""
 
     def __init__(self, me: int = 1, *, live: bool = True, **changes: Any) -> None:
         self.core = ShardReplica(
@@ -145,7 +145,7 @@ COMMITS = tuple(commit(m, SAID) for m in (0, 2, 3))
 
 
 def certificate(view: int = 0, others: Sequence[int] = (1, 2), **changes: Any) -> bytes:
-    """Prepared by the primary of the view and others."""
+    """Builds a certificate: the primary of the view and others have prepared."""
     primary = view % 4
     body = CODEC.decode(CODEC.decode_as(Signed, PRE_PREPARE).body)
     first = signed(f"member:{primary}", replace(body, view=view, member=primary, **changes))

@@ -1,4 +1,4 @@
-"""Namespaces in which anything may happen, for what replays them."""
+"""Histories of namespaces, for tests of what replays them."""
 
 from __future__ import annotations
 
@@ -18,27 +18,29 @@ _WIDE = 16
 
 
 def item(name: str, at: int = BEGAN, tokens: int = 10, **told: object) -> Item:
-    """A memory that came at a time."""
+    """Builds a memory that came at a time."""
     return Item(name, "episodic", tokens, at, at, **told)  # type: ignore[arg-type]
 
 
 def came(name: str, at: int, tokens: int = 10, **told: object) -> Came:
-    """A memory comes."""
+    """Builds the arrival of a memory."""
     return Came(at, item(name, at, tokens, **told))
 
 
 def read(name: str, at: int) -> Used:
-    """A memory is read."""
+    """Builds a read of a memory."""
     return Used(at, name, at)
 
 
 def course(*events: Event, namespace: str = "farm") -> Course:
-    """A namespace without a query log."""
+    """Builds a namespace without a query log."""
     return Course(namespace, events, Vectors({}))
 
 
 def of_use() -> Course:
-    """A few old memories are read again and again while others come: who goes by age loses them."""
+    """Builds a namespace where a few old memories are read again and again while others come: a policy that goes by age
+    loses them.
+    """
     events: list[Event] = [came(f"old-{n}", BEGAN + n) for n in range(5)]
     for n in range(200):
         at = BEGAN + (n + 1) * HOUR
@@ -47,7 +49,9 @@ def of_use() -> Course:
 
 
 def of_types(*, later: str = "notes") -> Course:
-    """Two notes are asked for now and then among a flood of tasks that nobody asks for and that came later."""
+    """Builds a namespace where two notes are asked for now and then among a flood of later tasks that
+    nobody asks for.
+    """
     events: list[Event] = []
     for n in range(240):
         at = BEGAN + n * HOUR
@@ -62,8 +66,9 @@ def of_types(*, later: str = "notes") -> Course:
 
 
 def wild(seed: int, namespace: str = "farm", *, memories: int = 60, plain: bool = False) -> Course:
-    """A namespace in which things come, are read and asked for, protected, superseded, erased, summed up and voted
-    away, at random. `plain`: they come and are read alone, all of one weight."""
+    """Builds a namespace with random arrivals, reads, questions, protections, supersessions, erasures, summaries and
+    votes. `plain`: only arrivals and reads, all of one weight.
+    """
     lot = random.Random(seed)
     numbers = np.random.default_rng(seed)
     vectors: dict[str, Numbers] = {}

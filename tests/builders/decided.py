@@ -1,4 +1,4 @@
-"""What the store knows of the decisions about a namespace, without a store."""
+"""The store's rows about the decisions of a namespace, without a store."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from memquorum.core.retrieval.decisions import ERASED, VOTED, Certified, Found, 
 from tests.builders.shard import NAMESPACE, Shard
 
 
-def found(shard: Shard, namespace: str = NAMESPACE, *, limit: int = 20) -> Found:
-    """What `db/decision_rows.py` would load of all that was decided, the first page."""
+def first_page(shard: Shard, namespace: str = NAMESPACE, *, limit: int = 20) -> Found:
+    """Returns what `db/decision_rows.py` would load of all decisions: the first page."""
     decided = [row for change in shard.changes for row in change.of(DecisionRow)]
     places = [(row, at) for row in reversed(decided) for at in reversed(range(len(row.ballots[0].yes)))]
     rows = [_voted(shard, row, at) for row, at in places]

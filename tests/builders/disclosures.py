@@ -1,4 +1,4 @@
-"""What the consolidator says of texts that it is about to send out of the house, as it is let in."""
+"""The consolidator's notice of the texts that it is about to send to another host, as intake accepts it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HOST = "llm.example.org"
 
 
 def accepted(codec: Codec, genesis: Genesis, *memory_ids: str, namespace: str = NAMESPACE) -> OrderAccepted:
-    """That these memories go to a host, behind the wall."""
+    """Returns the accepted notice that these memories go to a host."""
     order_id = memory_id("disclosed", namespace)
     order = SourcesDisclosed(genesis.cluster, order_id, namespace, memory_ids, HOST, CONSOLIDATOR, 1_000)
     data = votes.signed(codec, genesis, SIGNER, order)

@@ -1,4 +1,4 @@
-"""Entries that are kept here and at once, for tests of what is kept in them."""
+"""Named entries in memory, for tests of what is stored in them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from memquorum.core.api.answers import Listed
 
 
 class Kept:
-    """Slots and what fills them; `written` has all episodes, `used` the ids that were used. What another agent wrote,
-    and what is `pinned` by its id, is not cleared."""
+    """Slots and their contents; `written` has all episodes, `used` the ids that were used.
+
+    Contents of another agent, and those `pinned` by id, are not cleared.
+    """
 
     def __init__(self) -> None:
         self.changing = asyncio.Lock()
@@ -25,11 +27,11 @@ class Kept:
         self.memory = SimpleNamespace(agent="host")
 
     def entries(self) -> Entries:
-        """As what it stands for."""
+        """Returns the agent's entries over these slots."""
         return cast(Entries, self)
 
     async def write(self, episodes: Sequence[Mapping[str, Any]]) -> None:
-        """Takes them in order. Raises Contested where something is not cleared."""
+        """Applies the episodes in order. Raises Contested where a slot is not cleared."""
         stays: list[str] = []
         for said in episodes:
             self.written.append(dict(said))
@@ -51,16 +53,16 @@ class Kept:
             raise Contested(stays)
 
     async def fills(self, key: str, path: str, *, use: bool = False) -> Listed | None:
-        """What fills a slot; `use`: and is used."""
+        """Returns the content of a slot, and notes its use with `use`."""
         found = self.slots.get((path, key))
         self.used += [found.memory_id] if use and found is not None else []
         return found
 
     async def below(self, path: str) -> list[Listed]:
-        """What fills slots at a path and below it."""
+        """Returns the contents of the slots at a path and below it."""
         found = sorted(self.slots.items())
         return [one for (at, _), one in found if at == path or at.startswith(f"{path}/")]
 
     async def use(self, memory_ids: Iterable[str]) -> None:
-        """They were used."""
+        """Notes the use of memories."""
         self.used += memory_ids

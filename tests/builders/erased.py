@@ -1,4 +1,4 @@
-"""A shard of which an order erases much."""
+"""A shard in which an order erases much."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ def order(codec: Codec, selector: str = "subject", value: str = "ada", at: int =
 
 
 def filled(shard: Shard) -> Shard:
-    """Of ada: A, long-term; B, sealed; an echo of A; what was dropped. C is made of A, D of nothing of hers."""
+    """Fills the shard.
+
+    Ada's are A (long-term), B (sealed), an echo of A, and a dropped episode. C is made of A, D of nothing of hers.
+    """
     shard.tick(1_000)
     for name in "ab":
         shard.episode(name, subject="ada", source="handbook.pdf")

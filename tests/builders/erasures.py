@@ -1,4 +1,4 @@
-"""Orders to erase in the test cluster, signed by whoever may give them, or may not."""
+"""Orders to erase in the test cluster, signed by those who may give them, or may not."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import ErasedEpisode, ErasureOrdered, OrderAccepted
 from tests.builders.genesis import public_key, seed_of
 
-NAMESPACE = "greenhouse"  # of shard 0, where there are four
+NAMESPACE = "greenhouse"  # a namespace of shard 0, where there are four
 ORDER = ids.memory_id("orders", "1")
 
 
 def entitled(signed: tuple[str, ...] = (NAMESPACE,)) -> dict[str, Any]:
-    """What a genesis needs beside the usual for every signer there is: the service, and two agents with keys."""
+    """Returns the further fields of a genesis for every signer: the service, and two agents with keys."""
     return {
         "services": {name: public_key(f"service:{name}") for name in ("nomination", "journal", "erasure", "rehearsal")},
         "agent_keys": {name: public_key(f"agent:{name}") for name in ("planner", "reviewer")},
@@ -36,13 +36,13 @@ def ordered(genesis: Genesis, selector: str = "subject", value: str = "ada", **c
 def signed(
     codec: Codec, genesis: Genesis, order: ErasureOrdered, signer: str = "operator", seed: bytes | None = None
 ) -> bytes:
-    """Signed whatever it says: what `orders.make` would refuse too."""
+    """Signs an order whatever it says, also what `orders.make` would refuse."""
     body = codec.encode(order)
     return codec.encode(messages.sign(genesis.cluster, signer, seed or seed_of(signer), body))
 
 
 def among(namespace: str, episodes: Mapping[str, str], *, commitment: bytes = b"c" * 32) -> list[ErasedEpisode]:
-    """Episodes as an order finds them: event id → what it was."""
+    """Returns episodes as an order finds them: event id → what it was."""
     remembered = ("short-term", "long-term", "sealed")
     return [
         ErasedEpisode(ids.memory_id(namespace, event_id), was, commitment if was in remembered else None)

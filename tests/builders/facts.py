@@ -1,11 +1,11 @@
-"""What the store knows of a memory, without a store."""
+"""The store's rows about a memory, without a store."""
 
 from __future__ import annotations
 
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING
 from memquorum.core.journal.rows import LinkRow
-from memquorum.core.records import Accessed, Decided, Rehearsed, Stored
+from memquorum.core.records import APPLIED, Accessed, Decided, Rehearsed, Stored
 from memquorum.core.retrieval.explain import Facts, Filled, Noted
 from memquorum.core.retrieval.votes import DecisionFacts
 from memquorum.schema_files import load_codec
@@ -15,13 +15,15 @@ CODEC = load_codec()
 
 
 def facts(shard: Shard, wanted: str, codec: Codec = CODEC) -> Facts:
-    """What `db/explain_rows.py` would load."""
+    """Returns what `db/explain_rows.py` would load."""
     notes, decisions, filled, repetitions = [], [], [], 0
     for change in shard.changes:
         entry, detail = change.entry, codec.decode(change.entry.detail)
         if entry.memory_id == wanted and entry.effect == "repeated":
             repetitions += 1
-        elif entry.memory_id == wanted and isinstance(detail, Stored | Accessed | Rehearsed):
+        elif (isinstance(detail, Accessed) and wanted in detail.those(APPLIED)) or (
+            entry.memory_id == wanted and isinstance(detail, Stored | Rehearsed)
+        ):
             notes.append(Noted(entry.seq, entry.as_of, entry.effect, entry.event_id, change.appended.hash, detail))
         if isinstance(detail, Stored) and wanted in detail.superseded:
             filled.append(Filled(entry.memory_id, entry.as_of, entry.seq, entry.effect == "cleared"))

@@ -23,7 +23,9 @@ ASKED = Texts("Which port does the gateway use?", outputs="8443.")
 
 @asynccontextmanager
 async def on_postgres(dsn: str, shard: Shard) -> AsyncIterator[tuple[Reads, Shard, PostgresStore]]:
-    """The shard as it is now in a store of its own, which `write` goes on with, and whoever reads there."""
+    """Opens a Postgres store with the shard's present rows; yields its reader, the shard and the store, for `write` to
+    go on.
+    """
     store, reads = PostgresStore(dsn), Reads(dsn)
     store.start(shard.rules.genesis.cluster, shard.rules.genesis.shards)
     write(store, shard)
@@ -47,7 +49,7 @@ def write(store: PostgresStore, shard: Shard) -> None:
 
 
 def generalise(shard: Shard) -> None:
-    """Members take the general form of A into experience."""
+    """Has the members take the general form of A into experience."""
     shard.general("form", A)
     shard.tick(shard.rows.state.as_of + 1)
     shard.generalise(FORM, A)

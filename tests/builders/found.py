@@ -11,7 +11,7 @@ from memquorum.core.retrieval.ranking import Candidate, Scored
 
 
 def name(number: int) -> str:
-    """A memory's id; ids stand in the order of their numbers."""
+    """Returns a memory's id; ids have the order of their numbers."""
     return str(uuid.UUID(int=number))
 
 
@@ -30,12 +30,12 @@ def candidate(
     salience: float = 0.5,
     after: tuple[str, ...] = (),
 ) -> Candidate:
-    """`angle`: of its vector in a plane, in degrees."""
+    """Builds a candidate. `angle`: of its vector in a plane, in degrees."""
     hit = Hit(name(number), text, tier, agent, number, last_access, 0, salience, cosine, session="s")
     vector = np.array([np.cos(np.radians(angle)), np.sin(np.radians(angle))], np.float32)
     return Candidate(hit, encoder, vector, near, words, after)
 
 
 def scored(one: Candidate, score: float = 1.0) -> Scored:
-    """The candidate with a score."""
+    """Returns the candidate with a score."""
     return Scored(one, score, 1.0, score)

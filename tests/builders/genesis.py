@@ -15,7 +15,7 @@ DEFAULT_WEIGHTS = (1500, 1500, 1000, 1000)
 
 
 def seed_of(signer: str) -> bytes:
-    """The seed of 'member:N', 'service:NAME' or 'operator' in the test cluster."""
+    """Returns the seed of 'member:N', 'service:NAME' or 'operator' in the test cluster."""
     return hashlib.sha256(b"test/" + signer.encode()).digest()
 
 
@@ -39,5 +39,5 @@ def make_bytes(
 
 
 def make(n: int = 4, **changes: Any) -> Genesis:
-    """A genesis of n members whose keys are `seed_of('member:N')`."""
+    """Builds a genesis of n members whose keys are `seed_of('member:N')`."""
     return load(make_bytes(n, **changes))

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def folder(place: Path, steps: list[tuple[str, str]] | None = None, **files: Any) -> Path:
-    """A folder with a config and weights that nobody could load; `files`: name without .json → what it holds."""
+    """Makes a folder with a config and weights that cannot be loaded; `files`: name without .json → content."""
     place.mkdir(parents=True, exist_ok=True)
     (place / "config.json").write_text("{}")
     (place / "model.safetensors").write_bytes(b"weights")

@@ -1,4 +1,4 @@
-"""What an agent noted in a session: long enough that a model is asked about it."""
+"""An agent's notes in a session, long enough that a model is asked about them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Texts beyond what anybody says, which no rule may fail on, and nothing may come of where one does."""
+"""Extreme texts: no rule may fail on them, and a rule that fails has no effect."""
 
 from __future__ import annotations
 
 LONG_NUMBER = "9" * 4_400
-"""More digits than a decimal number of Python may be read from."""
+"""More digits than Python reads as a decimal number."""
 
 TEXTS = (
     f"The hall has {LONG_NUMBER} million seats.",

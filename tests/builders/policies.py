@@ -1,4 +1,6 @@
-"""A policy by the paper's scales: what nobody uses is due after half an hour, and not after a week as it is shipped."""
+"""A policy with the paper's time scales: an unused memory is due after half an hour, not after a week as in the shipped
+policy.
+"""
 
 from __future__ import annotations
 
@@ -8,5 +10,5 @@ from memquorum.core.policy import PAPER_SCALES_S, DecayPolicy, Policy
 
 
 def by_the_paper(**sections: Any) -> Policy:
-    """The shipped policy with these sections and the paper's scales of decay."""
+    """Builds the shipped policy with these sections and the paper's time scales of decay."""
     return Policy(**{"decay": DecayPolicy(scales_s=PAPER_SCALES_S), **sections})

@@ -1,4 +1,4 @@
-"""Orders to protect in a test cluster, signed by whoever may give them, or may not."""
+"""Orders to protect in a test cluster, signed by those who may give them, or may not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ def order_id(number: int) -> str:
 
 
 def wanted(action: str, about: str, number: int = 1, **changes: Any) -> ProtectionOrdered:
-    """`cluster` is to be said. What ends another ends the one with the number before, unless it says which."""
+    """Builds a protection order; the caller names the `cluster`.
+
+    An order that ends another ends the one with the number before, unless `ends` says which.
+    """
     ends = order_id(number - 1) if action in ENDS else None
     said: dict[str, Any] = {
         "order_id": order_id(number), "namespace": NAMESPACE, "memory_id": about,
@@ -29,7 +32,7 @@ def wanted(action: str, about: str, number: int = 1, **changes: Any) -> Protecti
 
 
 def signed(codec: Codec, order: ProtectionOrdered, signer: str = "operator", cluster: bytes | None = None) -> bytes:
-    """Signed whatever it says, for the cluster that it names or another."""
+    """Signs an order whatever it says, for the cluster that it names or another."""
     body = codec.encode(order)
     return codec.encode(messages.sign(cluster or order.cluster, signer, seed_of(signer), body))
 

@@ -1,4 +1,4 @@
-"""A shard as an auditor meets it: the records of its topics and the rows of its database, ready to be tampered with."""
+"""A shard as an auditor sees it: the records of its topics and the rows of its database, ready to be tampered with."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ from memquorum.core.journal.rows import (
     Spent,
     TaskRow,
     TrialRow,
+    UseRow,
     WeightRow,
 )
 from memquorum.core.policy import EpochPolicy, ForgetPolicy
@@ -58,12 +59,14 @@ from tests.builders.shard import Shard, memory_id
 POLICY = by_the_paper(forget=ForgetPolicy(grace_ms=500), epoch=EpochPolicy(rest_epochs=1, rest_epochs_max=4))
 GENESIS = genesis.make(policy=POLICY)
 A, B, C, D = (memory_id(name) for name in "abcd")
-# Where things stand in the lively journal, counted from 0.
+# Positions of entries in the lively journal, counted from 0.
 STORED, ECHO, DROPPED, REPEATED, ACCESSED, DECIDED, DESTROYED, LATE, LAST = 1, 5, 6, 7, 8, 12, 14, 15, 16
 
 
 def lively(shard: Shard) -> Shard:
-    """A history with every effect: A forgotten, its key and its echo's destroyed, B promoted, C kept, D voided."""
+    """Builds a history with every effect: A forgotten, its key and its echo's destroyed, B promoted, C
+    kept, D voided.
+    """
     shard.tick(2_000)
     for name in "abcd":
         shard.episode(name, at=1_500)
@@ -93,8 +96,9 @@ def signed_head(rules: Rules, state_seq: int, digest: bytes, as_of: int, *, shar
 
 
 class Published(Struct):
-    """`entries`, `heads` and `accepted`: the values in the topics, in order; of the last None where a transaction's
-    marker stands. `tables`: the database's rows by table."""
+    """`entries`, `heads` and `accepted`: the values in the topics, in order; `accepted` has None where a transaction's
+    marker stands. `tables`: the database's rows by table.
+    """
 
     rules: Rules
     entries: list[bytes]
@@ -125,11 +129,11 @@ class Published(Struct):
         return self.rules.codec.decode(self.entry(at).detail)
 
     def relink(self, at: int, **changes: Any) -> None:
-        """Changes fields of a record in the topic, the hashes left as they are."""
+        """Changes fields of a record in the topic, and leaves the hashes as they are."""
         self.entries[at] = self.rules.codec.encode(replace(self.link(at), **changes))
 
     def rewrite(self, at: int, **changes: Any) -> None:
-        """Changes an entry as one would who holds the journal's key: all hashes and heads after it are made anew."""
+        """Changes an entry as a holder of the journal's key could: all later hashes and heads are recomputed."""
         entries = [self.entry(i) for i in range(len(self.entries))]
         entries[at] = replace(entries[at], **changes)
         self.chain(entries)
@@ -145,12 +149,12 @@ class Published(Struct):
             previous = appended.hash
 
     def remove(self, at: int) -> None:
-        """Takes an entry out as one would who holds the journal's key: renumbered, hashed and signed anew."""
+        """Removes an entry as a holder of the journal's key could: the rest is renumbered, hashed and signed again."""
         entries = [self.entry(i) for i in range(len(self.entries)) if i != at]
         self.chain([replace(entry, seq=seq) for seq, entry in enumerate(entries, 1)])
 
     def forge(self, at: int, detail: Any) -> None:
-        """Puts another detail into an entry, as one would who holds the journal's key."""
+        """Replaces an entry's detail as a holder of the journal's key could."""
         self.rewrite(at, detail=self.rules.codec.encode(detail))
 
 
@@ -159,7 +163,9 @@ def _source(data: Sequence[bytes | None]) -> Source:
 
 
 def publish(shard: Shard, batch: int = 1) -> Published:
-    """What the commit worker makes of a shard: its topics, with a head after every `batch` entries, and its rows."""
+    """Returns what the commit worker makes of a shard: its topics, with a head after every `batch` entries, and its
+    rows.
+    """
     entries = [shard.rules.codec.encode(change.appended) for change in shard.changes]
     ends = [c for c in shard.changes if c.entry.seq % batch == 0 or c is shard.changes[-1]]
     heads = [signed_head(rules, c.entry.seq, c.appended.hash, c.entry.as_of) for rules, c in _in_force(shard, ends)]
@@ -169,7 +175,7 @@ def publish(shard: Shard, batch: int = 1) -> Published:
 
 
 def _in_force(shard: Shard, ends: Sequence[Change]) -> Iterator[tuple[Rules, Change]]:
-    """Entries, each with the rules by whose configuration its head is signed."""
+    """Pairs entries with the rules whose configuration signs their heads."""
     genesis = shard.rules.genesis.of(0)
     for change in shard.changes:
         genesis = change.configures or genesis
@@ -188,7 +194,7 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
     return {
         "shard": [asdict(rows.state) | {"accepted": _applied(shard)}],
         "journal": [_journal_row(change) for change in shard.changes],
-        # What failed and was tried again has one row, of its last outcome.
+        # An event that failed and was tried again has one row, with its last outcome.
         "event": sorted(map(asdict, {(e.namespace, e.event_id): e for e in events}.values()), key=lambda e: e["seq"]),
         "decision": [_without(asdict(d), "outcomes", "ballots") | {"commits": list(d.commits)} for d in decisions],
         "outcome": [asdict(o) for d in decisions for o in d.outcomes],
@@ -208,6 +214,12 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
         "sentence": [
             {"memory_id": i, "namespace": m.namespace, "encoder": m.encoder} for i, m in held if m.made_by is not None
         ],
+        "replaced": [
+            {"memory_id": i, "characters": m.characters, "namespace": m.namespace, "encoder": m.encoder, "newer": newer}
+            for i, newer in sorted(net.replaced)
+            if not any(one.concerns(rows.memories[i]) for one in net.emptied)
+            for m in [rows.memories[i]]
+        ],
         "experience": [
             {"memory_id": m.id, "characters": m.characters, "namespace": m.namespace, "encoder": m.encoder}
             for _, m in sorted(rows.memories.items())
@@ -223,7 +235,7 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
         "provenance": [asdict(p) for c in shard.changes for p in sorted(c.of(Provenance), key=lambda p: p.parent)],
         "quote": [asdict(q) for c in shard.changes for q in sorted(c.of(QuoteRow), key=lambda q: q.place)],
         "conflict": [
-            asdict(p) | {"statements": None if p.statements is None else list(p.statements)}
+            asdict(p) | {"statements": None if p.statements is None else list(p.statements), "again": list(p.again)}
             for c in shard.changes
             for p in sorted(c.of(Conflict), key=lambda p: p.older)
         ],
@@ -242,6 +254,7 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
         "spent": [asdict(one) for c in shard.changes for one in c.of(Spent)],
         "protection": [asdict(one) for _, one in sorted(shard.rows.protected.items())],
         "answered": [asdict(one) for c in shard.changes for one in c.of(Answered)],
+        "used": [asdict(u) for c in shard.changes for u in sorted(c.of(UseRow), key=lambda u: u.memory_id)],
         "dropped": [asdict(d) for d in sorted(net.of(Dropped), key=lambda d: d.memory_id)],
     }
 
@@ -259,20 +272,20 @@ def _without(row: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def kinds(report: ShardReport) -> list[Kind]:
-    """The kinds of what was found; every finding can be told."""
+    """Returns the kinds of findings; every finding has a text."""
     assert report.ok == (not report.findings)
     assert all(str(finding) for finding in report.findings)
     return [finding.kind for finding in report.findings]
 
 
 def resign(rules: Rules, signer: str, seed_signer: str, body: bytes) -> bytes:
-    """A body under `signer`'s name, signed with another's key."""
+    """Signs a body under `signer`'s name with another's key."""
     seed = genesis.seed_of(seed_signer)
     return rules.codec.encode(messages.sign(rules.genesis.cluster, signer, seed, body))
 
 
 def stream(public: Published, through: int) -> bytes:
-    """The hash of the accepted stream up to an offset, put together by hand."""
+    """Computes the hash of the accepted stream up to an offset, by hand."""
     codec, found = public.rules.codec, rolling.beginning(GENESIS.cluster, 0)
     scores: dict[int, bytes] = {}
     for data in public.scored:
@@ -286,7 +299,7 @@ def stream(public: Published, through: int) -> bytes:
 
 
 def word(public: Published, member: int, seq: int, **changes: Any) -> bytes:
-    """A member's true checkpoint of a sequence, or one with something changed."""
+    """Builds a member's true checkpoint of a sequence, or one with something changed."""
     changed = [change for change in (public.detail(DECIDED), public.detail(LAST)) if change.seq <= seq]
     history, nomination = rolling.beginning(GENESIS.cluster, 0), None
     for decided in changed:

@@ -1,4 +1,4 @@
-"""Histories of a shard as a release records them: what later releases have to verify, and make the same rows of."""
+"""Histories of a shard as a release records them: later releases have to verify them and make the same rows of them."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ Rows = dict[str, list[dict[str, Any]]]
 
 
 class Recorded(Struct, frozen=True):
-    """A history: the genesis file, the values in the topics, and the rows that the journal makes, by table. A value is
-    None where a transaction's marker stands."""
+    """A history: the genesis file, the values in the topics, and the rows that the journal makes, by table.
+
+    A value is None where a transaction's marker stands.
+    """
 
     genesis: bytes
     entries: list[bytes]
@@ -39,19 +41,19 @@ class Recorded(Struct, frozen=True):
     rows: Rows
 
     def published(self, codec: Codec) -> Published:
-        """The topics, without a database."""
+        """Returns the topics, without a database."""
         rules = Rules(codec, load(self.genesis))
         return Published(rules, self.entries, self.heads, {}, self.accepted, self.scored)
 
 
 def _lively(codec: Codec) -> tuple[bytes, Shard]:
-    """Stored, repeated, dropped, used, forgotten, promoted, kept, voided, destroyed."""
+    """Records stored, repeated, dropped, used, forgotten, promoted, kept, voided and destroyed."""
     file = genesis.make_bytes(policy=POLICY)
     return file, published.lively(Shard(codec, load(file)))
 
 
 def _erased(codec: Codec) -> tuple[bytes, Shard]:
-    """An order to erase, and a protection that held something back from it."""
+    """Records an order to erase, and a protection against part of it."""
     file = genesis.make_bytes(policy=erased.GENESIS.policy, **erasures.entitled(signed=()))
     shard = erased.filled(Shard(codec, load(file)))
     cluster = shard.rules.genesis.cluster
@@ -62,7 +64,7 @@ def _erased(codec: Codec) -> tuple[bytes, Shard]:
 
 
 def _restored(codec: Codec) -> tuple[bytes, Shard]:
-    """What was forgotten is asked for and comes back; memories are summed up."""
+    """Records a forgotten memory that is restored on request, and a summary."""
     file = genesis.make_bytes(policy=POLICY, **erasures.entitled())
     shard = Shard(codec, load(file))
     order = votes.restore(shard.rules.genesis, A)
@@ -83,8 +85,9 @@ def _restored(codec: Codec) -> tuple[bytes, Shard]:
 
 
 def _admitted(codec: Codec) -> tuple[bytes, Shard]:
-    """A is admitted, and used in tasks; of B a verifier lies; C is rejected; D members do not admit; feedback counts,
-    and some does not."""
+    """Records A admitted and used in tasks, a lying verifier of B, C rejected, D not admitted by the members, and
+    feedback, part of which counts.
+    """
     file = genesis.make_bytes(policy=POLICY, **trials.entitled())
     shard = Shard(codec, load(file))
     rules = shard.rules
@@ -108,7 +111,7 @@ def _admitted(codec: Codec) -> tuple[bytes, Shard]:
 
 
 def _moved(codec: Codec) -> tuple[bytes, Shard]:
-    """A and B are admitted and become one; what did harm sinks, is rolled back, and stands for nothing any more."""
+    """Records A and B admitted and merged, a harmful memory's weight lowered and rolled back, and its retirement."""
     file = genesis.make_bytes(policy=POLICY, **trials.entitled())
     shard = trials.experienced(codec, load(file), "ab", outside="c")
     order = votes.rollback(shard.rules.genesis, A, 1)
@@ -126,7 +129,7 @@ def _moved(codec: Codec) -> tuple[bytes, Shard]:
 
 
 def _general(codec: Codec) -> tuple[bytes, Shard]:
-    """The general form of A comes in, that of B is kept out; the one is used."""
+    """Records the general form of A taken in and used, and that of B kept out."""
     file = genesis.make_bytes(policy=POLICY, **trials.entitled())
     shard = trials.experienced(codec, load(file), "ab", outside="c")
     for name, of in (("of-a", A), ("of-b", B)):
@@ -141,7 +144,9 @@ def _general(codec: Codec) -> tuple[bytes, Shard]:
 
 
 def _compared(codec: Codec) -> tuple[bytes, Shard]:
-    """A model finds statements of A overtaken, contradicts what rules found of B, and is asked again."""
+    """Records a model that finds statements of A overtaken, contradicts the rules' findings about B, and is asked
+    again.
+    """
     file = genesis.make_bytes(policy=POLICY, agent_keys={CONSOLIDATOR: genesis.public_key(SIGNER)})
     shard, made = Shard(codec, load(file)), load(file)
     for name in "ab":
@@ -160,15 +165,16 @@ HISTORIES: Mapping[str, Callable[[Codec], tuple[bytes, Shard]]] = {
 
 
 def recorded(codec: Codec, name: str) -> Recorded:
-    """A history as it is now."""
+    """Records a history with the present code."""
     file, shard = HISTORIES[name](codec)
     told = publish(shard)
     return Recorded(file, told.entries, told.heads, told.accepted, told.scored, rows(told))
 
 
 def rows(told: Published, batch: int = 3) -> Rows:
-    """The rows that the journal makes, by table, in the order of their keys; without the journal's own, which hold the
-    entries once more."""
+    """Returns the rows that the journal makes, by table, in the order of their keys; without the journal's own, which
+    hold the entries again.
+    """
     replay, held = Replay(told.rules, 0), {kind: dict[Any, Any]() for kind in TABLES}
     reads = [replay.read(data) for data in told.entries]
     for start in range(0, len(reads), batch):
@@ -193,25 +199,30 @@ def _plain(columns: Iterable[str], row: Any) -> dict[str, Any]:
 
 
 def written(one: Recorded) -> str:
-    """A history as a file."""
+    """Writes a history as a file."""
 
-    def told(values: Iterable[bytes | None]) -> list[str | None]:
+    def encoded(values: Iterable[bytes | None]) -> list[str | None]:
         return [None if value is None else base64.b64encode(value).decode() for value in values]
 
     body = {
-        "genesis": one.genesis.decode(), "entries": told(one.entries), "heads": told(one.heads),
-        "accepted": told(one.accepted), "scored": told(one.scored), "rows": one.rows,
+        "genesis": one.genesis.decode(), "entries": encoded(one.entries), "heads": encoded(one.heads),
+        "accepted": encoded(one.accepted), "scored": encoded(one.scored), "rows": one.rows,
     }  # fmt: skip
     return json.dumps(body, indent=1, sort_keys=True) + "\n"
 
 
 def read(text: str) -> Recorded:
-    """A history of a file."""
+    """Reads a history from a file."""
     body = json.loads(text)
 
-    def told(name: str) -> list[Any]:
+    def decoded(name: str) -> list[Any]:
         return [None if value is None else base64.b64decode(value) for value in body[name]]
 
     return Recorded(
-        body["genesis"].encode(), told("entries"), told("heads"), told("accepted"), told("scored"), body["rows"]
+        body["genesis"].encode(),
+        decoded("entries"),
+        decoded("heads"),
+        decoded("accepted"),
+        decoded("scored"),
+        body["rows"],
     )

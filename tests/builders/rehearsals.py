@@ -1,4 +1,4 @@
-"""What rehearsals find, signed by the test cluster's rehearsal service."""
+"""Findings of rehearsals, signed by the test cluster's rehearsal service."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ SIGNER = "service:rehearsal"
 
 
 def entitled() -> dict[str, Any]:
-    """The services of a genesis that names the rehearsal service."""
+    """Returns the services of a genesis that names the rehearsal service."""
     return {"services": {name: public_key(f"service:{name}") for name in ("nomination", "journal", "rehearsal")}}
 
 
-def found(into: Shard, memory: str, verdict: str = "held", **changed: Any) -> RehearsalMade:
-    """What a rehearsal says that reads the shard as it is now."""
+def rehearsal_record(into: Shard, memory: str, verdict: str = "held", **changed: Any) -> RehearsalMade:
+    """Builds the record of a rehearsal that reads the shard as it is now."""
     rows, genesis = into.rows, into.rules.genesis
     seq = rows.memories[memory].seq if memory in rows.memories else 0
     previous = rows.strengths[memory].rehearsed if memory in rows.strengths else 0
@@ -40,18 +40,18 @@ def signed(genesis: Genesis, made: RehearsalMade, codec: Any, signer: str = SIGN
 
 
 def denied(into: Shard, memory: str) -> str:
-    """Somebody says on purpose otherwise than a memory, now; the memory that does."""
+    """Adds an explicit episode that supersedes a memory, now; returns its memory id."""
     into.episode(f"denies {memory}", max(1_000, into.rows.state.as_of), explicit=True, supersedes=(memory,))
     return memory_id(f"denies {memory}")
 
 
 def doubt(into: Shard, memory: str, *, offset: int = 0) -> Change | None:
-    """A rehearsal finds that somebody says otherwise than a memory, which nobody had before."""
+    """Applies a rehearsal that finds a memory contested by a new witness."""
     return rehearse(into, memory, "contested", offset=offset, witness=denied(into, memory))
 
 
 def groundless(into: Shard, name: str, at: int = 1_000) -> str:
-    """A memory that was made of one that is forgotten."""
+    """Builds a memory whose source is forgotten."""
     into.episode(f"ground of {name}", at)
     into.episode(name, at, derives_from=(memory_id(f"ground of {name}"),))
     into.tick(into.rows.state.as_of)
@@ -62,8 +62,8 @@ def groundless(into: Shard, name: str, at: int = 1_000) -> str:
 def rehearse(
     into: Shard, memory: str, verdict: str = "held", *, offset: int = 0, signer: str = SIGNER, **changed: Any
 ) -> Change | None:
-    """A rehearsal of the memory as it is now comes at an offset of its topic."""
-    data = signed(into.rules.genesis, found(into, memory, verdict, **changed), into.rules.codec, signer)
-    place = applying.Place(topics.REHEARSED, into.rows.state.shard, offset)
+    """Applies a rehearsal of the memory as it is now at an offset of its topic."""
+    data = signed(into.rules.genesis, rehearsal_record(into, memory, verdict, **changed), into.rules.codec, signer)
+    place = applying.RecordPosition(topics.REHEARSED, into.rows.state.shard, offset)
     change = applying.apply_rehearsed(into.rules, into.rows, place, data)
     return into._absorb(change) if isinstance(change, Change) else None

@@ -1,4 +1,4 @@
-"""Memories that say the same, and what an erasure takes of them."""
+"""Memories that repeat each other, and what an erasure takes of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.builders.shard import Shard, memory_id
 
 A = memory_id("a")
 
-# first: agent and marks of `a`; then each of those that say it again; what is named; what goes.
+# first: agent and marks of `a`; then each memory that repeats it; what is named; what goes.
 CASES: dict[str, tuple[dict[str, Any], dict[str, dict[str, Any]], tuple[str, str], set[str]]] = {
     "an echo that nobody else supports takes what it is an echo of": (
         {}, {"b": {}}, (MEMORY, memory_id("b")), {"a", "b"},
@@ -89,7 +89,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, dict[str, Any]], tuple[str, str
 }  # fmt: skip
 
 
-def told(shard: Shard, first: dict[str, Any], again: dict[str, dict[str, Any]]) -> Shard:
+def shard_with(shard: Shard, first: dict[str, Any], again: dict[str, dict[str, Any]]) -> Shard:
     shard.tick(1_000)
     shard.episode("a", **first)
     for name, said in again.items():

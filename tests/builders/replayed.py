@@ -1,4 +1,4 @@
-"""A store as it is made again from the journal."""
+"""A store as a replay of the journal makes it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.builders.published import Published
 
 
 class Made:
-    """A store as the nets of a replay leave it."""
+    """A store as the net changes of a replay leave it."""
 
     def __init__(self) -> None:
         self.memories: dict[str, Memory] = {}
@@ -35,7 +35,7 @@ class Made:
 
 
 def replayed(public: Published, cuts: list[int], namespace: str | None = None) -> tuple[Made, Replay]:
-    """The whole journal, in batches that end at the cuts."""
+    """Replays the whole journal, in batches that end at the cuts."""
     replay, made = Replay(public.rules, 0, namespace), Made()
     reads = [replay.read(data) for data in public.entries]
     ends = [*sorted({c for c in cuts if 0 < c < len(reads)}), len(reads)]

@@ -1,4 +1,4 @@
-"""Four members who have read a memory and, two places further on, a request about it."""
+"""Four members who have read a memory and, two places later, a request about it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MINE = memory_id("umbrella")
 KEY = bytes(range(32))
 LONG_AGO = AS_OF - 400_000_000
 OFFSET = 3
-"""Where the request stands in the accepted stream: a tick, the episode, a tick, the request, a tick."""
+"""The request's offset in the accepted stream: a tick, the episode, a tick, the request, a tick."""
 
 
 class Keys:
@@ -48,13 +48,13 @@ class Keys:
         return {i: self.keys[i] for i in wanted if i in self.keys}
 
 
-def found(order: RestoreOrdered) -> OrderFound:
-    """The request as it stands there."""
+def found_request(order: RestoreOrdered) -> OrderFound:
+    """Returns the request as found at its offset."""
     return OrderFound(votes.signed(CODEC, GENESIS, "operator", order), AS_OF, OFFSET)
 
 
 def fleet(folder: Path, order: RestoreOrdered) -> Fleet:
-    """The members, who have decided nothing yet."""
+    """Starts the members, who have decided nothing yet."""
     made = Fleet(folder, GENESIS)
     text = "Somebody left an umbrella."
     episode = replace(
@@ -66,7 +66,7 @@ def fleet(folder: Path, order: RestoreOrdered) -> Fleet:
         sealed_embedding=sealing.seal_vector(KEY, bytes(12), np.ones(4, np.float32), MINE),
         **weighed(KEY, text, MINE),
     )
-    signed = found(order).order
+    signed = found_request(order).order
     request = OrderAccepted(order.order_id, "restore", order.namespace, (MINE,), signed, AS_OF, topics.RESTORES, 0, 7)
     later = ClockTicked("later", AS_OF)
     made.logs[topics.ACCEPTED] += [CODEC.encode(record) for record in (episode, later, request, later)]
@@ -79,24 +79,24 @@ def fleet(folder: Path, order: RestoreOrdered) -> Fleet:
 
 
 def forgets(epoch: int = 1, as_of: int = AS_OF, offset: int = 2, used: int = LONG_AGO) -> NominationProposed:
-    """The nomination to forget the memory. `used`: when it was used last."""
+    """Nominates the memory for forgetting. `used`: the time of its last use."""
     proposal = Proposal((MINE,), votes.GREENHOUSE, "forget", "decayed", used, used, 600_000)
     return NominationProposed(GENESIS.cluster, 0, 0, epoch, as_of, offset, "interval", (proposal,))
 
 
 def asks(order: RestoreOrdered, stands: OrderFound, epoch: int) -> NominationProposed:
-    """The nomination of the request. `stands`: where it is said to stand."""
+    """Nominates the request. `stands`: the offset that the nomination claims."""
     tick, before = DecayCrossed(0, AS_OF, OFFSET + 1, 9, ()), Standing(epoch - 1, AS_OF, 0, 0)
     return asking.build(CODEC, GENESIS, before, tick, (REQUEST, stands, order))
 
 
 def decide(into: Fleet, proposed: NominationProposed) -> Outcome:
-    """What members make of a nomination."""
+    """Returns the members' outcome of a nomination."""
     into.logs[topics.NOMINATIONS].append(votes.signed(CODEC, GENESIS, "service:nomination", proposed))
     into.run()
     return outcomes(into)[-1]
 
 
 def outcomes(of: Fleet) -> list[Outcome]:
-    """What became of the first proposal of every nomination."""
+    """Returns the outcome of the first proposal of every nomination."""
     return [check_pre_prepare(CODEC, GENESIS, data).outcomes[0] for data in of.logs[topics.PRE_PREPARES]]

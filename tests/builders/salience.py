@@ -1,4 +1,4 @@
-"""The salience stage with its ports in memory, and a hand that seals episodes for it as intake does."""
+"""The salience stage with its ports in memory; it seals episodes as intake does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from db.inmemory import InMemoryVault
 from memquorum import topics
 from memquorum.core import ids, sealing
 from memquorum.core.avro import Codec
@@ -20,8 +19,9 @@ from memquorum.core.policy import Policy
 from memquorum.core.records import EpisodeAccepted, EpisodeScored, IntakeRefused
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import JournalChange
-from streams.salience import Salience
+from streams.salience_stage import Salience
 from streams.stage import Arrival, Output
+from tests.inmemory.store import InMemoryVault
 
 NOW = 1_700_000_000_000
 SHARD = 1
@@ -31,7 +31,7 @@ ANN = Marks("ann")
 
 @dataclass
 class Journal:
-    """The Neighbourhoods port over answers laid out beforehand; without one, nothing has changed."""
+    """The Neighbourhoods port over prepared answers; without one, nothing has changed."""
 
     answers: list[JournalChange | Exception] = field(default_factory=list)
     asked: list[tuple[int, str, int | None]] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Journal:
 
 
 class Moody(HashingEncoder):
-    """Cannot take a text with 'poison' in it."""
+    """An encoder that fails on a text with 'poison' in it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class Moody(HashingEncoder):
 
 
 class Line:
-    """A stage with its ports, and a hand that seals episodes for it as intake does."""
+    """A stage with its ports; it seals episodes for the stage as intake does."""
 
     def __init__(self, codec: Codec, policy: Policy | None = None, **ports: object) -> None:
         self.codec, self.vault, self.journal = codec, InMemoryVault(), Journal()

@@ -1,4 +1,4 @@
-"""Seats of several members on logs in memory: what `workers.replica.worker` does around them, without Kafka."""
+"""Seats of several members on logs in memory: the work of `workers.replica.worker` without Kafka."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class NoKeys:
 
 
 class Fleet:
-    """The logs of shard 0, and who sits at them. `now`: every seat's clock, in seconds."""
+    """The logs of shard 0 and the members' seats. `now`: every seat's clock, in seconds."""
 
     def __init__(self, folder: Path, genesis: Genesis) -> None:
         self.folder, self.genesis, self.now = folder, genesis, 0.0
@@ -40,11 +40,11 @@ class Fleet:
         self.seats: dict[int, Seat] = {}
         self.signed: dict[int, MemorySignState] = {}
         self.views: dict[int, View] = {}
-        self.backwards: set[int] = set()  # who reads the logs in another order
+        self.backwards: set[int] = set()  # members that read the logs in another order
         self.logs[topics.ACCEPTED].append(CODEC.encode(ClockTicked("tick", AS_OF)))
 
     def sit(self, member: int, *, signs: Callable[[Genesis], bool] = lambda _: True) -> Seat:
-        """A member's process starts, or starts again. `signs`: whether it has its key of a configuration."""
+        """Starts a member's process, or starts it again. `signs`: whether it has its key of a configuration."""
         if member in self.views:
             self.views[member].close()
         view = self.views[member] = View(self.folder / f"view-{member}.db", self.genesis.cluster, member)
@@ -67,11 +67,11 @@ class Fleet:
         return seat
 
     def judge(self, member: int, view: View) -> Judge:
-        """Who votes for a member."""
+        """Returns the judge that votes for a member."""
         return Judge(CODEC, view, NoKeys(), self.genesis)  # type: ignore[arg-type]
 
     def lose(self, member: int, *, view: bool = False, signed: bool = False) -> None:
-        """A member's process ends, and some of its files are gone."""
+        """Ends a member's process and removes some of its files."""
         del self.seats[member]
         self.views.pop(member).close()
         if view:
@@ -81,7 +81,7 @@ class Fleet:
             self.signed[member] = MemorySignState()
 
     def nominate(self, genesis: Genesis, epoch: int, order: ConfigurationOrdered | None = None) -> None:
-        """What a configuration is to vote on: an order, or a memory that nobody knows."""
+        """Nominates an order for a configuration's vote, or else an unknown memory."""
         data, why = None, "interval"
         proposal = Proposal(("m",), votes.GREENHOUSE, "forget", "decayed", 0, 0, 0)
         if order is not None:
@@ -91,7 +91,7 @@ class Fleet:
         self.logs[topics.NOMINATIONS].append(votes.signed(CODEC, genesis, "service:nomination", record))
 
     def run(self, turns: int = 400) -> None:
-        """Until nobody has anything to say; when all else rests, time goes by."""
+        """Runs until no member has anything to send; when all rest, time goes on."""
         rests = 0
         for _ in range(turns):
             said = [self._turn(member) for member in sorted(self.seats)]
@@ -126,12 +126,12 @@ class Fleet:
             view.close()
 
     def standing(self) -> dict[int, tuple[int, int]]:
-        """Of each member, its configuration and the next sequence."""
+        """Returns each member's configuration and next sequence."""
         return {m: (len(self.views[m].configured(0)), self.views[m].progress(0).seq) for m in self.seats}
 
 
 def key(member: int, turn: int) -> bytes:
-    """The public key that replaced a member's first one, `turn` times."""
+    """Returns the public key that replaced a member's first one, `turn` times."""
     return public_key(f"member:{member}" + "'" * turn)
 
 

@@ -1,4 +1,4 @@
-"""The retrieval service without Kafka and Postgres: two memories of two tenants, and keys to them."""
+"""The retrieval service without Kafka and Postgres: two memories of two tenants, and their keys."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from msgspec import structs
 from starlette.testclient import TestClient
 
 from db import order_rows
-from db.erasure_rows import Named, Staying
+from db.erasure_rows import Named, Naming, Staying
 from db.found_rows import shown
-from db.listed_reads import Needs
+from db.listed_reads import Counted, Needs
 from memquorum import topics
 from memquorum.core import access, ids
 from memquorum.core.access import Keys, Sight, covers
 from memquorum.core.api.answers import (
     Admission,
+    AgentInShort,
     Epoch,
     Experienced,
     Feedback,
     FinishedTask,
     Hit,
     Judge,
+    NamespaceInShort,
     Ordered,
     Protector,
     TaskInShort,
@@ -42,7 +44,7 @@ from memquorum.core.orders.restore import REQUEST
 from memquorum.core.policy import ExperiencePolicy
 from memquorum.core.records import ErasedEpisode, FeedbackAccepted, IntakeRefused, Patch, ProtectionOrdered
 from memquorum.core.records.episodes import Carried
-from memquorum.core.retrieval import decisions, pages
+from memquorum.core.retrieval import chronicle, decisions, pages
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.forgetting import Used
@@ -62,6 +64,7 @@ from memquorum.telemetry.bundle import Telemetry
 from tests.builders import erasures, genesis
 from workers.retrieval.app import LOOPBACK, around
 from workers.retrieval.door import Door
+from workers.retrieval.following import Feed
 from workers.retrieval.service import Service
 from workers.retrieval.uses import Uses
 
@@ -76,14 +79,14 @@ TOOK = Took(1, 2, 7, 8)
 
 
 def answered(order_id: str, kind: str, status: str, **more: Any) -> Ordered:
-    """An order of the greenhouse as the store tells of it, with what differs."""
+    """Returns an order of the greenhouse as the store shows it, with changed fields."""
     told: dict[str, Any] = {"namespace": "greenhouse", "says": {}, "ordered_by": "ada", "reference": None} | more
     common = {"ordered_at": 5, "accepted_at": 6, "shard": 0, "journal_seq": 7}
     return Ordered(order_id=order_id, kind=kind, status=status, **common | told)
 
 
 class Store:
-    """Two memories of two namespaces, each shown where it is in sight; and orders that were carried out."""
+    """Two memories of two namespaces, each shown where it is visible, and orders that were carried out."""
 
     def __init__(self) -> None:
         self.text = "t"
@@ -97,12 +100,15 @@ class Store:
             REQUESTED: answered(REQUESTED, "restore", "asked", says={"action": "restore"}),
         }
         self.resting_rows: dict[str, Resting] = {}
-        # Hers was admitted, and its use moved its weight twice.
+        # Hers was admitted, and its use changed its weight twice.
         self.weights_of = {HERS: Weighed(HERS, "short-term", "admitted", 3, 850_000, (1, 2, 3))}
         self.rests = 11
         self.decided: dict[str, decisions.Found] = {}
         self.wanted: list[decisions.Wanted] = []
         self.pages: list[pages.Standing | pages.Given | pages.Decided] = []
+        self.followed: list[tuple[pages.Entries, int]] = []
+        # The latest first: a decision with votes on hers.
+        self.lines = [chronicle.Line(9, SINCE, "decided", "", None, None, 7, {"forgotten": 1})]
 
     async def indexed(self, *_: str) -> bool:
         return False
@@ -148,7 +154,7 @@ class Store:
         return [Trace(Candidate(hit, "e", np.ones(1, np.float32), False, None, ()), 1) for hit in hits]
 
     async def memories(self, sight: Sight, listing: Listing) -> list[dict[str, Any]]:
-        """Three of the namespace, of which a page shows what is behind its cursor."""
+        """Lists three memories of the namespace; a page shows those behind its cursor."""
         assert covers(sight.namespaces, listing.namespace)
         self.listings.append(listing)
         own = [i for i, namespace in OWNERS.items() if namespace == listing.namespace]
@@ -165,7 +171,7 @@ class Store:
         return self.decided.get(wanted.namespace, decisions.Found())
 
     async def goals(self, sight: Sight, page: pages.Standing) -> list[Needs]:
-        """What goals of the namespace need, of what is protected."""
+        """Lists the goals in the namespace that protect a memory, each with its needs."""
         assert covers(sight.namespaces, page.namespace)
         self.pages.append(page)
         own = [one for one in self.protected if OWNERS[one[0]] == page.namespace and one[1].startswith("goal:")]
@@ -177,41 +183,58 @@ class Store:
         ]
 
     async def protections(self, sight: Sight, page: pages.Standing) -> list[tuple[Protector, int]]:
-        """The pins or the holds of the namespace, each at its place."""
+        """Lists the pins or the holds of the namespace, each at its place."""
         assert covers(sight.namespaces, page.namespace)
         self.pages.append(page)
         own = [one for one in self.protected if OWNERS[one[0]] == page.namespace and one[1] == page.kind]
         return [(Protector(*one), place) for place, one in reversed([*enumerate(own)]) if place < int(page.behind or 0)]
 
     async def orders_given(self, sight: Sight, _: Codec, page: pages.Given) -> list[tuple[Ordered, int]]:
-        """The orders of the namespace, each at its place."""
+        """Lists the orders of the namespace, each at its place."""
         assert covers(sight.namespaces, page.namespace)
         self.pages.append(page)
         own = [one for one in self.orders.values() if one.namespace == page.namespace]
         return [(one, place) for place, one in reversed([*enumerate(own)]) if place < page.behind][: page.limit + 1]
 
     async def epochs(self, sight: Sight, page: pages.Decided) -> list[Epoch]:
-        """Three epochs of a shard, in each of which something of the namespace was voted on."""
+        """Lists three epochs of a shard, each with a vote in the namespace."""
         assert page.namespace is None or covers(sight.namespaces, page.namespace)
         self.pages.append(page)
         made = [Epoch(page.shard, number, 5, "interval", 0, 7, {"kept": 1}) for number in (3, 2, 1)]
         return [one for one in made if one.epoch < page.behind][: page.limit + 1]
 
+    async def journal(self, sight: Sight, page: pages.Entries, after: int = -1) -> list[chronicle.Line]:
+        assert covers(sight.namespaces, page.namespace)
+        self.followed.append((page, after))
+        return [one for one in self.lines if after < one.seq < page.behind][: page.limit + 1]
+
+    async def journal_latest(self, sight: Sight, namespace: str, _: int) -> int:
+        assert covers(sight.namespaces, namespace)
+        return self.lines[0].seq if self.lines else 0
+
+    async def namespaces_seen(self, sight: Sight, page: pages.Tenants) -> list[NamespaceInShort]:
+        seen = sorted(name for name in OWNERS.values() if covers(sight.namespaces, name) and name > page.behind)
+        return [NamespaceInShort(name, 1) for name in seen][: page.limit + 1]
+
+    async def namespace(self, sight: Sight, namespace: str, _: int) -> Counted:
+        assert covers(sight.namespaces, namespace)
+        return {"short-term": 1}, [AgentInShort("ann", 1, SINCE)], (SINCE, 7, SINCE - 1)
+
     async def configured_at(self, _: int) -> dict[int, tuple[int, int]]:
-        """Nobody ordered another configuration."""
+        """Returns no changes of configuration."""
         return {}
 
     async def slot(self, sight: Sight, slot: Slot) -> dict[str, Any] | None:
-        """What fills a slot of a namespace; nothing does `gate`."""
+        """Returns the content of a namespace's slot; `gate` is empty."""
         assert covers(sight.namespaces, slot.namespace)
         self.filters.append(slot.filters)
         own = [i for i, namespace in OWNERS.items() if namespace == slot.namespace and slot.key != "gate"]
         return await self.memory(sight, own[0]) if own else None
 
     async def paths(self, sight: Sight, branch: Branch) -> list[str]:
-        """Three of the greenhouse, of which a page shows what is behind its cursor."""
+        """Lists three paths of the greenhouse; a page shows those behind its cursor."""
         assert covers(sight.namespaces, branch.namespace)
-        self.filters.append(branch.filters)
+        self.filters.append(branch.gates)
         own = ["plan", "users/ada", "users/bob"] if branch.namespace == "greenhouse" else []
         return [path for path in own if path > (branch.behind or "")][: branch.limit + 1]
 
@@ -261,7 +284,7 @@ class Store:
         )
 
     async def echoed(self, _: Sight, __: str) -> str | None:
-        """Nothing was said again."""
+        """Returns None: no memory repeats another."""
         return None
 
     async def facts(self, _: Sight, __: Codec, ___: str, gates: Filters | None = None, ____: object = None) -> None:
@@ -275,7 +298,7 @@ class Store:
         return [("planner", "used", 2, 600_000)] if namespace == "greenhouse" else []
 
     async def tasks(self, sight: Sight, page: Finished) -> list[TaskInShort]:
-        """Of the greenhouse two tasks, of which the later one failed."""
+        """Lists two tasks of the greenhouse; the later one failed."""
         assert covers(sight.namespaces, page.namespace)
         self.filters.append(page.gates)
         found = [_short(ORDER, "failed", 9), _short(THEIRS, "succeeded", 7)] if page.namespace == "greenhouse" else []
@@ -283,7 +306,7 @@ class Store:
         return [one for one in wanted if one.journal_seq < page.behind][: page.limit + 1]
 
     async def task(self, sight: Sight, task_id: str, gates: Filters) -> FinishedTask | None:
-        """The greenhouse's task of hers."""
+        """Returns the greenhouse's task with her memory."""
         self.filters.append(gates)
         if task_id != HERS or not covers(sight.namespaces, "greenhouse"):
             return None
@@ -300,7 +323,7 @@ class Store:
         self, sight: Sight, memory_id: str, gates: Filters, policy_of: Callable[[str], ExperiencePolicy], *,
         alike: int = 2,
     ) -> Admission | None:  # fmt: skip
-        """Of the greenhouse hers, which was rejected."""
+        """Returns the admission of the greenhouse's memory, which was rejected."""
         self.filters.append(gates)
         if memory_id != HERS or not covers(sight.namespaces, "greenhouse"):
             return None
@@ -309,7 +332,9 @@ class Store:
         return Admission(HERS, "greenhouse", "rejected", policy_of("greenhouse").eta_ppm / 1e6, 3, 0.0, trials=(found,))
 
     async def experiences(self, sight: Sight, page: pages.Experienced) -> list[Experienced]:
-        """Of the greenhouse theirs, which is admitted, and hers; the same decision changed both."""
+        """Lists two memories of the greenhouse's experience, theirs admitted and hers not; one decision
+        changed both.
+        """
         assert covers(sight.namespaces, page.namespace)
         self.filters.append(page.gates)
         if page.namespace != "greenhouse":
@@ -327,7 +352,9 @@ class Store:
     async def session(
         self, sight: Sight, _: Codec, place: tuple[int, str, str]
     ) -> tuple[list[Member], list[Made], list[SessionMemory], SessionShard]:
-        """Of `shift` two memories of ann's: one that was wanted, and one that a summary waits to stand for."""
+        """Returns two memories of ann's session `shift`: a requested one, and one that a draft summary
+        would replace.
+        """
         assert covers(sight.namespaces, place[1])
         drafted = Member("ann", THEIRS, "short-term", SINCE, False, None, False, False, ORDER, "draft", None)
         wanted = Member("ann", HERS, "short-term", SINCE, True, None, False, False, None, None, None)
@@ -335,7 +362,9 @@ class Store:
         return ([wanted, drafted] if place[2] != "unknown" else []), [], [], shard
 
     async def rollup_log(self, sight: Sight, namespace: str, gates: Filters) -> list[Logged]:
-        """Of the greenhouse three sentences of valve 3, the last in place of the first, which is sensitive."""
+        """Lists three sentences of valve 3 in the greenhouse's roll-up; the last replaces the first and is
+        sensitive.
+        """
         assert covers(sight.namespaces, namespace)
         self.filters.append(gates)
         said = [(HERS, 0, "Valve 3 opens at 4 bar.", None), (HERS, 30, "Lena oiled valve 3.", None)]
@@ -353,7 +382,7 @@ class Store:
         return log if namespace == "greenhouse" else []
 
     async def going(self, sight: Sight, namespace: str, selector: str, value: str) -> list[Named]:
-        """Both memories of hers, if somebody asks for her or for all: the second was made of the first."""
+        """Lists both memories where she or all are asked for: the second was made of the first."""
         assert covers(sight.namespaces, namespace)
         if namespace != "greenhouse" or (selector, value) not in (("subject", "ada"), ("namespace", "")):
             return []
@@ -361,15 +390,21 @@ class Store:
         return [Named(episodes[0], "a", 1, None), Named(episodes[1], None, None, HERS)]
 
     async def staying(self, sight: Sight, namespace: str, selector: str, value: str, taken: list[str]) -> list[Staying]:
-        """What says the same as what goes: somebody else's memory."""
+        """Lists another agent's memory that repeats what the erasure takes."""
         assert covers(sight.namespaces, namespace)
         return [Staying(ORDER, "bob", 2, "another agent said it: bob")] if HERS in taken else []
+
+    async def naming(self, sight: Sight, namespace: str, name: str, but: list[str]) -> list[Naming]:
+        """Finds two memories that may name her; the second does not."""
+        assert covers(sight.namespaces, namespace)
+        told = (Naming(REQUESTED, "bob", 3, "Ada's phone rang."), Naming(ORDER, "bob", 4, "Adagio."))
+        return [one for one in told if one.memory_id not in but]
 
     async def protectors(self, sight: Sight, memory_ids: list[str]) -> list[tuple[Any, ...]]:
         return [one for one in self.protected if one[0] in memory_ids and covers(sight.namespaces, OWNERS[one[0]])]
 
     async def guarded(self, sight: Sight, namespace: str) -> Guarded:
-        """Everything protected is of one namespace here."""
+        """Returns all protections: they are of one namespace here."""
         assert covers(sight.namespaces, namespace)
         kinds = [one[1] for one in self.protected]
         return Guarded(kinds.count("pin"), sum(kind.startswith("goal:") for kind in kinds))
@@ -383,7 +418,7 @@ class Store:
         return {one[0]: one[2] for one in self.protected if one[1] == kind and covers(sight.namespaces, namespace)}
 
     async def required(self, sight: Sight, namespace: str, memory_ids: Sequence[str], most: int) -> list[str]:
-        """Themselves, and what `requires` says."""
+        """Returns the memories with those that `requires` names."""
         assert covers(sight.namespaces, namespace)
         found = dict.fromkeys(memory_ids)
         for one in memory_ids:
@@ -421,7 +456,7 @@ class Store:
 
 
 class Journal:
-    """What becomes of events: of `seen` alone something did. `waited`: for which, and how long."""
+    """The outcomes of events: only those in `seen` have one. `waited`: which events, and how long."""
 
     listening = True
 
@@ -435,7 +470,7 @@ class Journal:
 
 
 def stored(file: Path, *wanted: tuple[int, tuple[str, ...], tuple[str, ...]], **more: Any) -> None:
-    """Writes keys: number, rights, namespaces."""
+    """The keys of a write: number, rights, namespaces."""
     made = [
         access.make(
             bytes([n] * 6), bytes([n] * 32), name="k", namespaces=spaces, rights=rights, now_ms=1, **more
@@ -469,7 +504,7 @@ def _short(task: str, outcome: str, seq: int) -> TaskInShort:
 
 
 class Served(Service):
-    """Its store is the one above, and what it publishes it keeps."""
+    """The service over the store above; it keeps what it publishes."""
 
     published: list[tuple[EpisodeIntent, bytes]]
     granted: list[bytes | None]
@@ -515,7 +550,7 @@ class Served(Service):
             store.orders[event_id] = answered(event_id, "erase", **said, **told)
 
     def _restore(self, order_id: str, namespace: str, data: bytes) -> None:
-        """All but the last of the memories come back."""
+        """Returns all the memories except the last as restored."""
         _, asked = REQUEST.opened(self.codec, self.genesis, data)
         assert (asked.order_id, asked.namespace) == (order_id, namespace)
         if self.carries_out:
@@ -542,6 +577,8 @@ def make(codec: Codec, door: Door, seed: bytes | None = genesis.seed_of("service
         encoder=HashingEncoder(), before=None, door=door, shown=telemetry, erasure_seed=seed,
     )  # fmt: skip
     made.reads, made.outcomes = Store(), Journal()  # type: ignore[assignment]
+    # It ends when all is told that is there.
+    made.feed = Feed(made.reads, lasts_s=0)
     made.uses, made.published, made.sent = Uses(codec, telemetry.sent), [], []
     made.granted, made.ended, made.relayed = [], [], []
     return made
@@ -559,7 +596,7 @@ def bearer(number: int, right: str = "read") -> dict[str, str]:
 
 
 def refusing(service: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Has the service hear at once that what it publishes is over a quota."""
+    """Makes the service learn at once that what it publishes is over a quota."""
 
     async def publish(episode: EpisodeIntent, data: bytes, granted: bytes | None = None) -> str:
         letter = IntakeRefused(

@@ -1,4 +1,4 @@
-"""One shard under test: applies records by the rules, as the commit worker does, and remembers the journal."""
+"""One shard under test: it applies records by the rules, as the commit worker does, and keeps the journal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from memquorum.core.experience.abstract import RULES
 from memquorum.core.identity.membership import CONSOLIDATOR, Genesis
 from memquorum.core.journal import links
 from memquorum.core.journal.effects import Rules
-from memquorum.core.journal.rows import Change, ErasureRow, LetGo, Rows
+from memquorum.core.journal.rows import Change, ErasureRow, LetGo, Rows, UseRow
 from memquorum.core.journal.tombstones import Tombstone, Tombstones
 from memquorum.core.journal.workset import Workset
 from memquorum.core.orders import uses
@@ -26,10 +26,12 @@ from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
+    Comparison,
     EpisodeAccepted,
     EpisodeScored,
     ErasedEpisode,
     FeedbackAccepted,
+    JournalEntry,
     MemoryReencoded,
     OrderAccepted,
     OrderFound,
@@ -43,7 +45,7 @@ from memquorum.core.records import (
 )
 from tests.builders import votes
 
-NAMESPACE = "greenhouse"  # of shard 0, where there are four
+NAMESPACE = "greenhouse"  # a namespace of shard 0, where there are four
 
 
 def memory_id(event_id: str, namespace: str = NAMESPACE) -> str:
@@ -53,7 +55,7 @@ def memory_id(event_id: str, namespace: str = NAMESPACE) -> str:
 def accepted(
     event_id: str, at: int, *, namespace: str = NAMESPACE, agent: str = "planner", **said: Any
 ) -> EpisodeAccepted:
-    """`said`: further fields, of those that have another value than the usual."""
+    """Builds an accepted episode. `said`: fields with other values than the usual."""
     episode = EpisodeAccepted(
         event_id=event_id, memory_id=memory_id(event_id, namespace), namespace=namespace, agent=agent, subject=agent,
         occurred_at=at, sealed_content=b"sealed", commitment=b"c" * 32, characters=23, origin_topic=topics.EPISODES,
@@ -79,7 +81,7 @@ def scored(
 
 
 class Shard:
-    """Offsets count up by themselves; `changes` is everything that happened."""
+    """A shard that counts its offsets itself; `changes` has everything that happened."""
 
     def __init__(self, codec: Codec, genesis: Genesis, shard: int = 0) -> None:
         self.rules = Rules(codec, genesis)
@@ -99,7 +101,7 @@ class Shard:
 
     @property
     def quotas(self) -> dict[str, Quota]:
-        """Where each namespace stands."""
+        """Returns the quota of each namespace."""
         living = Counter(self.rows.memories[memory_id].namespace for memory_id in self.rows.strengths)
         took = [one for change in self.changes for one in change.of(LetGo)]
         return {
@@ -107,10 +109,10 @@ class Shard:
             for name in living.keys() | {one.namespace for one in took}
         }
 
-    def _place(self, record: applying.Accepted) -> applying.Place:
+    def _place(self, record: applying.Accepted) -> applying.RecordPosition:
         self.offset += 1
         self.accepted.append(record)
-        return applying.Place(topics.ACCEPTED, self.rows.state.shard, self.offset)
+        return applying.RecordPosition(topics.ACCEPTED, self.rows.state.shard, self.offset)
 
     def _absorb(self, change: Change) -> Change:
         self.work.absorb(change)
@@ -129,6 +131,8 @@ class Shard:
         early: bool = False,
         namespace: str = NAMESPACE,
         contradicts: tuple[str, ...] = (),
+        denies: tuple[Comparison, ...] = (),
+        again: tuple[str, ...] = (),
         rank_ppm: int | None = None,
         **said: Any,
     ) -> Change:
@@ -136,7 +140,7 @@ class Shard:
         place = self._place(episode)
         self.scored_offset += 1
         score = scored(episode, place.offset, outcome, reinforces=reinforces, salience=salience, early=early)
-        score = replace(score, contradicts=contradicts, rank_ppm=rank_ppm)
+        score = replace(score, contradicts=contradicts, denies=denies, again=again, rank_ppm=rank_ppm)
         self.scored.append(score)
         found = applying.Scored(self.scored_offset, score)
         return self._absorb(
@@ -150,15 +154,27 @@ class Shard:
             )
         )  # fmt: skip
 
-    def access(self, memory: str, at: int, event_id: str | None = None, namespace: str = NAMESPACE) -> Change:
-        record = AccessAccepted(event_id or f"access-{self.offset + 1}", memory, namespace, "reviewer", at)
+    def about(self, memory: str) -> list[JournalEntry]:
+        """Returns the entries about a memory, uses among them."""
+        return [
+            change.entry
+            for change in self.changes
+            if change.entry.memory_id == memory or any(row.memory_id == memory for row in change.of(UseRow))
+        ]
+
+    def access(
+        self, memory: str | tuple[str, ...], at: int, event_id: str | None = None, namespace: str = NAMESPACE
+    ) -> Change:
+        """Applies a use of one or several memories."""
+        named = (memory,) if isinstance(memory, str) else memory
+        record = AccessAccepted(event_id or f"access-{self.offset + 1}", named, namespace, "reviewer", at)
         place = self._place(record)
         return self._absorb(applying.apply_access(self.rules, self.rows, place, record))
 
     def task(
         self, event_id: str, given: Sequence[str] = (), ended: str = "succeeded", at: int = 1_000, **said: Any
     ) -> Change:
-        """A finished task that was given memories."""
+        """Applies a finished task that was given memories."""
         said_by = "" if ended == "unknown" else "planner"
         said = {"session": None, "role": None, "confidence_ppm": None, "type": "task"} | said
         return self.episode(
@@ -169,7 +185,7 @@ class Shard:
         self, task: str, helped: Sequence[str] = (), others: Sequence[str] = (), event_id: str | None = None,
         namespace: str = NAMESPACE,
     ) -> Change:  # fmt: skip
-        """What is said to have helped in a task, and what not."""
+        """Applies feedback: which memories helped in a task, and which did not."""
         event_id = event_id or f"feedback-{self.offset + 1}"
         record = FeedbackAccepted(event_id, task, namespace, "reviewer", tuple(helped), tuple(others), 1_000)
         return self._absorb(applying.apply_feedback(self.rules, self.rows, self._place(record), record))
@@ -203,7 +219,7 @@ class Shard:
             trigger=trigger,
         )
         checked = check_decision(self.rules.codec, self.rules.genesis, pre_prepare, commits)
-        place = applying.Place(topics.PRE_PREPARES, state.shard, state.decided_seq)
+        place = applying.RecordPosition(topics.PRE_PREPARES, state.shard, state.decided_seq)
         rows = replace(self.rows, quotas=self.quotas)
         told = {one.memory_id: one for one in recalled}
         return self._absorb(applying.apply_decision(self.rules, rows, place, checked, commits, recalled=told))
@@ -212,14 +228,14 @@ class Shard:
         self, event_id: str, sources: Sequence[str], at: int = 1_000, *, renews: str | None = None,
         by: str = "extractive/1", **said: Any,
     ) -> Change:  # fmt: skip
-        """A summary of memories, each quoted whole; `renews`: in the place of which erased one."""
+        """Applies a summary of memories, each quoted whole; `renews`: the erased summary that it replaces."""
         quotes = tuple(Quote(one, 0, 23, "facts", at) for one in sources)
         summary = Summary(by, "s1", 600_000, b"c" * 32, quotes, renews)
         said = {"agent": CONSOLIDATOR, "derives_from": tuple(sources), "summary": summary, "session": None} | said
         return self.episode(event_id, at, **said)
 
     def consolidate(self, summary: str, sources: Sequence[str], vote: votes.Vote = votes.everybody) -> Change:
-        """The vote on a summary; `vote`: what the members say. The summary can be opened."""
+        """Applies the vote on a summary; `vote`: the members' votes. The summary can be opened."""
         rows = self.rows
         found = [rows.strengths[one].last_access for one in sources if one in rows.strengths]
         renews = rows.memories[summary].renews
@@ -231,13 +247,13 @@ class Shard:
         return self.decide([one], vote, recalled=[told])
 
     def general(self, event_id: str, of: str, *, commitment: bytes = b"c" * 32, **said: Any) -> Change:
-        """The general form of a memory, which waits for its vote."""
+        """Applies the general form of a memory, which waits for its vote."""
         made = Summary(RULES, "experience", 600_000, commitment, ())
         said = {"agent": CONSOLIDATOR, "derives_from": (of,), "summary": made, "session": None} | said
         return self.episode(event_id, **said)
 
     def generalise(self, form: str, of: str, vote: votes.Vote = votes.everybody, *, opened: bool = True) -> Change:
-        """The vote on a general form; `opened`: whether its text can be."""
+        """Applies the vote on a general form; `opened`: whether its text can be."""
         used = self.rows.strengths[of].last_access if of in self.rows.strengths else 1_000
         one = Proposal((form, of), NAMESPACE, "generalise", "general", used, used, 0)
         at = next((c for c in self.changes if c.entry.memory_id == form and c.entry.effect == "drafted"), None)
@@ -248,7 +264,7 @@ class Shard:
         return self.decide([one], vote, recalled=[told])
 
     def merge(self, kept: str, *gone: str, vote: votes.Vote = votes.everybody) -> Change:
-        """The vote to let one summary stand for others."""
+        """Applies the vote that replaces summaries by one."""
         return self.decide([Proposal((kept, *gone), NAMESPACE, "merge", "alike", 0, 0, 0)], vote)
 
     def protect(self, record: OrderAccepted) -> Change:
@@ -260,7 +276,7 @@ class Shard:
     def erase(
         self, record: OrderAccepted, found: Sequence[ErasedEpisode], *, repeated: bool = False, most: int = 1_000
     ) -> list[Change]:
-        """An order, of which somebody said what it names."""
+        """Applies an erasure order that somebody gave."""
         place, done = self._place(record), []
         parts = [ordering.Part(0, 1, repeated=True)] if repeated else ordering.in_parts(found, most)
         for part in parts:
@@ -273,7 +289,7 @@ class Shard:
         return done
 
     def ask(self, order: RestoreOrdered, at: int) -> Change:
-        """A request to restore."""
+        """Applies a request to restore."""
         data = votes.signed(self.rules.codec, self.rules.genesis, "operator", order)
         record = OrderAccepted(
             order.order_id, "restore", order.namespace, order.memory_ids, data, at, topics.RESTORES, 0, 7
@@ -283,7 +299,7 @@ class Shard:
     def restore(
         self, order: RestoreOrdered, *told: Restored, vote: votes.Vote = votes.everybody, offset: int | None = None
     ) -> Change:
-        """What was asked for last is decided; `told`: what could be opened."""
+        """Applies the decision on the last request; `told`: the memories that could be opened."""
         at = max(i for i, one in enumerate(self.accepted) if isinstance(one, OrderAccepted) and one.kind == "restore")
         record = self.accepted[at]
         assert isinstance(record, OrderAccepted)
@@ -292,7 +308,7 @@ class Shard:
         )
 
     def restore_used(self, found: OrderFound, *told: Restored, vote: votes.Vote = votes.everybody) -> Change:
-        """A use that came late is decided on; `told`: what could be opened."""
+        """Applies the decision on a late use; `told`: the memories that could be opened."""
         order = uses.opened(self.rules.codec, self.rules.genesis, REQUEST, found)
         return self._restored(found, order, vote, told)
 
@@ -306,7 +322,7 @@ class Shard:
             accepted_offset=max(self.offset, found.offset + 1),
         )  # fmt: skip
         checked = check_decision(codec, genesis, pre_prepare, commits)
-        place = applying.Place(topics.PRE_PREPARES, state.shard, state.decided_seq)
+        place = applying.RecordPosition(topics.PRE_PREPARES, state.shard, state.decided_seq)
         recalled = {r.memory_id: r for r in told}
         return self._absorb(applying.apply_decision(self.rules, self.rows, place, checked, commits, recalled=recalled))
 
@@ -314,10 +330,10 @@ class Shard:
         return self._absorb(applying.apply_destroyed(self.rules, self.rows, memory_ids))
 
 
-def anew(shard: Shard, memory: str, offset: int, encoder: str = "bert/1", **changed: str | int) -> Change | None:
-    """An embedding by the encoder, made of the memory as it is now, comes at an offset of its topic."""
+def reencode(shard: Shard, memory: str, offset: int, encoder: str = "bert/1", **changed: str | int) -> Change | None:
+    """Applies an encoder's embedding of the memory as it is now, at an offset of its topic."""
     seq = shard.rows.memories[memory].seq if memory in shard.rows.memories else 0
     record = MemoryReencoded(memory, NAMESPACE, "hashing", encoder, b"sealed", seq)
-    place = applying.Place(topics.REENCODED, 0, offset)
+    place = applying.RecordPosition(topics.REENCODED, 0, offset)
     change = applying.apply_reencoded(shard.rules, shard.rows, place, replace(record, **changed))
     return None if change is None else shard._absorb(change)

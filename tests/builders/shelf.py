@@ -1,4 +1,4 @@
-"""A schedule that a test fills by hand and can make fail: the port without a store behind it."""
+"""The Schedule port without a store: a test fills it by hand and can make it fail."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ class Shelf:
     summed_up: list[tuple[Candidate, Candidate]] = field(default_factory=list)
     unsaid: list[tuple[Candidate, Candidate]] = field(default_factory=list)
     fallen: list[DueMemory] = field(default_factory=list)
-    """What `fading` answers, whatever the grades; the lowest decay score first."""
+    """The answer of `fading`, whatever the grades; the lowest decay score first."""
     old: list[Candidate] = field(default_factory=list)
-    """What `aged` answers."""
+    """The answer of `aged`."""
     near: list[Peer] = field(default_factory=list)
     same: list[Peer] = field(default_factory=list)
     forms: list[tuple[Candidate, Candidate]] = field(default_factory=list)

@@ -50,7 +50,7 @@ NOW = 100 * HOUR
 
 @dataclass
 class Keys:
-    """The Vault port over a dictionary, which can be down."""
+    """The Vault port over a dictionary; it can be made to fail."""
 
     keys: dict[str, bytes] = field(default_factory=dict)
     down: bool = False
@@ -70,7 +70,7 @@ class Keys:
 
 
 class Table:
-    """A seat with hand-made streams on the other side."""
+    """A seat, and the hand-made streams that it reads."""
 
     def __init__(self, path: Path, *, live: bool = True, own_clock: OwnClock | None = None) -> None:
         self.path, self.vault, self.now = path, Keys(), 0.0
@@ -175,14 +175,14 @@ class Table:
         return named
 
     def decide(self, epoch: int, *proposals: Proposal, **told: Any) -> None:
-        """A decision of the others comes by the logs."""
+        """Writes a decision of the other members into the logs."""
         pre_prepare, commits = decision_on(epoch, *proposals, **told)
         for data in commits:
             self.put(topics.COMMITS, data)
         self.put(topics.PRE_PREPARES, pre_prepare)
 
     def turn(self, seconds: float = 0.0) -> list[Opinion] | None:
-        """One turn, so much later; the opinions of a ballot that was cast in it."""
+        """Runs one turn, so much later; returns the opinions of a ballot that was cast in it."""
         self.now += seconds
         with self.view.batch():
             self.seat.turn()
@@ -191,11 +191,11 @@ class Table:
         if not cast:
             return None
         ballot = CODEC.decode_as(BallotCast, CODEC.decode_as(Signed, cast[0].data).body)
-        return list(said(ballot, self.nominations[ballot.nomination]))
+        return list(opinions_of(ballot, self.nominations[ballot.nomination]))
 
 
 class Journal:
-    """What `workers.kafka.partition.Partition` is to who reads it from its beginning."""
+    """The interface of `workers.kafka.partition.Partition` for a reader from its beginning."""
 
     def __init__(self, *entries: tuple[str, bytes]) -> None:
         self.data = [
@@ -207,7 +207,7 @@ class Journal:
         yield from (Record(at, data) for at, data in enumerate(self.data))
 
 
-def said(ballot: BallotCast, nomination: NominationProposed) -> tuple[Opinion, ...]:
+def opinions_of(ballot: BallotCast, nomination: NominationProposed) -> tuple[Opinion, ...]:
     return read(ballot, nomination, places_of(nomination), GENESIS.policy).opinions
 
 

@@ -1,4 +1,4 @@
-"""What verifiers find of candidates, signed by the test cluster's verifiers."""
+"""Verifiers' findings about candidates, signed by the test cluster's verifiers."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ VERIFIERS = ("verifier-1", "verifier-2", "verifier-3", "verifier-4")
 
 
 def entitled(*more: str, verifiers: Sequence[str] = VERIFIERS) -> dict[str, Any]:
-    """The services of a genesis that names verifiers."""
+    """Returns the services of a genesis that names verifiers."""
     return {"services": {n: public_key(f"service:{n}") for n in ("nomination", "journal", *more, *verifiers)}}
 
 
 def statistics(genesis: Genesis, memory: str, position: int, helped: int = 3, of: int = 3) -> Statistics:
-    """What a trial may have found: of so many judges so many were helped in every run, at no cost."""
+    """Builds the statistics of a trial: so many of the judges were helped in every run, at no cost."""
     policy = genesis.policy.experience
     gains = [PPM * policy.runs * (at < helped) for at in range(of)]
     judged = tuple(Judged(memory_id(f"task {at}"), 0, gain, 9, 9, 1, 1) for at, gain in enumerate(gains))
@@ -38,7 +38,7 @@ def statistics(genesis: Genesis, memory: str, position: int, helped: int = 3, of
 
 
 def signed(codec: Codec, genesis: Genesis, told: Statistics, verifier: str, **changed: Any) -> bytes:
-    """The statistics as the verifier signs them. `changed`: `signer`, and fields of the record."""
+    """Signs the statistics as the verifier does. `changed`: `signer`, and fields of the record."""
     signer = changed.pop("signer", f"service:{verifier}")
     said = {"cluster": genesis.cluster, "config": genesis.config, "shard": 0, "memory_id": told.candidate}
     said |= {"namespace": NAMESPACE, "verifier": verifier, "statistics": told.data} | changed
@@ -46,19 +46,19 @@ def signed(codec: Codec, genesis: Genesis, told: Statistics, verifier: str, **ch
 
 
 def drawn(into: Shard, memory: str, position: int) -> list[str]:
-    """Who is to try a candidate as of a decision, in their order."""
-    return trials.asked(into.rules.genesis, memory, into.rows.nominated[position])
+    """Returns the verifiers drawn for a candidate's decision, in their order."""
+    return trials.drawn_verifiers(into.rules.genesis, memory, into.rows.nominated[position])
 
 
 def tell(into: Shard, data: bytes, offset: int) -> Change | Exception:
-    """What a verifier found comes at an offset of its topic."""
-    place = applying.Place(topics.TRIALS, into.rows.state.shard, offset)
+    """Applies a verifier's finding at an offset of its topic."""
+    place = applying.RecordPosition(topics.TRIALS, into.rows.state.shard, offset)
     change = applying.apply_tried(into.rules, into.rows, place, data)
     return into._absorb(change) if isinstance(change, Change) else change
 
 
 def agree(into: Shard, memory: str, position: int = 1, helped: int = 3, offset: int = 0) -> list[bytes]:
-    """As many verifiers as have to tell the same of a candidate; what they signed."""
+    """Has as many verifiers as are needed agree on a candidate; returns what they signed."""
     genesis, codec = into.rules.genesis, into.rules.codec
     told = statistics(genesis, memory, position, helped)
     made = [signed(codec, genesis, told, one) for one in drawn(into, memory, position)[:2]]
@@ -69,13 +69,16 @@ def agree(into: Shard, memory: str, position: int = 1, helped: int = 3, offset: 
 
 
 def proposal(memory: str, made: Sequence[bytes], namespace: str = NAMESPACE) -> Proposal:
-    """The proposal to admit what verifiers agree in."""
+    """Builds the proposal to admit what the verifiers agree on."""
     return Proposal((memory,), namespace, "admit", TRIED, 0, 0, 0, tried=tuple(made))
 
 
 def experienced(codec: Codec, genesis: Genesis, names: str, outside: str, **said: Any) -> Shard:
-    """A shard with a memory of each name, which is a letter. `outside` is voted on in epoch 1 and stays as it is; the
-    others are admitted then, each in an epoch of its own. `said`: of each memory."""
+    """Builds a shard with a memory of each name, which is a letter.
+
+    `outside` is voted on in epoch 1 and stays as it is; the others are admitted then, each in an epoch of its own.
+    `said`: fields of each memory.
+    """
     made = Shard(codec, genesis)
     for name in (*names, outside):
         made.episode(name, **said)
@@ -87,21 +90,23 @@ def experienced(codec: Codec, genesis: Genesis, names: str, outside: str, **said
 
 
 def idle(into: Shard, outside: str, **more: Any) -> Change:
-    """An epoch that changes nothing of what it names, so that nothing comes of it but what was used. `outside`: a
-    memory."""
+    """Applies an epoch that changes none of its memories, so that only uses have an effect. `outside`: a memory."""
     into.tick(into.rows.state.as_of + 1)
     return into.decide([votes.proposal(outside, "promote")], votes.nobody, **more)
 
 
 def stands(into: Shard, memory: str, *fields: str) -> tuple[Any, ...]:
-    """How a memory stands in experience: its status, the version of its weight and the weight; then those `fields`."""
+    """Returns a memory's state in experience: its status, the version of its weight and the weight; then those
+    `fields`.
+    """
     one = into.rows.admissions[memory]
     return tuple(getattr(one, name) for name in ("status", "version", "weight_ppm", *fields))
 
 
 def rebuilt(shard: Shard, size: int) -> tuple[list[WeightRow], dict[str, AdmissionRow], ShardState]:
-    """The versions of weights that a rebuild makes of the journal, so many entries at a time, how each memory stands
-    then, and how the shard does."""
+    """Rebuilds from the journal, so many entries at a time; returns the versions of weights, each memory's state, and
+    the shard's.
+    """
     replay = Replay(shard.rules, 0)
     read = [replay.read(shard.rules.codec.encode(change.appended)) for change in shard.changes]
     versions, stand = list[WeightRow](), dict[str, AdmissionRow]()

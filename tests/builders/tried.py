@@ -1,4 +1,4 @@
-"""What verifiers of the test cluster find, and a shard that takes it in."""
+"""Findings of the test cluster's verifiers, and a shard that applies them."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from memquorum.core.experience.texts import Texts
 from memquorum.core.journal.rows import Change
 from tests.builders import trials, votes
 from tests.builders.shard import Shard
-from workers.verifier.trying import Made
+from workers.verifier.verifier_turn import Made
 from workers.verifier.worker import recorded
 
 VERIFIERS = trials.VERIFIERS[:3]
 
 
 def entitled(verifiers: tuple[str, ...] = VERIFIERS) -> dict[str, Any]:
-    """The services of a genesis that names as many verifiers as an installation of four members."""
+    """Returns the services of a genesis that names as many verifiers as an installation of four members."""
     return trials.entitled(verifiers=verifiers)
 
 
 def tell(into: Shard, made: Made, *, offset: int | None = None, signer: str = "") -> Change | Exception:
-    """What a verifier found comes to the shard: what it changes, or why it changes nothing."""
+    """Applies a verifier's finding to the shard; returns the change, or why there is none."""
     said = recorded(made)
     data = votes.signed(into.rules.codec, into.rules.genesis, signer or f"service:{said.verifier}", said)
     before = sum(change.entry.effect == "tried" for change in into.changes)
@@ -32,7 +32,7 @@ def tell(into: Shard, made: Made, *, offset: int | None = None, signer: str = ""
 
 
 def lie(made: Made) -> Made:
-    """The same, but what helped a judge is said to have helped nobody, and what did not to have been all it needed."""
+    """Returns the trial with false gains: where a judge was helped it says nobody was, and the reverse."""
     most = 1_000_000 * made.statistics.runs
     judged = tuple(
         replace(one, reward_without=0, reward_with=0 if one.reward_with > 0 else most) for one in made.statistics.judged
@@ -41,6 +41,6 @@ def lie(made: Made) -> Made:
 
 
 def clear(text: str, *numbers: float, goal: str = "") -> Clear:
-    """A text with a vector; with a goal what a finished task says, the text being its outputs."""
+    """Builds a text with a vector; with a goal it is a finished task whose outputs are the text."""
     said = Texts(goal, "", text).content if goal else text
     return Clear(said, np.array(numbers or (0.6, 0.8), np.float32))

@@ -1,4 +1,4 @@
-"""A member that reads a stream into its view and votes on what is to go for want of room, by its own code."""
+"""A member that reads a stream into its view and votes on nominations of a budget, with its own code."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Voter:
         self.accepted = self.scored = 0
 
     def reads(self, record: Any) -> int:
-        """The next record of the stream; its offset."""
+        """Reads the next record of the stream; returns its offset."""
         with self.view.batch():
             self.walk.accept(self.accepted, record, CODEC.encode(record))
             self.walk.go()
@@ -57,7 +57,10 @@ class Voter:
         self, name: str, worth: int, at: int = 0, *, tokens: int = 10, agent: str = "bob", again: str | None = None,
         **said: Any,
     ) -> None:  # fmt: skip
-        """An episode and its score. `worth`: in units; `at`: milliseconds before now; `again`: what it says again."""
+        """Reads an episode and its score.
+
+        `worth`: in units; `at`: milliseconds before now; `again`: the memory that it repeats.
+        """
         key, content = self.vault.keys.setdefault(name, os.urandom(32)), name.ljust(4 * tokens, ".")
         created = self.now - at
         offset = self.reads(
@@ -80,13 +83,13 @@ class Voter:
         self.scored += 1
 
     def pinned(self, name: str) -> None:
-        """An operator pins a memory."""
+        """Reads an operator's pin of a memory."""
         with self.view.batch():
             pin = ProtectionOrdered(self.genesis.cluster, f"o-{name}", SPACE, name, PIN, "ops", self.now)
             self.view.protect(0, pin, "operator", self.now)
 
     def moved(self, tiers: dict[str, str]) -> None:
-        """It was decided in which tiers memories are."""
+        """Reads the decision on the tiers of memories."""
         with self.view.batch():
             self.view.weights.moved(SPACE, tiers)
 
@@ -99,8 +102,11 @@ class Voter:
         rests: int = 0,
         as_of: int | None = None,
     ) -> None:
-        """A decision that speaks of what was read so far, or through an offset, at its time or another. `back`: what it
-        brings back, asked for now; in the epoch `rests` that may have to go for want of room."""
+        """Reads a decision about the stream read so far, or through an offset, at its time or another.
+
+        `back`: memories that it brings back, asked for now; `rests`: memories that a budget may forget from that epoch
+        on.
+        """
         with self.view.batch():
             self.view.decided(
                 0, seq=epoch, epoch=epoch, commits=[], decisions=b"", forgotten=forgotten, until=self.now,
@@ -111,21 +117,21 @@ class Voter:
             self.view.weights.went(epoch, self.now if as_of is None else as_of, {SPACE: len(forgotten)})
 
     def opinions(self, nomination: NominationProposed, policy: Policy) -> list[Opinion]:
-        """What it says of each proposal."""
+        """Returns the member's opinion of each proposal."""
         terms = self.judge.opinions(nomination, policy)
         cast = BallotCast(self.genesis.cluster, 0, 0, nomination.epoch, 1, b"", terms=terms)
         return list(read(cast, nomination, places_of(nomination), policy).opinions)
 
     def votes(self, *asked: str, policy: Policy | None = None, reason: str = BUDGET) -> dict[str, Opinion]:
-        """What it says of memories that are nominated for want of room."""
+        """Returns the member's opinions of memories that a budget nominates."""
         proposals = tuple(Proposal((i,), SPACE, "evict", reason, 0, 0, 0, LIE) for i in asked)
         made = NominationProposed(self.genesis.cluster, 0, 0, 1, self.now, self.accepted, "budget", proposals)
         return dict(zip(asked, self.opinions(made, policy or self.genesis.policy), strict=True))
 
     def yes(self, *asked: str, policy: Policy | None = None, reason: str = BUDGET) -> list[str]:
-        """Those that it would let go."""
+        """Returns the memories that it votes to forget."""
         return [i for i, opinion in self.votes(*asked, policy=policy, reason=reason).items() if opinion.yes]
 
     def alive(self) -> dict[str, Weighted]:
-        """What is alive by its view."""
+        """Returns the living memories in its view."""
         return {one.candidate.memory_id: one for one in self.view.weights.alive(SPACE)}

@@ -1,4 +1,4 @@
-"""Decisions with whole certificates, signed with the test cluster's keys: for tests of whoever applies them."""
+"""Decisions with whole certificates, signed with the test cluster's keys, for tests of those who apply them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import proposal_digest
-from memquorum.core.decay import decay_ppm, of_tier
+from memquorum.core.decay import decay_ppm
 from memquorum.core.identity import messages
 from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.orders.configuration import apply, configuration_digest, order_id
@@ -30,17 +30,26 @@ from memquorum.core.records import (
 )
 from memquorum.core.vote import asking
 from memquorum.core.vote.columns import Ballot, packed, places_of
-from memquorum.core.vote.kinds import KINDS, LETS_GO, PROMOTE, RESTORE
-from memquorum.core.vote.kinds.consolidate import CONSOLIDATE
+from memquorum.core.vote.kinds import (
+    ADMIT,
+    CONSOLIDATE,
+    EVICT,
+    GENERALISE,
+    KINDS,
+    LETS_GO,
+    MERGE,
+    PROMOTE,
+    RESTORE,
+    UNITE,
+)
 from memquorum.core.vote.kinds.kind import Kind, Opinion, Terms
-from memquorum.core.vote.kinds.merge import MERGE
-from memquorum.core.vote.kinds.unite import UNITE
 from tests.builders.genesis import public_key, seed_of
 
 GREENHOUSE = "greenhouse"  # a namespace of shard 0
 Vote = Callable[[int, Proposal], bool | int | Terms]
-"""(member, proposal) → whether the member says yes; of what it would forget, a number is how relevant it finds that;
-or the terms of what it thinks."""
+"""(member, proposal) → whether the member says yes; for a memory to forget, a number is the relevance that the member
+finds; or the terms of its opinion.
+"""
 
 
 def everybody(_: int, __: Proposal) -> bool:
@@ -52,7 +61,7 @@ def nobody(_: int, __: Proposal) -> bool:
 
 
 def contradicted(_: int, __: Proposal) -> Terms:
-    """Of what would be promoted: something that it knows contradicts it."""
+    """Returns the terms of a member that knows a contradiction to what would be promoted."""
     return 0, 0, 200_000, PPM
 
 
@@ -61,13 +70,13 @@ def signed(codec: Codec, genesis: Genesis, signer: str, record: object) -> bytes
 
 
 def seed_in(genesis: Genesis, signer: str) -> bytes:
-    """The signer's seed in a configuration: a key that replaced another is `seed_of` with a stroke more."""
+    """Returns the signer's seed in a configuration: a replacing key is `seed_of` with one more stroke."""
     names = (signer + "'" * count for count in range(8))
     return next(seed_of(name) for name in names if public_key(name) == genesis.key_of(signer))
 
 
 def order(genesis: Genesis, action: str, shard: int = 0, **changes: Any) -> ConfigurationOrdered:
-    """An order for a configuration, as the operator would write it."""
+    """Builds an order for a configuration, as the operator would write it."""
     base = configuration_digest(genesis)
     return ConfigurationOrdered(genesis.cluster, genesis.config, shard, base, action, **changes)
 
@@ -75,7 +84,7 @@ def order(genesis: Genesis, action: str, shard: int = 0, **changes: Any) -> Conf
 def configuring(
     codec: Codec, genesis: Genesis, order_: ConfigurationOrdered, vote: Vote | None = None, **more: Any
 ) -> tuple[bytes, list[bytes]]:
-    """As `decision`, of an order."""
+    """Builds a `decision` about an order."""
     sealed = signed(codec, genesis, "operator", order_)
     wanted = [ordered(codec, order_)]
     with suppress(GenesisError):
@@ -84,7 +93,7 @@ def configuring(
 
 
 def erasure(genesis: Genesis, selector: str = "subject", value: str = "planner", **changes: Any) -> ErasureOrdered:
-    """An order to erase, as the operator would write it."""
+    """Builds an order to erase, as the operator would write it."""
     id = "7f0f3f3e-1111-5c3a-9d2f-0d5c0f6f1a11"
     return replace(ErasureOrdered(genesis.cluster, id, GREENHOUSE, selector, value, "ops", 1_000_000), **changes)
 
@@ -92,7 +101,7 @@ def erasure(genesis: Genesis, selector: str = "subject", value: str = "planner",
 def attesting(
     codec: Codec, genesis: Genesis, found: OrderFound, order: ErasureOrdered, vote: Vote | None = None, **more: Any
 ) -> tuple[bytes, list[bytes]]:
-    """As `decision`, of an erasure that stands somewhere."""
+    """Builds a `decision` about an erasure at its offset."""
     wanted = [Proposal((order.order_id,), order.namespace, "erase", order.selector, 0, found.accepted_at, 0)]
     more = {"accepted_offset": found.offset + 1} | more
     data = codec.encode(found)
@@ -102,20 +111,20 @@ def attesting(
 
 
 def restore(genesis: Genesis, *memory_ids: str, **changes: Any) -> RestoreOrdered:
-    """A request for memories, as the operator would write it."""
+    """Builds a request for memories, as the operator would write it."""
     id = "7f0f3f3e-2222-5c3a-9d2f-0d5c0f6f1a11"
     return replace(RestoreOrdered(genesis.cluster, id, GREENHOUSE, memory_ids, "ops", 1_000_000), **changes)
 
 
 def rollback(genesis: Genesis, memory_id: str, to: int, **changes: Any) -> RestoreOrdered:
-    """A request to roll the weight of a memory back, as the operator would write it."""
+    """Builds a request to roll back the weight of a memory, as the operator would write it."""
     return restore(genesis, memory_id, action="rollback", version=to, **changes)
 
 
 def restoring(
     codec: Codec, genesis: Genesis, found: OrderFound, order: RestoreOrdered, vote: Vote | None = None, **more: Any
 ) -> tuple[bytes, list[bytes]]:
-    """As `decision`, of a request that stands somewhere."""
+    """Builds a `decision` about a request at its offset."""
     at = found.accepted_at
     wanted = [Proposal((i,), order.namespace, order.action, REASON, at, at, 0) for i in order.memory_ids]
     more = {"accepted_offset": found.offset + 1} | more
@@ -124,7 +133,7 @@ def restoring(
 
 
 def ordered(codec: Codec, order: ConfigurationOrdered) -> Proposal:
-    """The proposal of an order."""
+    """Builds the proposal of an order."""
     return Proposal((order_id(codec.encode(order)),), "", "configure", order.action, 0, 0, 0)
 
 
@@ -141,7 +150,7 @@ def opinion(proposal: Proposal, yes: bool | int | Terms, as_of: int, policy: Pol
     elif kind is RESTORE:
         at = min(proposal.last_access, as_of)
         terms = (PPM, decay_ppm(at, as_of, policy), PPM, PPM, at)
-    elif kind.terms == ("holds",):
+    elif tuple(kind.terms) == ("holds",):
         terms = (PPM,)
     elif kind.weighs_scores:
         terms = (PPM, PPM, PPM, 0, 0)
@@ -149,32 +158,38 @@ def opinion(proposal: Proposal, yes: bool | int | Terms, as_of: int, policy: Pol
         terms = (PPM, 600_000, PPM)
     elif kind in (MERGE, UNITE):
         terms = (PPM, 990_000)
-    elif kind.admits:
+    elif kind is ADMIT:
         terms = (PPM, 200_000)
-    elif kind.generalises:
+    elif kind is GENERALISE:
         terms = (PPM, PPM)
-    elif kind.stands:
+    elif kind is EVICT:
         terms = (0, PPM // 2)
     elif kind is PROMOTE:
         terms = (PPM, 900_000, PPM, 0)
     else:
         assert kind.name in LETS_GO.values()
-        # Last used at time 0 as this member read it, and of no relevance to it: C = ω_D·D < θ for every as_of > 0.
+        # Last used at time 0 as this member read it, and not relevant to it: C = ω_D·D < θ for every as_of > 0.
         relevant = 0 if yes is True else yes
-        terms = (decay_ppm(0, as_of, of_tier(policy, kind.decays_in)), relevant, relevant, 0)
+        terms = (decay_ppm(0, as_of, kind.scaled(policy)), relevant, relevant, 0)
     found = following(kind, terms, policy)
     assert found.yes == bool(yes)
     return found
 
 
+def varied(kind: Kind, **changes: Any) -> Kind:
+    """A kind like another, with other attributes; a function among them takes no `self`."""
+    static = {name: staticmethod(value) if callable(value) else value for name, value in changes.items()}
+    return type("_Varied", (type(kind),), static)()
+
+
 def following(kind: Kind, terms: Terms, policy: Policy) -> Opinion:
-    """The opinion that follows from terms, whether or not these can be true."""
+    """Returns the opinion that follows from terms, whether or not these can be true."""
     score = kind.score(terms, policy)
     return Opinion(bool(kind.yes(score, policy)), score, terms)
 
 
 def ballot(member: int, *opinions: Opinion, nomination: bytes = b"") -> Ballot:
-    """A ballot with these opinions as they are, whether or not they follow from their terms."""
+    """Builds a ballot with these opinions, whether or not they follow from their terms."""
     columns = [
         ((at,), np.array([o.yes]), np.array([o.score_ppm], np.int64), np.array([o.terms], np.int64).T)
         for at, o in enumerate(opinions)
@@ -183,7 +198,7 @@ def ballot(member: int, *opinions: Opinion, nomination: bytes = b"") -> Ballot:
 
 
 def terms(proposals: Sequence[Proposal], opinions: Sequence[Opinion]) -> bytes:
-    """What a ballot with these opinions says."""
+    """Packs the terms of a ballot with these opinions."""
     nomination = NominationProposed(b"", 0, 0, 0, 0, 0, "", tuple(proposals))
     return packed({at: opinion.terms for at, opinion in enumerate(opinions)}, places_of(nomination))
 
@@ -205,7 +220,10 @@ def decision(
     trigger: str | None = None,
     makes: Genesis | None = None,
 ) -> tuple[bytes, list[bytes]]:
-    """The signed pre-prepare and every member's signed commit. `makes`: the configuration of an order about that."""
+    """Builds the signed pre-prepare and every member's signed commit.
+
+    `makes`: the configuration that the order results in.
+    """
     cluster, config, ids = genesis.cluster, genesis.config, [member.id for member in genesis.members]
     why = trigger or ("interval" if order is None else "order")
     nomination = NominationProposed(cluster, config, shard, epoch, as_of, accepted_offset, why, tuple(proposals), order)

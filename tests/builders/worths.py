@@ -1,4 +1,4 @@
-"""What the salience stage says of a text's worth where nothing went before it."""
+"""The salience stage's worth of a text that has no predecessors."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import os
 from typing import Any
 
 from memquorum.core import sealing
-from memquorum.core.text.content import content
+from memquorum.core.reading.content import content
 from memquorum.core.worth import Counts, Ranks, worth_ppm
 
 
 def sealed_counts(key: bytes, text: str, memory_id: str) -> bytes:
-    """That none of its words was said."""
+    """Seals word counts in which each of the text's words is new."""
     return sealing.seal_counts(key, os.urandom(12), Counts().tell(content(text)).pack(), memory_id)
 
 
 def weighed(key: bytes, text: str, memory_id: str) -> dict[str, Any]:
-    """The fields of a score that tell of its worth."""
+    """Returns the worth fields of a score."""
     said = content(text)
     value = worth_ppm(said, Counts().tell(said))
     return {

@@ -3,7 +3,7 @@ line, against an installation that is started for them.
 
 Both are npm packages (`package-lock.json` has their versions and hashes) on the Node of a wheel, in the environment of
 `make conformance`. `excluded.toml` names the scenarios that are left out, each with its reason. `--keep` writes the
-outcome to `results.json` and into docs/mcp.md. Exit 0 where all holds.
+outcome to `results.json` and into docs/use/integrations/mcp.md. Exit 0 where all holds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.upstream import installation
 def main() -> int:
     """Runs them."""
     parser = argparse.ArgumentParser(prog="python -m tests.conformance")
-    parser.add_argument("--keep", action="store_true", help="writes the outcome to results.json and into docs/mcp.md")
+    parser.add_argument("--keep", action="store_true", help="writes the outcome to results.json and the MCP page")
     parsed = parser.parse_args()
     if not CONFORMANCE.ready:
         print("conformance: NOT RUN, its packages are not there (`make conformance` installs them)")

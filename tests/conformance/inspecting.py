@@ -1,4 +1,4 @@
-"""What the inspector's command line is asked to do, over HTTP and with the server as its child."""
+"""Calls of the inspector's command line, over HTTP and with the server as its child."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Ask = Callable[..., "CompletedProcess[str]"]
 
 
 def run(node: Node, url: str, run_dir: Path) -> dict[str, bool]:
-    """What was asked, by its name, and whether it ended as it should."""
+    """Makes each call; returns by its name whether it ended as it should."""
     child = ["-e", f"MEMQUORUM_RUN_DIR={run_dir}", "--cwd", str(ROOT)]
     child += [sys.executable, "-m", "memquorum", "mcp", "-n", "conformance"]
 

@@ -1,4 +1,4 @@
-"""What is run with the Node of `make conformance`."""
+"""Runs programs with the Node of `make conformance`."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ class Node:
         self.home, self._packages = home, CONFORMANCE.place / "npm" / "node_modules"
 
     def run(self, program: str, *arguments: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
-        """What a program printed, and its exit status. Nothing of an installation is told by the environment but
-        `variables`."""
+        """Runs a program; returns its output and its exit status.
+
+        Its environment tells nothing of an installation but `variables`.
+        """
         known = {name: value for name, value in os.environ.items() if not name.startswith("MEMQUORUM_")}
         known |= {"PATH": f"{CONFORMANCE.python.parent}:{known['PATH']}", "HOME": str(self.home), **variables}
         command = [self._packages / ".bin" / program, *arguments]
@@ -30,7 +32,7 @@ class Node:
         )
 
     def versions(self) -> dict[str, str]:
-        """Of Node and of the packages."""
+        """Returns the versions of Node and of the packages."""
         node = subprocess.run(
             [CONFORMANCE.python.parent / "node", "--version"], text=True, capture_output=True, check=True
         )

@@ -1,4 +1,4 @@
-"""How a run ended, and the part of docs/mcp.md that tells it."""
+"""The outcome of a run, and its part of docs/use/integrations/mcp.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests import ROOT
 from tests.conformance.suite import Checks
 from tests.faults.kept import write_between
 
-FILE, PAGE = Path(__file__).with_name("results.json"), ROOT / "docs" / "mcp.md"
+FILE, PAGE = Path(__file__).with_name("results.json"), ROOT / "docs" / "use" / "integrations" / "mcp.md"
 MARKS = ("<!-- conformance -->", "<!-- conformance ends -->")
 PASSED = "passed"
 _CHECKED = frozenset({"SUCCESS", "FAILURE", "WARNING"})
@@ -29,7 +29,7 @@ class Outcome:
 
     @property
     def failed(self) -> list[str]:
-        """What did not end as it should."""
+        """Returns what did not end as it should."""
         wrong = [f"{name}: {told[1:]}" for name, told in self.scenarios.items() if told.startswith("!")]
         return wrong + [what for what, right in self.inspected.items() if not right]
 
@@ -53,11 +53,11 @@ class Outcome:
         out = {name: told for name, told in self.scenarios.items() if told != PASSED}
         right = sum(self.inspected.values())
         begin = (
-            f"Of the {len(self.scenarios)} scenarios for servers of the conformance suite "
-            f"({self.versions['conformance']}, Node {self.versions['node']}), {len(ran)} run and pass: "
-            f"{', '.join(f'`{name}`' for name in ran)}. Of what the inspector's command line "
-            f"({self.versions['inspector']}) is asked over HTTP and over stdio, {right} of {len(self.inspected)} end "
-            "as they should. Left out:"
+            f"The conformance suite has {len(self.scenarios)} scenarios for servers "
+            f"({self.versions['conformance']}, Node {self.versions['node']}); {len(ran)} run and pass: "
+            f"{', '.join(f'`{name}`' for name in ran)}. The inspector's command line "
+            f"({self.versions['inspector']}) makes {len(self.inspected)} calls over HTTP and over stdio; {right} of "
+            "them end as they should. Left out:"
         )
         rows = [f"| `{name}` | {told.removeprefix('!')} |" for name, told in sorted(out.items())]
         return "\n".join((begin, "", "| scenario | why |", "| --- | --- |", *rows))
@@ -68,13 +68,13 @@ class Outcome:
         write_between(PAGE, *MARKS, self.page())
 
 
-def kept() -> Outcome:
-    """What was written down last."""
+def kept_outcome() -> Outcome:
+    """Returns the outcome that was written last."""
     return Outcome(**json.loads(FILE.read_text()))
 
 
 def judged(checks: Checks, excluded: Mapping[str, str]) -> dict[str, str]:
-    """Of each scenario how it ended."""
+    """Returns each scenario's outcome."""
     found = {name: "!is no scenario" for name in excluded if name not in checks}
     for name, counts in checks.items():
         checked = {how for how, count in counts.items() if count} & _CHECKED

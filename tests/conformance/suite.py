@@ -12,7 +12,7 @@ from tests.conformance.node import Node
 
 EXCLUDED: dict[str, str] = tomllib.loads(Path(__file__).with_name("excluded.toml").read_text())
 Checks = dict[str, Counter[str]]
-"""Of each scenario how many of its checks ended how: SUCCESS, FAILURE, WARNING, INFO or SKIPPED."""
+"""Scenario → how many of its checks ended as SUCCESS, FAILURE, WARNING, INFO or SKIPPED."""
 _BEHIND = re.compile(r"^server-(.+)-\d{4}-\d{2}-\d{2}T[\d-]+Z$")
 
 

@@ -1,16 +1,16 @@
 """The alphabet of the exploration: what members can say about one slot in views 0 and 1, and the bytes that say it.
 
-Two proposals: A holds the ballots of all four members, B leaves the last one out. What a member can *say*:
+Two proposals: A holds the ballots of all four members, B leaves the last one out. A member can *say*:
 
     ("pre-prepare" | "prepare" | "commit", view, "A" | "B")
     ("view-change" | "new-view", what)      for view 1
     ("decided", view, "A" | "B")            said to the commit worker
 
 `what` is the meaning of a view change: "none", a prepared certificate of view 0 for "A" or "B", or the proof that a
-view decided a proposal ("0A", "1B", …); of a new view it is what it obliges to. Two messages of one member with one
-meaning differ only in which votes they show, and the core asks of votes only that they are enough.
+view decided a proposal ("0A", "1B", …). The meaning of a new view is its obligation. Two messages of one member with
+one meaning differ only in the votes that they show, and the core only asks whether the votes are enough.
 
-What a member can *read* at a time, a unit:
+A member can *read* one unit at a time:
 
     ("pre-prepare", view, X)    ("new-view", what)
     ("prepares", view, X)       as many prepares of others as a certificate needs
@@ -31,7 +31,7 @@ from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.events import Message, Timer
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.consensus.slots import read_slot
-from memquorum.core.consensus.viewchange import Opening, Report, check_new_view, check_view_change
+from memquorum.core.consensus.viewchange import CheckedViewChange, Opening, check_new_view, check_view_change
 from memquorum.core.identity.messages import digest
 from memquorum.core.records import (
     BallotCast,
@@ -89,7 +89,7 @@ class Alphabet:
 
     @cached_property
     def meanings(self) -> tuple[str, ...]:
-        """Of view changes and new views."""
+        """The meanings of view changes and new views."""
         return MEANINGS if self.proofs else MEANINGS[:3]
 
     def units(self) -> Iterator[Word]:
@@ -167,21 +167,21 @@ class Alphabet:
 
     # Meanings --------------------------------------------------------------------------------------------------------
 
-    def report_means(self, report: Report) -> str:
-        """What a view change that holds means."""
+    def report_means(self, report: CheckedViewChange) -> str:
+        """Returns the meaning of a valid view change."""
         if report.last is not None:
             return f"{report.last.view}{self.letters[report.last.digest]}"
         return "none" if report.prepared is None else self.letters[report.prepared.digest]
 
     def opening_means(self, opening: Opening) -> str:
-        """What a new view that holds obliges to."""
+        """Returns the obligation of a valid new view."""
         if opening.last is not None:
             return f"{opening.last.view}{self.letters[opening.last.digest]}"
         return "none" if opening.first is None else self.letters[opening.first.digest]
 
     @cache  # noqa: B019
     def together(self, said: tuple[tuple[int, str], ...]) -> str:
-        """What the core makes of a new view with the view changes of these members and meanings."""
+        """Returns the core's reading of a new view with the view changes of these members and meanings."""
         data = self.new_view(tuple(self.view_change(member, what) for member, what in said))
         return self.opening_means(check_new_view(self.codec, self.genesis, data))
 
@@ -203,8 +203,10 @@ class Alphabet:
     # A member --------------------------------------------------------------------------------------------------------
 
     def start(self, me: int) -> ShardReplica:
-        """A member that has read its logs. Who may propose has the nomination and three ballots; others need neither
-        to check a proposal."""
+        """Starts a member that has read its logs.
+
+        A possible primary has the nomination and three ballots; others need neither to check a proposal.
+        """
         replica = ShardReplica(
             self.codec, self.genesis, shard=0, me=me, sign=self.signer(me), timings=t.Timings(), window=1
         )
@@ -219,7 +221,7 @@ class Alphabet:
         return replica
 
     def events(self, unit: Word, replica: ShardReplica, me: int) -> Sequence[t.Event]:
-        """What the core is told."""
+        """Returns the events that a unit gives the core."""
         match unit:
             case ("pre-prepare", view, letter):
                 return [_read(Message.PRE_PREPARE, self.pre_prepare(view, letter))]

@@ -1,14 +1,14 @@
 """Three honest members and a liar: every way in which their graphs (`member`) can go together.
 
-A state is where the honest members are; what they have said is there to be read, at any time, in any order, by each
-for itself: a broker that nobody trusts may show anything to anybody. The liar has said everything that it can sign and
-prove: both proposals where it is the primary, a prepare and a commit on both in each view, a view change with each
-certificate that the others' words allow, and as the primary of view 1 each new view that can be put together. What was
-once there stays there, so it need never be asked whether the liar says it now or later.
+A state has each honest member's node. Each member can read what the others have said at any time and in any order: an
+untrusted broker may show anything to anybody. The liar has said everything that it can sign and prove: both proposals
+where it is the primary; a prepare and a commit on both in each view; a view change with each certificate that the
+others' words allow; and as the primary of view 1 each new view that can be put together. Words stay readable, so the
+exploration does not distinguish whether the liar says them now or later.
 
 Checked in every state: no member breaks a rule of its own (`member`: it signs no slot twice, its decisions have their
-certificates, its view changes hold, it never halts); no two members decided differently; the commits that are there
-prove one proposal at most, and every new view that can be put together obliges to what they prove, or proves it.
+certificates, its view changes hold, it never halts); no two members decided differently; the readable commits prove one
+proposal at most, and every new view that can be put together obliges to what they prove, or proves it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.exhaustive.member import Member
 State = tuple[int, ...]
 Said = tuple[frozenset[Word], ...]
 Came = dict[State, tuple[State, int, Step] | None]
-"""Of each state the one before it, who took the step, and the step."""
+"""State → the state before it, who took the step, and the step."""
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What follows from what was said, wherever the members are: it is worked out once."""
+    """The consequences of what was said, wherever the members are: computed once."""
 
     there: frozenset[Word]
     decided: bool
@@ -107,7 +107,7 @@ class Cluster:
             )
         return found
 
-    # What is there to be read ----------------------------------------------------------------------------------------
+    # Readable messages -----------------------------------------------------------------------------------------------
 
     def _units(self, said: dict[int, frozenset[Word]]) -> Iterator[Word]:
         yield from (("timer",), ("grace",), ("ballot",))
@@ -125,7 +125,7 @@ class Cluster:
             yield from (("new-view", what) for what in shown)
 
     def _behind(self, said: dict[int, frozenset[Word]], view: int, letter: str) -> int:
-        """How many but the primary have said that they prepare."""
+        """Counts the members besides the primary that have prepared."""
         others = sum(("prepare", view, letter) in words for member, words in said.items() if member != view)
         return others + (self.liar != view)
 
@@ -133,7 +133,7 @@ class Cluster:
         return sum(("commit", view, letter) in words for words in said.values()) + 1 >= self.alphabet.quorum
 
     def _openings(self, said: dict[int, frozenset[Word]]) -> set[str]:
-        """What q view changes that are there mean together."""
+        """Returns the joint meanings of q readable view changes."""
         asks = {member: [word[1] for word in words if word[0] == "view-change"] for member, words in said.items()}
         asks[self.liar] = ["none"]
         for letter in LETTERS:
@@ -148,7 +148,7 @@ class Cluster:
                 found.add(self.alphabet.together(tuple(zip(members, meant, strict=True))))
         return found
 
-    # What must hold --------------------------------------------------------------------------------------------------
+    # Invariants ------------------------------------------------------------------------------------------------------
 
     def _broken(self, words: frozenset[Word], there: frozenset[Word]) -> str | None:
         broken = next((word[1] for word in words if word[0] == "broken"), None)
@@ -170,7 +170,7 @@ class Cluster:
     # A story ---------------------------------------------------------------------------------------------------------
 
     def _story(self, state: State, came: Came) -> list[str]:
-        """How it came to this, from the beginning."""
+        """Returns the path to a state, from the beginning."""
         path: list[tuple[State, int, Step, State]] = []
         here = came[state]
         while here is not None:

@@ -1,9 +1,9 @@
-"""A replica's state as a value, and copies of a replica: what it takes to explore the core without running it anew.
+"""A replica's state as a value, and copies of a replica, so that the exploration need not run the core again.
 
-The value is everything that a replica holds but: what it verified before (a cache), counters, what it has noted as
-evidence (it notes it once), and which timers run with what patience. The last is left out because the exploration lets
-timers fire at any time. Checkpoints are left out as well: the first comes long after the one slot. The order in which
-messages lie in a buffer is left out too: the core asks how many there are, or takes them in the order of their members.
+The value is everything in a replica except: what it verified before (a cache), counters, the evidence that it has noted
+(it notes it once), and the running timers and their patience. The timers are left out because the exploration lets them
+fire at any time. Checkpoints are left out as well: the first comes long after the one slot. The order of messages in a
+buffer is left out too: the core counts them, or takes them in the order of their members.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def copied(replica: ShardReplica) -> ShardReplica:
     return found
 
 
-# What of a replica changes; all else is shared by its copies.
+# The parts of a replica that change; its copies share all else.
 _CHANGES = frozenset((dict, list, set, Counter, *_OURS))
 
 

@@ -1,11 +1,11 @@
-"""A member's graph without what adds nothing: the others cannot tell the two apart.
+"""A member's graph without redundant steps: the other members cannot tell the two apart.
 
-Nodes are where a member is, steps what it reads and then says. One node *covers* another where both have said the
-same and each step of the other is matched: by one that says the same, needs nothing else, and leads to a node that
-covers the other's next. What is there to be read stays there, so whatever the other can come to say, the first can. A
-step is left out where another of its node says the same, needs no more, and leads to a node that covers; nodes that
-have said and do the same are one. Steps lead only onward, since a word is said once: so this can be asked of one node
-after the other, from the last.
+A node is a member's state; a step is what it reads and then says. One node *covers* another where both have said the
+same and each step of the other is matched: by a step that says the same, needs nothing else, and leads to a node that
+covers the other's next. Words stay readable, so the first can say whatever the other can. A step is left out where
+another step of its node says the same, needs no more, and leads to a node that covers; nodes that have said and do the
+same are one. Steps lead only onward, since a word is said once: so the nodes can be compared one after the other, from
+the last.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Said = frozenset[Word]
 
 
 class Step(Struct, frozen=True):
-    """What is read, in this order; what is said then; the node after it."""
+    """A step: the units read, in this order; the words said then; the node after it."""
 
     reads: Words
     says: Words
@@ -62,7 +62,7 @@ class Graph:
 
     @property
     def count(self) -> int:
-        """How many steps there are."""
+        """Counts the steps."""
         return sum(len(steps) for steps in self.steps.values())
 
     def _needed(self, steps: list[Step]) -> list[Step]:

@@ -1,18 +1,17 @@
-"""What one member can come to do: its every state, explored on the real core.
+"""The reachable states of one member, explored on the real core.
 
-A member knows the others by what it reads alone. So its states are explored apart from theirs, with every unit readable
-at any time, in any order (`Member.explore`). Of these states there are many, since most of what is read lies in a
-buffer until something else makes it count. The others see only what a member *says*. So each run is followed by a
-*shadow*: the run that reads only what was needed for what was said, as late as possible. When the run says something,
-the shadow catches up: it reads those of the units left out that it takes to say the same, in the same order, found by
-leaving out one after another. Where it takes all of them, the shadow is the run itself. The shadow thus says what the
-run says, in the same order, out of units that the run had read by then: whatever the others can see of any run they
-can see of its shadow. The shadows make a small graph, and the cluster is explored with that (`cluster`).
+A member knows the others only by what it reads. So its states are explored apart from theirs, with every unit readable
+at any time, in any order (`Member.explore`). These states are many, since most units lie in a buffer until something
+else makes them count. The others see only what a member *says*. So each run is followed by a *shadow*: the run that
+reads only the units needed for its words, as late as possible. When the run says something, the shadow catches up: of
+the units left out it reads those needed to say the same, in the same order, found by leaving out one after another. If
+it needs all of them, the shadow is the run itself. The shadow thus says what the run says, in the same order, out of
+units that the run had read by then: whatever the others can see of any run they can see of its shadow. The shadows make
+a small graph, and the cluster is explored with that (`cluster`).
 
-Two units are read only when they count, by what the core's text says: votes on a proposal lie in buffers that nothing
-but the rule that counts them looks at, so too few of them are as good as none, and prepares are counted only while
-their proposal is the one at hand. `test_reachable` reads single messages in random orders and asks that everything
-that was said is in the graph.
+Two units are read only when they count, by the core's source. Votes on a proposal lie in buffers that only the rule
+that counts them reads, so too few of them have no effect. Prepares are counted only while their proposal is the current
+one. `test_reachable` reads single messages in random orders and checks that everything that was said is in the graph.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ class Member:
 
     @property
     def states(self) -> int:
-        """How many were found."""
+        """Counts the states that were found."""
         return len(self._replicas)
 
     def explore(self) -> None:
@@ -76,7 +75,7 @@ class Member:
         self.graph = Graph(dict(enumerate(self.said)), self._steps).pruned()
 
     def _catch_up(self, shadow: int, pending: Words, unit: Word, says: Words, after: int) -> tuple[int, Words]:
-        """Where the shadow is when it has said this, and what it has left out still."""
+        """Returns the shadow's state after it has said this, and what it still leaves out."""
         needed, to = pending, self._saying(shadow, (*pending, unit), says)
         if to is None:
             needed, to = pending, after
@@ -94,7 +93,7 @@ class Member:
         return to, tuple(each for each in pending if each not in needed)
 
     def _saying(self, state: int, reads: Words, says: Words) -> int | None:
-        """Where reading all this leads, if exactly this is said at its end and nothing before."""
+        """Returns the state after these reads, if exactly this is said at the end and nothing before."""
         for unit in reads[:-1]:
             state, said = self.read(state, unit)
             if said:
@@ -152,7 +151,7 @@ class Member:
         for unit in self._units:
             match unit:
                 case ("pre-prepare", view, _):
-                    # Nobody can sign in another's name.
+                    # No member can sign in another's name.
                     readable = first and (view != self.me or ("pre-prepare", *unit[1:]) in said)
                 case ("prepares", view, letter):
                     readable = first and self._at_hand(replica, view, letter)

@@ -17,12 +17,14 @@ from tests.exhaustive.alphabet import DECIDED, LETTERS, VIEWS, N, Word
 from tests.exhaustive.member import Member
 
 Single = tuple[Word, t.Event]
-"""What it is, for `Read.units`, and the event: (kind, member, view, letter), (kind, member, what) or a unit."""
+"""A message as a word, for `Read.units`, and its event: (kind, member, view, letter), (kind, member, what)
+or a unit.
+"""
 
 
 @dataclass
-class Read:
-    """What a member has read so far."""
+class ReadMessages:
+    """The messages that a member has read so far."""
 
     member: Member
     words: set[Word] = field(default_factory=set)
@@ -82,11 +84,11 @@ def pool(member: Member, letter: str) -> list[Single]:
 
 
 def run(member: Member, seed: int) -> tuple[list[Word], list[frozenset[Word]]]:
-    """What a member says to a random order of random messages, and what it had read when it said each word."""
+    """Returns a member's words after a random order of random messages, and the units it had read at each word."""
     dice = Random(seed)
     everything = pool(member, dice.choice(LETTERS))
     todo = dice.sample(everything, dice.randint(8, len(everything)))
-    replica, read = member.alphabet.start(member.me), Read(member)
+    replica, read = member.alphabet.start(member.me), ReadMessages(member)
     words: list[Word] = []
     there: list[frozenset[Word]] = []
     while todo:
@@ -105,7 +107,9 @@ def run(member: Member, seed: int) -> tuple[list[Word], list[frozenset[Word]]]:
 
 
 def _new(word: Word, known: set[Word]) -> set[Word]:
-    """Of view changes a member's first counts; what a later one proves of decisions counts all the same."""
+    """Returns the new word: only a member's first view change counts; the decisions that a later one proves
+    count too.
+    """
     first = word[0] != "view-change" or not any(w[:2] == word[:2] and w[0] == word[0] for w in known)
     return {word} if first else {("proof of", *word[1:])}
 

@@ -1,34 +1,35 @@
-"""The tally over every certificate there can be, for four and for seven members (DESIGN 11).
+"""The tally over every possible certificate, for four and for seven members (DESIGN 11).
 
-A certificate holds, of each member, no ballot, or one that says no or yes; N−f of them at least. That is every pattern
-of honest opinions, every lie of f members and every choice of the primary at once: an honest ballot is what its member
-thinks, a liar's is anything, and the primary picks whose to show. So what holds for every certificate and every set of
-liars holds for all of these together, also where a liar shows two ballots to two certificates. A promotion has a gate
-of its own; a yes for it is strong, or weak: contradicted by what the member saw lately. To supersede or to overrule, a
-weak yes is one of a low score, which counts for as much of its voice.
+A certificate holds at least N−f ballots, each a no or a yes; a member may have none. That covers every pattern of
+honest opinions, every lie of f members and every choice of the primary at once: an honest ballot is its member's
+opinion, a liar's is anything, and the primary picks the ballots to show. So a rule that holds for every certificate and
+every set of liars holds for all of these together, also where a liar shows two ballots to two certificates. A promotion
+has a gate of its own; a yes for it is strong, or weak: contradicted by what the member saw lately. To supersede or to
+overrule, a weak yes is one of a low score, which counts for as much of its voice.
 
 Claimed and checked, for weights of which the f heaviest stay below a third:
 
-1. What is forgotten or promoted has a majority of the honest members behind it, in number and in weight; what is
-   superseded or overruled, in number.
+1. Forgetting and promoting take a majority of the honest members, in number and in weight; superseding and overruling,
+   in number.
 2. Leaving a ballot out, or turning a yes into a no, never decides what was kept.
 3. A certificate that decides and one in which q members say no have more than f members who signed both.
-4. Where no member signs two ballots, of two certificates that end differently the one that keeps leaves out a yes of
-   the other, and the one with the ballots of both decides.
-5. Where all honest members say yes, their ballots are shown and they have the share of the weight that the kind asks
-   for, no liar prevents it. To forget takes two thirds, which they always have. To promote takes 67 hundredths, which
-   they have unless the liars hold nearly a third: then f heavy members can delay a promotion for as long as they like.
+4. If no member signs two ballots and two certificates end differently, the one that keeps leaves out a yes of the
+   other, and one with the ballots of both decides.
+5. No liar prevents an outcome if all honest members say yes, their ballots are shown and they have the share of the
+   weight that the kind asks for. Forgetting takes two thirds, which they always have. Promoting takes 67 hundredths,
+   which they have unless the liars hold nearly a third: then f heavy members can delay a promotion for as long as they
+   like.
 
-To restore takes less, f+1 members and a third of the weight, since another vote undoes it. So the second and the fourth
-hold, and of the others:
+Restoring takes less, f+1 members and a third of the weight, since another vote undoes it. So the second and the fourth
+hold, and in place of the others:
 
-6. What is restored has an honest member behind it; liars alone restore nothing.
-7. What all honest members want back comes back, whoever lies, and whosever ballots the primary leaves out: nobody
-   delays it while the key's time runs.
+6. A restored memory has an honest member behind it; liars alone restore nothing.
+7. A memory that all honest members want back is restored, however members lie, and whichever ballots the primary leaves
+   out: nobody delays it while the key's time runs.
 8. Members with more than a third of the weight, who could have prevented a forgetting, can undo it.
 
 Not claimed: that two certificates end the same way. A primary that leaves a yes out, or a liar that says yes here and
-no there, can make one keep what another would forget. That delays, and which of the two counts is PBFT's to say.
+no there, can make one keep what another would forget. This delays, and PBFT decides which of the two counts.
 """
 
 from __future__ import annotations

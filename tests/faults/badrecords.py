@@ -1,7 +1,7 @@
-"""What strangers send, mixed into good traffic by a seed: every kind with the end that it must meet.
+"""Records of strangers, mixed into good traffic by a seed: every kind with its expected end.
 
-`traffic(seed, count)` is a stream of publications. Kinds whose end depends on chance (flipped bits) say so: those must
-end somewhere, once.
+`traffic(seed, count)` is a stream of publications. Kinds whose end depends on chance (flipped bits) are marked: those
+must end somewhere, once.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _avro_with_bad_utf8(m: Maker) -> Publication:
 
 @kind(BAD)
 def _wrong_schema(m: Maker) -> Publication:
-    strange = [ClockRequested(START), AccessRecorded("a", ids.memory_id("n", "e")), _entry()]
+    strange = [ClockRequested(START), AccessRecorded("a", (ids.memory_id("n", "e"),)), _entry()]
     return m.bad("wrong schema", m.codec.encode(m.dice.choice(strange)), "wrong_record")
 
 
@@ -291,7 +291,7 @@ def _far_over_a_megabyte(m: Maker) -> Publication:
 
 @kind(BAD, seldom=1_000)
 def _bomb(m: Maker) -> Publication:
-    # Some kilobytes on the way, megabytes in whoever unpacks it.
+    # Some kilobytes on the wire, megabytes when unpacked.
     value = json.dumps(m.episode(content="x" * 8_000_000)).encode()
     return Publication("bomb", topics.EPISODES, value, TURNED_AWAY, packed=m.dice.choice(["gzip", "zstd", "lz4"]))
 
@@ -310,7 +310,7 @@ def _kafka_time_in_the_future(m: Maker) -> Publication:
 @kind(BAD)
 def _bad_memory_id(m: Maker) -> Publication:
     memory = m.dice.choice(["", "x", "0" * 36, ids.memory_id("n", "e").replace("-", ""), "../../etc/passwd", "\0" * 36])
-    return m.bad("bad memory id", {"agent": "a", "memory_id": memory}, "bad_id", "memory_id", topic=topics.ACCESSES)
+    return m.bad("bad memory id", {"agent": "a", "memory_ids": [memory]}, "bad_id", "memory_ids", topic=topics.ACCESSES)
 
 
 @kind(BAD)

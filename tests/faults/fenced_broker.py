@@ -1,11 +1,10 @@
-"""A single broker stands still for longer than its session, and clients look for their brokers as it wakes.
+"""Lets a single broker stand still for longer than its session, while clients look for their brokers as it wakes.
 
     python -m tests.faults.fenced_broker [--clients 24] [--rounds 12] [--plain]
 
-In some rounds the broker, fenced until it is let in again, names no brokers, and clients of librdkafka 2.10 and later
-let go of the one they knew: they poll, report nothing, and get no partitions any more. `--plain` shows just that.
-Without it each is a client of `workers.kafka.reach`, which ends itself with BrokersLost; the next client in its place
-works.
+In some rounds the broker, fenced until it registers again, names no brokers. Clients of librdkafka 2.10 and later then
+drop the one they knew: they poll, report nothing, and get no partitions any more. `--plain` shows just that. Without it
+each is a client of `workers.kafka.reach`, which ends itself with BrokersLost; the next client in its place works.
 Prints for each round how many had no partitions 15 s after the broker woke; exits with 1 if there were any.
 Loaded cores make the moment longer: beside two busy processes the third round mostly shows it.
 """
@@ -28,8 +27,8 @@ from pathlib import Path
 import confluent_kafka
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from infra import topics
-from infra.embedded.kafka import Kafka
+from infra import topic_files
+from infra.embedded.kafka_broker import Kafka
 from memquorum import topics as names
 from workers.kafka import loop
 from workers.kafka.reach import BrokersLost, ReachingConsumer
@@ -86,7 +85,7 @@ def main() -> int:
     kind = Consumer if args.plain else ReachingConsumer
     print(f"librdkafka {confluent_kafka.libversion()[0]}, {kind.__name__}, {args.clients} clients", flush=True)
     with tempfile.TemporaryDirectory() as folder, Kafka(Path(folder)) as kafka:
-        topics.ensure(kafka.bootstrap, 4)
+        topic_files.ensure(kafka.bootstrap, 4)
         settings = {
             **{"bootstrap.servers": kafka.bootstrap, "auto.offset.reset": "earliest", "enable.auto.commit": False},
             **{"session.timeout.ms": 6000, "socket.timeout.ms": 4000, "group.instance.id": "one", "logger": _SILENT},

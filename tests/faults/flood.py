@@ -26,7 +26,7 @@ from confluent_kafka import KafkaError, Message, Producer
 from rich.console import Console
 from rich.table import Table
 
-from infra import genesis, settings, supervisor
+from infra import genesis, run_folder, settings, supervisor
 from infra.settings import Settings
 from memquorum import topics
 from memquorum.core import ids
@@ -45,7 +45,7 @@ from workers.kafka.strangers import Strangers
 
 Place = tuple[str, int, int]
 """Topic, partition, offset."""
-# What becomes of a good episode; another outcome (unscored, unreadable) is a loss.
+# The outcomes of a good episode; another one (unscored, unreadable) is a loss.
 OUTCOMES = {"stored", "reinforced", "below_threshold", *EVENTS}
 _ASSESSED = {"assessed", "unfounded"}
 
@@ -65,7 +65,7 @@ class Sent:
 
 @dataclass(slots=True)
 class Found:
-    """What stands in topics and store after a flood. Events: (namespace, event id) → (outcome, content)."""
+    """The contents of topics and store after a flood. Events: (namespace, event id) → (outcome, content)."""
 
     refused: dict[Place, IntakeRefused]
     refused_times: Counter[Place]
@@ -79,7 +79,7 @@ class Found:
 
 @dataclass(slots=True)
 class Report:
-    """What came of a flood. `problems` is empty if every record met its end and no process died."""
+    """The result of a flood. `problems` is empty if every record met its end and no process died."""
 
     sent: list[Sent]
     problems: list[str]
@@ -129,7 +129,7 @@ def publish(bootstrap: str, publications: Iterable[Publication]) -> list[Sent]:
     for publication in publications:
         one = Sent(publication)
         sent.append(one)
-        # What the broker turns away takes its whole batch along, so it travels alone.
+        # A record that the broker rejects fails its whole batch, so it travels alone.
         alone = publication.end == TURNED_AWAY
         key = (publication.packed, alone)
         if key not in producers:
@@ -225,7 +225,7 @@ def _read(running: Settings, wanted: Iterable[str], shards: int) -> Iterator[tup
 
 
 def account(sent: list[Sent], found: Found) -> list[str]:
-    """What is not as it must be, a line each."""
+    """Returns the problems of a flood, a line each."""
     problems = [f"{one.publication.kind} at {one.place}: {said}" for one in sent if (said := wrong(one, found))]
     published = {one.place for one in sent if one.place is not None}
     problems += [f"a dead letter of {place}, where nothing stands" for place in found.refused.keys() - published]
@@ -249,7 +249,7 @@ def account(sent: list[Sent], found: Found) -> list[str]:
 
 
 def _content(publication: Publication) -> str | None:
-    """What a JSON episode says."""
+    """Returns a JSON episode's content."""
     if publication.topic != topics.EPISODES:
         return None
     try:
@@ -264,7 +264,7 @@ def _agent(publication: Publication) -> str:
 
 
 def wrong(one: Sent, found: Found) -> str | None:
-    """What is wrong with the end that a publication met; None if nothing."""
+    """Returns what is wrong with a publication's end; None if nothing."""
     expected = one.publication
     if expected.end == TURNED_AWAY or one.place is None:
         turned = one.error is not None and not one.error.retriable()
@@ -282,7 +282,7 @@ def wrong(one: Sent, found: Found) -> str | None:
     if expected.topic == topics.FEEDBACK:
         assert expected.event is not None
         became = found.events.get((expected.event[0], str(expected.event[1])), ("no outcome", None))[0]
-        # A task and what is said of it lie in two topics: what overtakes its task speaks of none.
+        # A task and its feedback are in two topics: feedback that overtakes its task is unfounded.
         return None if became in (_ASSESSED if expected.kind == "feedback of a task" else {"unfounded"}) else became
     if expected.topic == topics.ACCESSES:
         value = json.loads(expected.value or b"")
@@ -299,7 +299,7 @@ def wrong(one: Sent, found: Found) -> str | None:
 
 def processes(running: Settings) -> dict[str, dict[str, Any]]:
     """The fleet's processes, as pids.json has them."""
-    found: dict[str, dict[str, Any]] = supervisor.read_pids(running.run_dir)["processes"]
+    found: dict[str, dict[str, Any]] = run_folder.read_pids(running.run_dir)["processes"]
     return found
 
 

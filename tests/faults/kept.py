@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parent / "results"
 
 
 def machine() -> dict[str, Any]:
-    """What a figure depends on: processor, cores, memory, versions, and the commit that ran."""
+    """Returns what a figure depends on: processor, cores, memory, versions, and the commit that ran."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
@@ -62,9 +62,10 @@ def _mib(kib: int) -> float:
 
 
 def keep(file: Path, what: dict[str, Any]) -> None:
-    """Writes the machine and `what` as JSON."""
+    """Writes the machine and `what` as JSON, a name a line."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps({"machine": machine(), **what}, indent=1) + "\n", encoding="utf-8")
+    lines = (f"{json.dumps(name)}: {json.dumps(value)}" for name, value in {"machine": machine(), **what}.items())
+    file.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 def write_between(page: Path, begin: str, end: str, made: str) -> None:

@@ -15,8 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from infra import topics
-from infra.embedded.kafka import Kafka
+from infra import topic_files
+from infra.embedded.kafka_broker import Kafka
 from memquorum.core.identity.membership import load
 from memquorum.schema_files import load_codec
 from tests.builders.genesis import make_bytes
@@ -52,7 +52,7 @@ class Chaos:
             del self.down[member]
 
     def check(self) -> None:
-        """Nobody ends but by being killed."""
+        """Checks that members end only by being killed."""
         for member, process in self.fleet.processes.items():
             assert member in self.down or process.is_alive(), f"member {member} ended with {process.exitcode}"
 
@@ -61,7 +61,7 @@ def main(seconds: float, seed: int) -> None:
     content, dice = make_bytes(agents={f"agent-{i}": i for i in MEMBERS}), random.Random(seed)
     genesis, codec = load(content), load_codec()
     with tempfile.TemporaryDirectory() as folder, Kafka(Path(folder) / "kafka") as server:
-        topics.ensure(server.bootstrap, genesis.shards)
+        topic_files.ensure(server.bootstrap, genesis.shards)
         world, decisions = World(server.bootstrap, genesis, codec), Decisions(server.bootstrap, genesis, codec)
         fleet = Replicas(server.bootstrap, content, Path(folder))
         try:

@@ -1,7 +1,7 @@
-"""The faults: what is done to an installation that runs, each as data with a function.
+r"""The faults of a running installation, each as data with a function.
 
 A fault's function returns when the fault is over: at the kill, at the SIGCONT, when the disk has room again, when the
-second process is gone. What it returns is told beside the recovery time. The supervisor is told nothing.
+second process is gone. Its result is reported beside the recovery time. The supervisor is not told.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from infra import supervisor
+from infra import run_folder
 from infra.embedded.processes import spawn, stop
 from infra.settings import Settings
 from tests import ROOT
@@ -68,12 +68,12 @@ class Site:
         """The process of that name, waited for while it is being started again."""
         deadline = time.monotonic() + _PATIENCE_S
         while True:
-            described = supervisor.read_pids(self.running.run_dir).get("processes", {}).get(name, {})
+            described = run_folder.read_pids(self.running.run_dir).get("processes", {}).get(name, {})
             if described.get("pid") is not None and Path(f"/proc/{described['pid']}").exists():
                 return int(described["pid"])
             if time.monotonic() > deadline:
                 raise NotAsExpected(f"{name} is {described.get('state', 'unknown')} and was not started again")
-            time.sleep(0.05)  # pids.json says nothing by itself
+            time.sleep(0.05)  # pids.json gives no notice
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def _second_commit(site: Site) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _second(site: Site, *role: str) -> Iterator[subprocess.Popen[bytes]]:
-    command = [sys.executable, "-m", "infra", "run", *role, "--run-dir", str(site.running.run_dir)]
+    command = [sys.executable, "-m", "infra", "admin", "fleet", "run", *role, "--run-dir", str(site.running.run_dir)]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("MEMQUORUM_")}
     process = spawn(command, _second_log(site, role[0]), by=signal.SIGKILL, env=environment, cwd=ROOT)
     try:
@@ -216,7 +216,7 @@ class Disk:
         """Leaves no page."""
         found = os.statvfs(self.folder)
         used = (found.f_blocks - found.f_bfree) * found.f_frsize
-        # What is written meanwhile makes the kernel refuse a size below it: then a little more.
+        # A write in the meantime makes the kernel refuse a size below it: then a little more.
         for more in range(0, 64 << 20, 64 << 10):
             if self._run("mount", "-o", f"remount,size={used + more}", str(self.folder)):
                 return

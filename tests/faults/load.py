@@ -1,7 +1,7 @@
-"""A steady load on an installation: episodes and accesses under known event ids, bad records, time, searches.
+r"""A steady load on an installation: episodes and accesses under known event ids, bad records, time, searches.
 
 Publishing is idempotent and waits for all acknowledgements without an end, so that an outage delays and never drops.
-What was handed over, and where it landed, is kept: `unsettled` and `sums` account for it.
+The published records and their offsets are kept: `unsettled` and `sums` account for them.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ _TASKS_OF_A_LESSON = 4
 # So many episodes say what is beyond any rule besides, and so long a content may be.
 _POISONED, _LONGEST = 0.02, 60_000
 _SENT_MOST = 5
-# What a good episode or access may become; another outcome (unscored, unreadable) is a loss.
+# The outcomes of a good episode or access; another one (unscored, unreadable) is a loss.
 _GOOD = {"stored", "reinforced", "below_threshold", "accessed", "assessed", *EVENTS}
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """How much a second, and how far a tick moves time."""
+    """The load per second, and how far a tick moves time."""
 
     episodes: float = 8.0
     accesses: float = 3.0
@@ -63,7 +63,10 @@ class Rates:
 
 @dataclass(slots=True)
 class Book:
-    """What was handed to the producer. Everything good is in `given`; what the broker has confirmed, in `kept`."""
+    """The records handed to the producer.
+
+    All good ones are in `given`; those that the broker has confirmed are in `kept`.
+    """
 
     given: dict[Event, float] = field(default_factory=dict)
     kept: dict[Event, float] = field(default_factory=dict)
@@ -74,7 +77,7 @@ class Book:
     sent_again: int = 0
     answers: Counter[str] = field(default_factory=Counter)
     used: int = 0
-    # Accesses that searches may have published besides: their answer was late, or said that it did not know.
+    # Uses that searches may have published besides, one each: their answer was late, or said that it did not know.
     unsure: int = 0
     answered_at: float = 0.0
 
@@ -199,7 +202,7 @@ class Load:
         namespace, of = self._dice.choice(self._recent)
         event = (namespace, self._fresh())
         memory_id = ids.memory_id(namespace, of)
-        fields = {"namespace": namespace, "event_id": event[1], "agent": "planner", "memory_id": memory_id}
+        fields = {"namespace": namespace, "event_id": event[1], "agent": "planner", "memory_ids": [memory_id]}
         self._send(topics.ACCESSES, json.dumps(fields).encode(), event, self._key())
 
     def _task(self) -> None:
@@ -216,7 +219,7 @@ class Load:
         self._send(topics.TASKS, json.dumps(fields).encode(), event, self._key())
 
     def _feedback(self) -> None:
-        """What is said of a task that the broker has: behind it, feedback counts."""
+        """Publishes feedback on a task that the broker has: feedback counts only behind its task."""
         with self._lock:
             there = next((event for event in (*self._silent, *self._tasks) if event in self.book.kept), None)
         if there is None:
@@ -233,9 +236,10 @@ class Load:
         self._send(topics.FEEDBACK, json.dumps(fields).encode(), event, self._key())
 
     def _lesson(self) -> None:
-        """A lesson, and finished tasks that bear it out: it is tried, voted on, and has a general form at last.
+        r"""Publishes a lesson, and finished tasks that confirm it: it is tried, voted on, and gets a general form at
+        last.
 
-        Of every third the tasks state nothing, and what is said of it is their evidence.
+        The tasks of every third lesson state nothing: their feedback is the evidence.
         """
         namespace, event_id = self._dice.choice(self._taught), self._fresh()
         named = self._number, self._dice.randrange(10, 60)
@@ -309,14 +313,14 @@ class Load:
                 try:
                     answer = client.post("/search", json=asked, params={"confirm": confirmed})
                 except httpx.TransportError as error:
-                    self.book.unsure += asked["k"]
+                    self.book.unsure += 1
                     self._told(type(error).__name__)
                     continue
                 if answer.status_code == 200:
                     found = answer.json()
                     sure = confirmed and "warning" not in found
-                    self.book.used += found["used"] if sure else 0
-                    self.book.unsure += 0 if sure or asked["peek"] else len(found["hits"])
+                    self.book.used += bool(found["used"]) if sure else 0
+                    self.book.unsure += 0 if sure or asked["peek"] else bool(found["hits"])
                     self.book.answered_at = began
                 self._told(str(answer.status_code))
 
@@ -328,7 +332,10 @@ class Load:
     # Accounting ----------------------------------------------------------------------------------------------------
 
     def sums(self) -> tuple[dict[str, int], list[str]]:
-        """What was published and what became of it; what is wrong with it, a line each. The line must be at rest."""
+        """Returns the sums of what was published and of its outcomes; and the problems, a line each.
+
+        The fleet must be at rest.
+        """
         book, seen, found = self.book, self._witness.seen, find(self._running)
         problems = list(book.errors)
         mine = {event: found.events.get(event, ("nothing", None))[0] for event in book.given}
@@ -336,8 +343,9 @@ class Load:
         problems += [f"{event} was never confirmed" for event in book.given.keys() - book.kept.keys()]
         refused = found.refused.keys()
         problems += [f"the bad record at {place} was not refused" for place in book.bad - refused]
-        # What intake let in and was killed before it noted that comes to it again. By then the key of what it said may
-        # be destroyed, or a later tick let in: it then has its outcome, and a letter of the second delivery besides.
+        # Intake reads a record again that it accepted before it was killed and had noted that. By then the key of its
+        # content may be destroyed, or a later tick accepted: it then has its outcome, and a dead letter of the second
+        # delivery besides.
         again = {p for p in refused - book.bad if let_in_before(found, p)}
         problems += [f"{place} was refused: {found.refused[place].detail}" for place in refused - book.bad - again]
         with psycopg.connect(self._running.memory_dsn) as connection:

@@ -60,7 +60,7 @@ class Publication(Struct, frozen=True):
 
 @dataclass(slots=True)
 class Maker:
-    """What the kinds share: the dice, a number for names that must not repeat, and the codec."""
+    """Tools that the kinds share: the dice, a number for names that must not repeat, and the codec."""
 
     dice: Random
     cluster: bytes
@@ -117,7 +117,7 @@ class Maker:
 
 Make = Callable[[Maker], Publication | tuple[Publication, ...]]
 GOOD: dict[str, Make] = {}
-# Of so many publications of its side, one is of this kind; the others share the rest.
+# One publication in so many of its side is of this kind; the others share the rest.
 SELDOM: dict[str, int] = {}
 
 
@@ -207,7 +207,7 @@ def _as_long_as_may_be(m: Maker) -> Publication:
 def _access_to_nothing(m: Maker) -> Publication:
     namespace, event_id = m.dice.choice(NAMESPACES), m.fresh()
     value = {
-        "namespace": namespace, "event_id": event_id, "agent": "a", "memory_id": ids.memory_id(namespace, "no such")
+        "namespace": namespace, "event_id": event_id, "agent": "a", "memory_ids": [ids.memory_id(namespace, "no such")]
     }  # fmt: skip
     return Publication("access to nothing", topics.ACCESSES, json.dumps(value).encode())
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from infra import status, supervisor
+from infra import run_folder, status
 from infra.settings import Settings
 from memquorum.telemetry import metrics
 
@@ -44,12 +44,12 @@ def raising(run_dir: Path, word: str) -> Iterator[None]:
 
 
 def failed(running: Settings) -> dict[str, int]:
-    """How often rules have failed, by the process that tells of it."""
+    """Counts the failures of rules in each process that reports them."""
     told = {name: int(one.total(metrics.FAILED_RULES.name)) for name, one in status.scrapes(running).items()}
     return {name: count for name, count in told.items() if count}
 
 
 def starts(running: Settings) -> dict[str, int]:
-    """How often each process was started."""
-    processes = supervisor.read_pids(running.run_dir)["processes"]
+    """Counts the starts of each process."""
+    processes = run_folder.read_pids(running.run_dir)["processes"]
     return {name: one["starts"] for name, one in processes.items() if "starts" in one}

@@ -13,7 +13,7 @@ BACK_ENDS = "postgres back ends"
 
 
 def resident(pid: int) -> int:
-    """A process's resident memory in KiB; 0 if there is none."""
+    """Returns a process's resident memory in KiB; 0 if there is no process."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except (FileNotFoundError, ProcessLookupError):
@@ -22,7 +22,7 @@ def resident(pid: int) -> int:
 
 
 def of_children(pid: int) -> int:
-    """What a process's children hold for themselves alone, in KiB: Postgres's back ends share the rest."""
+    """Returns the private memory of a process's children in KiB: Postgres's back ends share the rest."""
     total = 0
     try:
         for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():

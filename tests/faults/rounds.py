@@ -1,6 +1,6 @@
-"""Rounds of faults: an installation under load, one fault after the other, and after each the wait until all is well.
+r"""Rounds of faults: an installation under load, one fault after the other, and after each the wait for recovery.
 
-Recovery is measured from the end of a fault to the moment at which everything that was handed over until then is in the
+Recovery is measured from the end of a fault to the moment at which everything that was published until then is in the
 journal, every epoch that was open then is decided, every process works and a search is answered again.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
-from infra import checks, genesis, roles, settings, supervisor
+from infra import checks, genesis, roles, run_folder, settings, supervisor
 from infra.settings import Settings
 from memquorum.core.policy import UNCAPPED
 from memquorum.schema_files import load_codec
@@ -30,7 +30,7 @@ LIMIT_S = 15.0
 # Within so many seconds every shard has opened a new epoch by itself and decided it: without a fault some 10.
 EPOCHS_S = 60.0
 LATE = "not well in time"
-# How long a wait goes on beyond the limit before the round is given up.
+# The time beyond the limit after which a wait gives up the round.
 _GIVE_UP_S = 120.0
 _LOOK_S = 0.5
 # Decisions fall every few seconds, and keys are destroyed while it runs.
@@ -61,7 +61,7 @@ class Met:
 
 @dataclass
 class Round:
-    """What runs, what loads it and who watches."""
+    """The installation, its load and its witness."""
 
     site: Site
     load: Load
@@ -104,7 +104,7 @@ def strike(on: Round, fault: Fault, epochs: bool = True) -> Met:
     # A record for every shard besides: where nothing happens to be under way, an outage would not show.
     on.load.probe()
     handed, opened = on.load.handed(), on.witness.open()
-    # Asked at the same time: what was decided before the fault ended says nothing of what comes after.
+    # Read at the same time: decisions before the end of the fault prove nothing about recovery.
     decided = dict(on.witness.seen.decided)
     recovered = _wait(on, lambda: _missing(on, handed, opened, ended), ended)
     if recovered > LIMIT_S:
@@ -132,7 +132,7 @@ def _wait(on: Round, left: Callable[[], str], since: float) -> float:
 
 
 def _missing(on: Round, handed: set[Event], opened: Epochs, ended: float) -> str:
-    """What has not recovered; empty where nothing is left."""
+    """Describes what has not recovered; empty where nothing is left."""
     events = on.witness.missing(handed)
     if events:
         return f"{len(events)} records not journalled, among them {min(events)}"
@@ -154,7 +154,7 @@ def _stalled(on: Round, decided: Epochs) -> str:
 
 
 def _down(running: Settings) -> list[str]:
-    found = supervisor.read_pids(running.run_dir).get("processes")
+    found = run_folder.read_pids(running.run_dir).get("processes")
     if not found:
         return ["supervisor"]
     return [n for n, p in found.items() if p["pid"] is None or not Path(f"/proc/{p['pid']}").exists()]
@@ -175,7 +175,7 @@ def rest(on: Round, patience_s: float = 60.0) -> float:
 
 
 def check(on: Round) -> tuple[dict[str, Any], list[str]]:
-    """Brings the line to rest and checks everything: sums, audit, rebuild. What was found, and what is wrong."""
+    """Brings the fleet to rest and checks everything: sums, audit, rebuild. Returns the figures and the problems."""
     found: dict[str, Any] = {"rest_s": round(rest(on), 2)}
     sums, problems = on.load.sums()
     found["sums"] = sums

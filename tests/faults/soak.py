@@ -30,7 +30,7 @@ from typing import Any
 
 from infra.embedded.jars import KAFKA
 from infra.embedded.postgres import BINARIES
-from infra.supervisor import read_pids
+from infra.run_folder import read_pids
 from tests.faults import library, rounds
 from tests.faults.library import FAULTS
 from tests.faults.load import Rates
@@ -84,8 +84,11 @@ def soak(
 
 @contextmanager
 def favoured(on: Round, wanted: bool) -> Iterator[None]:
-    """On a machine that others use too: gives the installation's processes more of it. Linux shares out by sessions
-    first, of which every process of ours has its own, so that being nice on the command line says nothing to them."""
+    """Gives the installation's processes a larger share of a machine that others use too.
+
+    Linux shares by sessions first, and each of our processes has its own, so `nice` on the command line has no effect
+    on them.
+    """
     over = threading.Event()
 
     def favour() -> None:
@@ -143,7 +146,7 @@ def summary(faults: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 def machine() -> dict[str, Any]:
-    """Where it ran, and with what."""
+    """Describes the machine and the versions."""
     model = next((x.partition(":")[2].strip() for x in _lines("/proc/cpuinfo") if x.startswith("model name")), "?")
     memory = next((int(x.split()[1]) for x in _lines("/proc/meminfo") if x.startswith("MemTotal")), 0)
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)

@@ -83,7 +83,7 @@ class Forgery(Struct, frozen=True):
 
 
 class Seen(Struct, frozen=True):
-    """What the stranger has read: a record, as it stood in its partition."""
+    """A record that the stranger has read, with its partition."""
 
     topic: str
     partition: int
@@ -227,7 +227,7 @@ def _foreign(running: Settings, made: Genesis) -> Iterator[Forgery]:
 
 
 def _harmful(made: Genesis, seen: list[Seen]) -> Iterator[Forgery]:
-    """What would do most harm on topics that are not signed, in the form that the line writes it."""
+    """Yields the most harmful records for unsigned topics, in the form that the fleet writes."""
     codec = load_codec()
     decoded = [(s, codec.decode(s.value)) for s in seen if s.topic in (topics.ACCEPTED, topics.JOURNAL)]
     for shard in range(made.shards):
@@ -239,7 +239,7 @@ def _harmful(made: Genesis, seen: list[Seen]) -> Iterator[Forgery]:
         yield Forgery("tick", topics.ACCEPTED, shard, tick)
         yield Forgery("tick with another record's stamp", topics.ACCEPTED, shard, tick, borrowed)
         target = episodes[0]
-        access = AccessAccepted(f"touch-{shard}", target.memory_id, target.namespace, "x", DOOM)
+        access = AccessAccepted(f"touch-{shard}", (target.memory_id,), target.namespace, "x", DOOM)
         yield Forgery("access", topics.ACCEPTED, shard, codec.encode(access))
         yield Forgery("episode", topics.ACCEPTED, shard, codec.encode(replace(target, event_id=f"new-{shard}")))
         # Scores come in order: one for a far offset says that all before it were passed over.
@@ -271,7 +271,7 @@ def _entries(shard: int, last: JournalAppended, doomed: list[str]) -> Iterator[F
 
 
 def _repeated(dice: Random, shards: int, seen: list[Seen]) -> Iterator[Forgery]:
-    """What the line said, once more: where it stood, and in another shard."""
+    """Yields records of the fleet again: in their partition, and in another shard's."""
     for topic in INTERNAL:
         found = [s for s in seen if s.topic == topic]
         for s in dice.sample(found, min(len(found), _REPLAYED_MOST)):

@@ -1,4 +1,5 @@
-"""The table of faults in docs/faults.md: what protects, what an operator sees, how long it took in the last soak.
+"""The table of faults in docs/operate/faults.md: what protects, what an operator sees, how long it took in the last
+soak.
 
 `python -m tests.faults.table [FILE]` writes it anew from the newest file of tests/faults/results, or from FILE.
 """
@@ -16,7 +17,7 @@ from tests.faults.library import FAULTS
 from tests.faults.rounds import LIMIT_S
 from tests.faults.soak import RESULTS
 
-PAGE = ROOT / "docs" / "faults.md"
+PAGE = ROOT / "docs" / "operate" / "faults.md"
 BEGIN, END = "<!-- made by python -m tests.faults.table -->", "<!-- end -->"
 
 _AGAIN = '`status`: another pid, "started 2 times"'
@@ -30,7 +31,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "kill consolidator": ("its offset is committed after the summaries; the same summary is the same event", _AGAIN),
     "kill rehearsal": ("no state; a record that comes again is applied once, by the time that it was read at", _AGAIN),
     "kill verifier": ("no state; a trial that is made again is the same, and counts once", _AGAIN),
-    "kill retrieval": ("no state; who asks is told 503 or refused, and asks again", _AGAIN),
+    "kill retrieval": ("no state; a caller gets 503 or is refused, and asks again", _AGAIN),
     "kill kafka": ("everyone retries without an end; idempotent producers; a broker session of 3 s", _AGAIN),
     "kill postgres": ("its WAL; every connection is made again; nothing is read on meanwhile", _AGAIN),
     "freeze intake": ("records wait in the outside topics; its group takes it in again", _STILL),
@@ -38,13 +39,13 @@ WORDS: dict[str, tuple[str, str]] = {
     "freeze replica": ("three of four decide; where it is primary they replace it", _STILL),
     "freeze commit": ("the accepted stream is the queue, decisions wait beside it", _STILL),
     "freeze consolidator": ("sessions wait in their topic, their memories stay as they are", _STILL),
-    "freeze rehearsal": ("nothing waits for it; what it then says is stale, and passed over", _STILL),
+    "freeze rehearsal": ("nothing waits for it; its later records are stale, and passed over", _STILL),
     "freeze verifier": ("candidates wait; after two decisions the next ones that were drawn are asked", _STILL),
     "freeze retrieval": ("nothing waits for it", _STILL),
     "freeze kafka": ("everyone waits for its answers, none gives up",
                      "`status` tells no lag; retrieval unready: accesses were not published"),
     "freeze postgres": ("calls wait; searches are refused after 2 to 5 s",
-                        "commit and intake unready after 8 s: what they asked does not answer; retrieval: store"),
+                        "commit and intake unready after 8 s: a server does not answer; retrieval: store"),
     "full disk kafka": ("the broker ends and is started again until it can; unacknowledged records are sent again",
                         "`status`: kafka started 3 times; `No space left` in kafka.log; retrieval unready"),
     "full disk postgres": ("the transaction fails and is made again", "commit unready: store"),
@@ -52,14 +53,14 @@ WORDS: dict[str, tuple[str, str]] = {
     "kill all workers": ("as each alone", _AGAIN),
     "second streams": ("the group hands over partitions; an epoch nominated twice is decided once", "a log of its own"),
     "second replica": ("a lease on the sign-state", "the second ends and says that the identity runs already"),
-    "rules raise": ("what a rule raises spoils its own answer alone: a neighbour says nothing, a member abstains",
+    "rules raise": ("a raising rule spoils its own answer alone: a neighbour is not compared, a member abstains",
                     "an alarm that names memories and rules; `memquorum_failed_rules_total`"),
     "second commit": ("each transaction asks whether the shard stands where it left it", "one of the two ends: fenced"),
 }  # fmt: skip
 
 
 def words(fault: str) -> tuple[str, str]:
-    """What protects and what an operator sees."""
+    """Returns the protection against a fault, and what an operator sees."""
     return WORDS.get(fault) or WORDS[fault.rsplit("-", 1)[0]]
 
 

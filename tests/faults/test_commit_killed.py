@@ -70,10 +70,12 @@ def feed(flow: Flow, shard: int) -> int:
 
 
 def expected(flow: Flow, codec: Codec, shard: int) -> Workset:
-    """What an undisturbed run comes to, by the rules alone, without the decision, which nothing after it touches."""
+    """Returns the state after an undisturbed run, by the rules alone and without the decision, which no later record
+    touches.
+    """
     rules, work = Rules(codec, GENESIS), Workset(Rows(links.beginning(GENESIS.cluster, shard)))
     for item in flow.log[shard]:
-        place, record = applying.Place(topics.ACCEPTED, shard, item.offset), item.record
+        place, record = applying.RecordPosition(topics.ACCEPTED, shard, item.offset), item.record
         if isinstance(record, EpisodeAccepted):
             change = applying.apply_episode(rules, work.rows, place, record, scored=item.scored, readable=True)
         elif isinstance(record, AccessAccepted):

@@ -13,7 +13,7 @@ import pytest
 
 from db.migrate import migrate
 from db.vault import PostgresVault
-from infra.embedded.kafka import Kafka
+from infra.embedded.kafka_broker import Kafka
 from infra.embedded.postgres import Postgres
 from memquorum.core.avro import Codec
 from memquorum.core.ids import memory_id
@@ -143,7 +143,7 @@ def test_postgres_restarts_under_store_and_vault(
                 flow.vault.open([memory_id(flow.namespace(0), "a")])
             flow.episodes(0, ["b"])
             flow.flush()
-            # What stands is published after it is committed: a worker that is stopped between both leaves that to the
+            # Entries are published after they are committed: a worker that is stopped between both leaves that to the
             # next one.
             assert [e.effect for e in journal_of(fresh_kafka, codec, 0, 3)] == ["stored", "ticked", "stored"]
             server.stop()

@@ -15,8 +15,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from infra import settings, supervisor
-from infra.demo.command import SCENARIO
+from infra import run_folder, settings
+from infra.demo.demo_command import SCENARIO
 from memquorum.core.ids import shard_of
 from tests import ROOT
 
@@ -29,7 +29,7 @@ DEATHS = ((40, "commit"), (65, BACKUP), (95, PRIMARY), (115, "commit"))
 
 
 def demo(log: Path, run_dir: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "infra", "demo", "--input", str(log), "--run-dir", str(run_dir)]
+    command = [sys.executable, "-m", "infra", "admin", "fleet", "demo", "--input", str(log), "--run-dir", str(run_dir)]
     environment = {k: v for k, v in os.environ.items() if not k.startswith(settings.PREFIX)} | {"TERM": "dumb"}
     return subprocess.Popen(
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -38,7 +38,7 @@ def demo(log: Path, run_dir: Path) -> subprocess.Popen[str]:
 
 def kill(process: subprocess.Popen[str], run_dir: Path) -> None:
     """Kills what is to die, each when its time has come."""
-    while supervisor.read_pids(run_dir).get("state") != "ready":
+    while run_folder.read_pids(run_dir).get("state") != "ready":
         assert process.poll() is None, process.communicate()[0]
         time.sleep(0.05)
     try:

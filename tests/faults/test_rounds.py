@@ -41,7 +41,7 @@ def test_a_short_round_loses_nothing_and_doubles_nothing(tmp_path: Path) -> None
                 soak.tell(met)
                 slow = [problem for problem in met.problems if problem.startswith(rounds.LATE)]
                 assert met.problems == slow
-                # On a machine with something else to do, how late it was says nothing.
+                # On a machine with other work a delay proves nothing.
                 late += slow if met.load < _BUSY * (os.cpu_count() or 1) else []
         found, problems = rounds.check(on)
     assert not problems

@@ -1,5 +1,6 @@
-"""What strangers write to the topics of a whole fleet: every good record arrives, every bad one is told why, no forgery
-is acted upon, and the fleet goes on."""
+"""Strangers write to the topics of a whole fleet: every good record arrives, every bad one gets a reason, no forgery
+has an effect, and the fleet goes on.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from confluent_kafka import KafkaError
 from prometheus_client.parser import text_string_to_metric_families
 
 from db.audit_rows import snapshot
-from infra import checks, commands, fleet, genesis, telemetry
+from infra import admin_commands, checks, fleet, genesis, process_telemetry
 from infra.settings import Settings, SettingsError
 from memquorum import topics
 from memquorum.core import ids
@@ -39,7 +40,7 @@ from workers.kafka import loop
 pytestmark = pytest.mark.slow
 RECORDS = 5_000 if LONG else 1_500
 DAY = 24 * 3600 * 1000
-# What a flood may add to a process at its worst: buffers, and some records of the largest size. Kafka has its heap.
+# The most that a flood may add to a process: buffers, and some records of the largest size. Kafka has its heap.
 GROWTH_KIB = 64 * 1024
 KAFKA_KIB = 768 * 1024
 
@@ -72,7 +73,8 @@ def test_no_forgery_on_an_internal_topic_is_acted_upon(line: Settings) -> None:
         assert {f.topic for f in forged} == set(strangers.INTERNAL)
         assert write(line, forged) == [f.kind for f in forged if f.large]
 
-        # What comes after the forgeries in every topic is done as ever: accepted and scored, and stored with its score.
+        # Records after the forgeries in every topic are processed as ever: accepted and scored, and stored with their
+        # scores.
         maker = Maker(Random(9), genesis.read(line).cluster, 4, number=10**6)
         sent = flood.publish(line.bootstrap, [maker.good("good", maker.episode()) for _ in range(100)])
         tick(line, START + 2_000)
@@ -102,16 +104,16 @@ def test_no_forgery_on_an_internal_topic_is_acted_upon(line: Settings) -> None:
     assert (
         report.strangers > sum(f.kind != "repeated" and f.topic in (topics.JOURNAL, topics.HEADS) for f in forged) / 2
     )
-    # What strangers wrote among the evidence accuses nobody.
-    assert command(line, "evidence") == 0
-    # Who audits from outside, with the genesis file alone, is told that something does not belong there.
+    # Strangers' records in the evidence topic accuse no member.
+    assert command(line, "audit", "evidence") == 0
+    # An audit from outside, with the genesis file alone, reports foreign records.
     outside = audit.verify(line.bootstrap, genesis.read(line), load_codec(), patience_s=0.5)
     assert {Kind.UNREADABLE, Kind.FOREIGN_ENTRY, Kind.HEAD_FORGED} <= {finding.kind for finding in outside.findings}
 
 
 def command(line: Settings, *arguments: str) -> int:
-    """An operator's command, as `python -m infra` runs it."""
-    parsed = commands.parser().parse_args(arguments)
+    """An operator's command, as `memquorum admin` runs it."""
+    parsed = admin_commands.parser().parse_args(arguments)
     return int(parsed.command(line, parsed))
 
 
@@ -168,7 +170,7 @@ def test_dead_letters_are_listed_and_published_again(line: Settings, capsys: pyt
                 assert (told["published"], inside) == (0, 3)
             tick(line, ahead + 1 + round)
             events = {row[0] for row in store.execute("SELECT event_id FROM event WHERE namespace = 'early'")}
-            # What had no id has that of the place where it was published first, however often it is replayed.
+            # A record without an id gets that of the offset of its first publication, however often it is replayed.
             assert events == {"named", *(ids.origin_event_id("a", *one.place) for one in sent[1:] if one.place)}
     assert flood.deaths(line) == []
 
@@ -228,7 +230,7 @@ def replayed(line: Settings, capsys: pytest.CaptureFixture[str], *arguments: str
 
 
 def ends(line: Settings) -> dict[tuple[str, int], int]:
-    """Where the episodes' partitions end."""
+    """Returns the end offsets of the episodes' partitions."""
     reader = loop.consumer(line.bootstrap)
     try:
         return loop.ends(reader, ((topics.EPISODES, shard) for shard in range(4)))
@@ -275,7 +277,7 @@ def until_decided(store: psycopg.Connection, epoch: int, patience_s: float = 30)
 def counted(line: Settings) -> None:
     """Every stage says how many strangers' records it passed over."""
     told = Counter[tuple[str, ...]]()
-    for process, where in telemetry.announced(line.run_dir).items():
+    for process, where in process_telemetry.announced(line.run_dir).items():
         with urllib.request.urlopen(f"{where['url']}/metrics") as answer:
             for metric in text_string_to_metric_families(answer.read().decode()):
                 for sample in metric.samples:

@@ -1,7 +1,7 @@
-"""What becomes of a load, seen from outside while it runs: every journal entry once, in order, chained; every epoch.
+"""Watches a load from outside while it runs: every journal entry once, in order, chained; every epoch.
 
-One thread follows the journal in Postgres, one the nominations in Kafka. Both outlive their server's outages. Whoever
-waits for something waits on `changed`.
+One thread follows the journal in Postgres, one the nominations in Kafka. Both outlive their server's outages. Waits use
+`changed`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FIRST = {"stored", "reinforced", "dropped", "accessed", "asked", "finished", "a
 
 @dataclass(slots=True)
 class Seen:
-    """What stands in the journal so far. `problems`: what never may be seen, a line each."""
+    """The journal so far. `problems`: violations, a line each."""
 
     effects: Counter[str] = field(default_factory=Counter)
     events: dict[Event, str] = field(default_factory=dict)

@@ -7,7 +7,7 @@ import json
 
 from rich.console import Console
 
-from tests.guards.page import LIMIT_S, PAGE, keep_run, kept, page
+from tests.guards.page import LIMIT_S, PAGE, page
 from tests.guards.removal import Removal, load, mismatches, try_all
 
 
@@ -18,8 +18,7 @@ def main() -> int:
     parser.add_argument("--every", metavar="N", type=int, default=1, help="one of every N guards (default: 1)")
     parser.add_argument("--first", metavar="N", type=int, default=0, help="the first of them, from 0 on (default: 0)")
     parser.add_argument("--json", action="store_true", help="a line of JSON each")
-    parser.add_argument("--keep", action="store_true", help="keep what happened in tests/guards/results")
-    parser.add_argument("--page", action="store_true", help="remove nothing: check the anchors, write docs/guards.md")
+    parser.add_argument("--page", action="store_true", help="only check the anchors and write docs/measured/guards.md")
     parsed = parser.parse_args()
     console = Console(highlight=False, soft_wrap=True)
     try:
@@ -31,7 +30,7 @@ def main() -> int:
     if wrong := mismatches(wanted):
         parser.error("\n".join(wrong))
     if parsed.page:
-        PAGE.write_text(page(guards, kept()), encoding="utf-8")
+        PAGE.write_text(page(guards), encoding="utf-8")
         return 0
     removals = list[Removal]()
     for removal in try_all(wanted):
@@ -46,9 +45,6 @@ def main() -> int:
         for removal in slow:
             console.print(f"longer than {LIMIT_S} s: {removal.guard.name}, {removal.killer_s:.1f} s", style="bold red")
         console.print(f"{len(wanted)} guards removed in turn, {unnoticed} not noticed")
-    if parsed.keep and removals:
-        file = keep_run(sorted(removals, key=lambda removal: wanted.index(removal.guard)), parsed.only)
-        console.print(f"kept in {file}")
     return 1 if unnoticed or not wanted else 0
 
 

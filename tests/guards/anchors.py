@@ -1,8 +1,8 @@
 """Anchors of guards: `path/to/file.py::Class.method`, `::function`, `::CONSTANT`, or a path alone.
 
-An anchor covers the source of what it names, decorators included; a path alone covers what stands in the module outside
-its functions and classes. Names are those of functions, classes and assigned values, of a module or within a class or
-function; values within functions have none. Where a name is given several times (a property and its setter), the anchor
+An anchor covers the source of its name, decorators included; a path alone covers the module outside its functions and
+classes. Names are those of functions, classes and assigned values, of a module or within a class or
+function; values within functions have none. If a name is given several times (a property and its setter), the anchor
 covers all of them.
 """
 
@@ -67,7 +67,9 @@ def anchors(path: str, source: str, text: str) -> list[str]:
 
 
 def covered(source: str, name: str) -> Sequence[Span]:
-    """What an anchor with this name covers of the source; nothing where the source does not have the name."""
+    """Returns the spans of the source that an anchor with this name covers; none where the source does not have the
+    name.
+    """
     return _named(source).get(name, ()) if name else _top_level(source)
 
 
@@ -89,7 +91,7 @@ def _top_level(source: str) -> tuple[Span, ...]:
 
 
 def _walk(body: Iterable[ast.AST], prefix: str, *, values: bool) -> Iterator[tuple[str, ast.stmt]]:
-    """What has a name, with its dotted name, also behind `if`, `try` and `with`."""
+    """Yields each named statement with its dotted name, also behind `if`, `try` and `with`."""
     for node in body:
         if isinstance(node, _DEFINITIONS):
             name = f"{prefix}{node.name}"
@@ -110,7 +112,7 @@ def _span(node: ast.stmt, lines: Sequence[int]) -> Span:
 
 
 def _line_begins(source: str) -> list[int]:
-    """Where each line begins, and at last where the source ends."""
+    """Returns the offset of each line, and at last that of the source's end."""
     return [0, *(match.end() for match in re.finditer("\n", source)), len(source)]
 
 
@@ -139,7 +141,7 @@ def _lines(source: str, span: Span) -> list[str]:
 
 
 def _likeness(text: str, line: str) -> float:
-    """How much of the text stands in the line, in order, from 0 to 1."""
+    """Returns how much of the text is in the line, in order, from 0 to 1."""
     blocks = difflib.SequenceMatcher(None, text, line, autojunk=False).get_matching_blocks()
     return sum(block.size for block in blocks if block.size > 1) / max(1, len(text))
 
@@ -152,7 +154,7 @@ def _names_like(source: str, name: str) -> str:
 
 
 def _elsewhere(root: Path, path: str, text: str) -> str:
-    """Where else the text stands: in the same file, or else in another."""
+    """Returns other places of the text: in the same file, or else in another."""
     files = [path, *(str(file.relative_to(root)) for area in AREAS for file in sorted((root / area).rglob("*.py")))]
     found = list[str]()
     for file in dict.fromkeys(files):

@@ -1,7 +1,7 @@
-"""Removes a guard and looks whether its killer turns red: a protection that no test misses is a missing test.
+r"""Removes a guard and checks that its killer turns red: a protection that no test misses is a missing test.
 
-Nothing on the disk is changed. A process that has loaded everything forks for each guard; the child imports the guarded
-module without the guard, and anew all that import it, and runs the killer. So each costs what its test costs, and not
+No file is changed. A process that has loaded everything forks for each guard; the child imports the guarded
+module without the guard, imports its importers again, and runs the killer. So each costs what its test costs, and not
 the start of Python.
 """
 
@@ -35,8 +35,8 @@ _LIST = Path(__file__).with_name("guards.yaml")
 _OURS = (*AREAS, "tests")
 _HUNG_S = 240
 _PLUGINS = ("pytest_asyncio.plugin", "_hypothesis_pytestplugin")
-# Nobody reads what pytest would tell, and most of the time would go into telling it. Plugins are named, since to look
-# for them in every package that is installed takes as long as most killers do.
+# pytest's report is not read, and most of the time would go into it. Plugins are named, since a search for them in
+# every installed package takes as long as most killers do.
 _QUICK = (
     "--tb=no",
     "--assert=plain",
@@ -77,9 +77,10 @@ _FIELDS = {field.name for field in fields(Guard)}
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What happened without the guard. `code`: pytest's; 1 is what is wanted, negative a signal.
+    """The result of a run without the guard.
 
-    `seconds`: the whole, with the imports. `killer_s`: the killer alone, its fixtures included.
+    `code`: pytest's; 1 is what is wanted, negative a signal. `seconds`: the whole, with the imports. `killer_s`: the
+    killer alone, its fixtures included.
     """
 
     guard: Guard
@@ -99,7 +100,7 @@ class Removal:
 
 
 def load(file: Path = _LIST) -> tuple[Guard, ...]:
-    """Every guard of the list. ValueError with each entry that is none, and what to write instead."""
+    """Loads every guard of the list. ValueError with each invalid entry, and what to write instead."""
     entries = yaml.safe_load(file.read_text(encoding="utf-8"))
     if wrong := [told for entry in entries if (told := _wrong(entry))]:
         raise ValueError("\n".join(wrong))
@@ -107,7 +108,7 @@ def load(file: Path = _LIST) -> tuple[Guard, ...]:
 
 
 def _wrong(entry: dict[str, str]) -> str:
-    """What is wrong with an entry, or nothing."""
+    """Returns what is wrong with an entry, or nothing."""
     if "file" in entry:
         old, text = entry["file"], entry.get("guard", "")
         there = (ROOT / old).is_file()
@@ -121,7 +122,7 @@ def _wrong(entry: dict[str, str]) -> str:
 
 
 def mismatches(guards: Iterable[Guard]) -> list[str]:
-    """What of the list does not fit the source, a line for each guard."""
+    """Returns the guards that do not fit the source, a line for each."""
     found = []
     for guard in guards:
         try:
@@ -137,7 +138,7 @@ def try_all(guards: Iterable[Guard]) -> Iterator[Removal]:
     # A killer of properties has as many examples as in the long form, or it might not notice.
     tests.LONG = True
     waiting, running = list(guards), dict[int, tuple[Guard, float, int]]()
-    # What they need is loaded once, here. What a guard's module reaches each loads anew.
+    # Their common imports are loaded once, here. Each loads again what its guard's module reaches.
     for name in (*_PLUGINS, *(f"_pytest.{name}" for name in default_plugins)):
         importlib.import_module(name)
     for file in {"tests/conftest.py", *(guard.killer.partition("::")[0] for guard in waiting)}:
@@ -200,7 +201,7 @@ def _module(file: str) -> str:
 
 
 def _importers() -> dict[str, set[str]]:
-    """Which of our modules import each of them, of those that are loaded, wherever in a file the import stands."""
+    """Returns the importers of each loaded module of ours, wherever in a file the import stands."""
     ours = {name: module.__file__ for name, module in sys.modules.items() if name.partition(".")[0] in _OURS}
     found: dict[str, set[str]] = {name: set() for name in ours}
     for name, file in ours.items():
@@ -217,7 +218,7 @@ def _importers() -> dict[str, set[str]]:
 
 
 def _forget(module: str, importers: dict[str, set[str]]) -> None:
-    """Takes a module and all that import it out of what is loaded: whoever wants one of them imports it anew."""
+    """Unloads a module and all its importers: the next import loads them again."""
     waiting, gone = [module], {module}
     while waiting:
         more = importers.get(waiting.pop(), set()) - gone
@@ -248,7 +249,7 @@ def _killed(guard: Guard, source: str, writes: int, importers: dict[str, set[str
 
 
 def _import_as(file: Path, source: str) -> None:
-    """Whoever imports the file from now on gets this source."""
+    """Makes later imports of the file use this source."""
     loader = importlib.machinery.SourceFileLoader
     get_code = loader.get_code
 

@@ -19,7 +19,7 @@ REMOVED = GUARDS[FIRST::EVERY]
 
 @pytest.fixture(scope="module")
 def told(ran_guards: Ran) -> dict[str, str]:
-    """What happened without each guard."""
+    """Returns the result of a run without each guard."""
     lines = [json.loads(line) for line in ran_guards.told.splitlines() if line.startswith("{")]
     assert ran_guards.code in (0, 1) and len(lines) == len(REMOVED), ran_guards.told
     return {line["name"]: line["told"] for line in lines}

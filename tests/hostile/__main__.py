@@ -16,16 +16,16 @@ from infra.embedded.brokers import Brokers
 from infra.embedded.postgres import Postgres
 from tests.faults.kept import keep
 from tests.hostile import drive
-from tests.hostile.fleet import Place
+from tests.hostile.fleet import RunPlace
 from tests.hostile.judge import Met, bearable, limit_of
 from tests.hostile.member import BEHAVIOURS
 from tests.hostile.memories import MEMBERS
 from tests.hostile.table import RESULTS
 
 ALL = ("none", *BEHAVIOURS, "mixed", "stranger", "kills", drive.BEYOND, *drive.BROKERS)
-# What is beyond what must be borne has no limit but that it ends.
+# Runs beyond the tolerated faults have no limit except that they end.
 _NO_LIMIT = (drive.BEYOND, *drive.BROKERS)
-# Of epochs these runs have so many times as many as the others: a broker is away for seconds; and a turn of the primary
+# These runs have so many times as many epochs as the others: a broker is away for seconds; and a turn of the primary
 # and a checkpoint take 64 epochs of a shard.
 _LONG = ("none", "silent", "two-proposals", "picks", "twins", "kills", drive.BEYOND)
 _SHARES = dict.fromkeys(_LONG, 6) | {name: 6 // away for name, away in drive.BROKERS.items()}
@@ -83,7 +83,7 @@ def behave(
     met.limit_s = math.inf if met.behaviour in _NO_LIMIT else limit_of(len(lying), met.members)
     with Brokers(folder / "kafka", copies) as brokers:
         drive.run(
-            met, epochs, Place(brokers.bootstrap, memory, vault, folder), truth, liars=liars,
+            met, epochs, RunPlace(brokers.bootstrap, memory, vault, folder), truth, liars=liars,
             disturb=drive.disturbed(met.behaviour, brokers), seed=seed, copies=copies,
         )  # fmt: skip
 

@@ -11,7 +11,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from infra.embedded.brokers import Brokers
-from infra.embedded.kafka import Kafka
+from infra.embedded.kafka_broker import Kafka
 from tests.hostile.disturb import Disturbance
 from tests.hostile.judge import Met, away_limit_of
 
@@ -35,18 +35,18 @@ class Fault:
     meanwhile: int = 0
 
     def told(self) -> dict[str, object]:
-        """What is kept of it."""
+        """Returns the fields that a kept run saves."""
         down = (self.returned or time.monotonic()) - self.began
         next_s = {str(shard): round(seconds, 3) for shard, seconds in sorted(self.next_s.items())}
         return {"what": self.what, "down_s": round(down, 2), "meanwhile": self.meanwhile, "next_s": next_s}
 
 
 class BrokerFaults(Disturbance):
-    """Takes `together` brokers away at random, kills or pauses them, and brings them back. A strike waits until every
-    shard has decided something since the one before, and every partition has all its copies again.
+    r"""Takes `together` brokers away at random, kills or pauses them, and brings them back.
 
-    How long a shard takes: with one broker away, from the moment at which it goes to the first decision that was asked
-    for since; with two, nothing can be written meanwhile, so it is from the moment at which they are started again.
+    A strike waits until every shard has decided something since the one before, and every partition has all its copies
+    again. The time of a shard: with one broker away, from the strike to the first decision that was asked for since;
+    with two, nothing can be written meanwhile, so it is from the moment at which they are started again.
     """
 
     def __init__(self, brokers: Brokers, together: int, dice: random.Random, met: Met) -> None:

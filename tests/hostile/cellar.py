@@ -1,8 +1,8 @@
-"""A namespace of each shard that holds more than its budget; what is nominated of it, by lies and truly; what stays.
+r"""A namespace of each shard over its budget; its nominations, false and true; and the memories that stay.
 
-Each has memories of two sorts, all of the same weight: what has hardly a word of its own (`CHAFF`), which makes the
-excess, and what is worth much (`GRAIN`). First the nomination's key is in wrong hands (`ACTS`). Then the stage that is
-shipped nominates, by what stands in Postgres, until it finds nothing to be too much.
+Each has memories of two sorts, all of the same weight: common words (`CHAFF`), which make the excess, and rare words of
+high worth (`GRAIN`). First the nomination's key is in wrong hands (`ACTS`). Then the shipped stage nominates, by the
+rows in Postgres, until it finds no excess.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import shard_of
 from memquorum.core.records import DecayCrossed, NominationProposed, Proposal, Standing
 from memquorum.core.vote import nomination
-from streams.budgets import Budgets
+from streams.budget_choice import Budgets
 from tests.builders.genesis import seed_of
 
 SPACES = "cellar-*"
@@ -31,12 +31,13 @@ CAP = 3
 """So many may go in one epoch."""
 HONEST, WORTHIEST, UNFOUNDED, BEYOND = "honest", "worthiest", "unfounded", "beyond"
 ACTS = (WORTHIEST, UNFOUNDED, BEYOND)
-"""What is nominated first, one epoch after the other: what is worth most, said to be worth nothing, and behind it what
-is to go; what is worth most, with a score that does not follow; and all that there is, what is to go first."""
+"""The first nominations, one epoch after the other: the worthiest memories, said to be worth nothing, and behind them
+those to forget; the worthiest, with a score that does not follow; and all memories, those to forget first.
+"""
 _MOST = 6 * len(ACTS)
 """After so many epochs no further one is looked for: who leaves ballots out may put off for long."""
 _SORTS = ((CHAFF, 1), (GRAIN, 13))
-"""How many of each sort, and how many words of its own each has."""
+"""The number of each sort, and the rare words of each memory."""
 _BYTES = 4 * WEIGHS
 
 
@@ -45,7 +46,7 @@ def space_of(shard: int, shards: int) -> str:
     return next(name for name in map("cellar-{}".format, range(1000)) if shard_of(name, shards) == shard)
 
 
-def told(shard: int) -> Iterable[tuple[str, str]]:
+def cellar_texts(shard: int) -> Iterable[tuple[str, str]]:
     """Event id and text of each memory, in the order of `Cellar.ids`."""
     for count, words in _SORTS:
         for number in range(count):
@@ -70,7 +71,7 @@ class Cellar:
     schedule: PostgresSchedule
     stage: Budgets = field(init=False)
     asked: dict[int, str] = field(default_factory=dict)
-    """What each epoch was: one of `ACTS`, or the stage's own."""
+    """The kind of each epoch: one of `ACTS`, or the stage's own."""
 
     def __post_init__(self) -> None:
         self.stage = Budgets(self.schedule, seed_of("service:nomination"))
@@ -78,7 +79,7 @@ class Cellar:
 
     @property
     def chaff(self) -> Sequence[str]:
-        """What makes the excess."""
+        """Returns the memories that make the excess."""
         return self.ids[:CHAFF]
 
     def applied(self, epoch: int, through: int) -> bool:
@@ -95,11 +96,8 @@ class Cellar:
         standing = Standing(status.last_epoch, status.last_epoch_at, 0, status.alive)
         act = ACTS[len(self.asked)] if len(self.asked) < len(ACTS) else HONEST
         tick = DecayCrossed(self.shard, as_of, offset, status.seq, (), standing)
-        made = nomination.build(
-            cluster=self.genesis.cluster, config=self.genesis.config, why=BUDGET, standing=standing, tick=tick,
-            crossed=(), evicted=(), promotable=(), rooms={}, policy=self.genesis.policy,
-            over=lambda also: self.stage.leaving(self.shard, standing, as_of, self.genesis, also),
-        )  # fmt: skip
+        going = nomination.Going(over=lambda also: self.stage.leaving(self.shard, standing, as_of, self.genesis, also))
+        made = nomination.build(self.genesis, standing, tick, BUDGET, nomination.Offers(going))
         if made is None:
             return None
         self.asked[made.epoch] = act
@@ -123,11 +121,11 @@ class Cellar:
             yield structs.replace(said, memory_ids=(memory_id,), weighed=weighed)
 
     def beyond(self) -> int:
-        """How many tokens are too much, by what the commit worker has applied."""
+        """Returns the excess in tokens, by what the commit worker has applied."""
         return self.schedule.held(self.shard, (SPACES,))[self.space] - BUDGET_TOKENS
 
     def lets_go(self, asked: Sequence[str]) -> list[bool]:
-        """What an honest member says now of each memory of a nomination, in this order."""
+        """Returns an honest member's present votes on the memories of a nomination, in this order."""
         beyond, said = self.beyond(), list[bool]()
         room = CAP if len(asked) <= CAP else self.together()
         for memory_id in asked:
@@ -142,5 +140,5 @@ class Cellar:
         return CAP * (self.genesis.quorum - self.genesis.f) // (self.genesis.n - self.genesis.f)
 
     def epochs(self) -> int:
-        """How many there are if no ballot comes too late: two of the lies name what is to go, too."""
+        """Returns the number of epochs if no ballot comes too late: two of the lies name memories to forget, too."""
         return len(ACTS) - (2 * self.together() - CHAFF) // CAP

@@ -1,4 +1,4 @@
-"""What is done to a run beside a liar: records of strangers, processes that are killed."""
+"""Disturbances of a run beside a liar: records of strangers, and processes that are killed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Disturbance:
     """Nothing. `step` is called again and again while epochs are open."""
 
     pace_s = 0.0
-    """How long a shard waits from one nomination to the next, at least: so that a run lasts as long as its faults."""
+    """The shortest wait of a shard between two nominations: so that a run lasts as long as its faults."""
 
     def step(self, now: float) -> None:
         """The next bit of it, where its time has come."""

@@ -10,14 +10,14 @@ from pathlib import Path
 
 from confluent_kafka import KafkaException
 
-from infra import topics as declared
+from infra import topic_files as declared
 from infra.embedded.brokers import Brokers
 from memquorum.core.identity.membership import load
 from memquorum.schema_files import load_codec
 from tests.hostile import judge, store
 from tests.hostile.brokers import BrokerFaults
 from tests.hostile.disturb import Disturbance, Kills, Stranger
-from tests.hostile.fleet import HONEST, TWIN, Fleet, Lies, Place, genesis_of
+from tests.hostile.fleet import HONEST, TWIN, Fleet, Lies, RunPlace, genesis_of
 from tests.hostile.judge import LIAR, Met
 from tests.hostile.memories import Line
 from tests.hostile.watch import Watch
@@ -34,7 +34,10 @@ _GRACE_MS, LONG_GRACE_MS = 250, 2_000
 BROKERS = {"one-broker": 1, "one-broker-and-a-liar": 1, "two-brokers": 2}
 """Runs on three brokers, and how many of them are away at a time."""
 BEYOND = "kills-and-a-liar"
-"""A member is killed while as many lie as may: one more at times than is borne. Nothing wrong may be decided."""
+"""A member is killed while as many lie as may: at times one fault more than is tolerated.
+
+Nothing wrong may be decided.
+"""
 HONEST_RUNS = ("none", "stranger", "kills", "one-broker", "two-brokers")
 MIXED: Lies = (("two-ballots",), ("other-victims",), ("opposite-votes",), ("contrary",))
 """Four lies at once, each on a shard of its own; the second needs the liar to be primary there, as it is."""
@@ -59,7 +62,7 @@ def liars_of(behaviour: str, count: int = 1) -> Liars:
 
 
 def disturbed(behaviour: str, brokers: Brokers | None = None) -> Disturb:
-    """What happens beside the lies. `brokers`: of runs in which some are away."""
+    """Returns the disturbance beside the lies. `brokers`: of runs in which some are away."""
     if brokers is not None and behaviour in BROKERS:
         return lambda _, __, dice, met: BrokerFaults(brokers, BROKERS[behaviour], dice, met)
     if behaviour == "stranger":
@@ -72,7 +75,7 @@ def disturbed(behaviour: str, brokers: Brokers | None = None) -> Disturb:
 def run(
     met: Met,
     epochs: int,
-    place: Place,
+    place: RunPlace,
     truth: Met | None,
     *,
     liars: Liars,

@@ -23,9 +23,9 @@ from workers.commit import worker as commit
 from workers.kafka import loop
 
 GRACE_MS = 60_000
-# What the votes decide is what is looked at: nothing is held back but in the small namespaces that have a budget. And
-# each member promotes what it knows, even what no other episode supports, which has a score of 0.40. All have
-# read the same of what has a budget.
+# The runs look at the decisions of the votes: nothing is held back except in the small namespaces that have a budget.
+# And each member promotes what it knows, also without the support of another episode, which has a score of 0.40. All
+# have read the same of the namespaces with a budget.
 POLICY = by_the_paper(
     forget=ForgetPolicy(grace_ms=GRACE_MS),
     promote=PromotePolicy(salience_ppm=0, yes_ppm=350_000, validity_ppm=350_000),
@@ -47,8 +47,8 @@ def genesis_of(members: int) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a run happens: a Kafka whose topics are new, two migrated databases, a folder."""
+class RunPlace:
+    """The place of a run: a Kafka with fresh topics, two migrated databases, a folder."""
 
     bootstrap: str
     memory_dsn: str
@@ -63,7 +63,7 @@ class Place:
 class Fleet:
     """The processes by name: members by their number, a liar's second one `twin-…`, and `commit`."""
 
-    def __init__(self, place: Place, members: int, liars: Mapping[str, tuple[int, Lies]], grace_ms: int) -> None:
+    def __init__(self, place: RunPlace, members: int, liars: Mapping[str, tuple[int, Lies]], grace_ms: int) -> None:
         """`liars`: process name → member, and its behaviours by shard."""
         self._members, self._genesis = members, genesis_of(members)
         self._context = multiprocessing.get_context("forkserver")
@@ -102,7 +102,7 @@ class Fleet:
         self._processes[name].join()
 
     def ended(self) -> list[str]:
-        """Who is no longer there."""
+        """Returns the processes that have ended."""
         return [name for name, one in self._processes.items() if not one.is_alive()]
 
     def stop(self) -> None:
@@ -115,7 +115,7 @@ class Fleet:
                 one.join()
 
 
-def _commit_process(place: Place, genesis: bytes, ready: Any) -> None:
+def _commit_process(place: RunPlace, genesis: bytes, ready: Any) -> None:
     member.log_to(place.folder / "commit.log")
     try:
         commit.run(

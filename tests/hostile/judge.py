@@ -17,7 +17,7 @@ from tests.hostile.watch import Decision
 from workers.audit.accusations import Fault
 
 LIAR = 1
-"""Who lies where one does: primary of one shard in four. Where more do, those that follow it."""
+"""The first liar: primary of one shard in four. Further liars are the members after it."""
 LIMIT_S = 5.0
 """For an epoch, with one liar; see `limit_of`."""
 RETURN_LIMIT_S, PASSED_BY_S = 10.0, 15.0
@@ -28,7 +28,7 @@ Slot = tuple[int, int]
 
 
 def bearable(members: int) -> int:
-    """How many of so many may lie: f."""
+    """Returns f, the number of liars that so many members tolerate."""
     return (members - 1) // 3
 
 
@@ -48,7 +48,7 @@ def away_limit_of(brokers: int, liars: int, members: int = MEMBERS) -> float:
 
 @dataclass
 class Met:
-    """What one behaviour did to the line."""
+    """The effects of one behaviour on the fleet."""
 
     behaviour: str
     members: int = MEMBERS
@@ -61,14 +61,14 @@ class Met:
     proven: int = 0
     kills: int = 0
     faults: list[dict[str, Any]] = field(default_factory=list)
-    """Of brokers: what was done to which, and how long each shard then took."""
+    """Faults of brokers: each broker, and how long each shard then took."""
     tiers: dict[str, str] = field(default_factory=dict)
     """By memory that was proposed, what became of it in the store."""
     outcomes: Counter[str] = field(default_factory=Counter)
-    """Of proposals, how many ended how."""
+    """Counts the proposals by outcome."""
     entries: int = 0
     sides: set[tuple[int, int]] = field(default_factory=set)
-    """Of pairs of claims that contradict each other, which sides honest members were for."""
+    """The sides of contradicting pairs that honest members voted for."""
     agreed: int = 0
     swayed: int = 0
     delayed: int = 0
@@ -99,8 +99,9 @@ class Met:
 def decisions(
     met: Met, found: Mapping[Slot, Decision], epochs: Mapping[int, Collection[Epoch]], honest: Collection[int]
 ) -> None:
-    """Each certificate: N - f ballots, honest members' true opinions, and nothing decided that the liars alone decide.
-    Of the votes that its kind takes all but the liars' are honest ones: most of the honest to forget, one to demote.
+    """Checks each certificate: N - f ballots, honest members' true opinions, and no decision by liars alone.
+
+    The votes that a kind takes, less the liars', are honest: most of the honest members' to forget, one to demote.
     """
     faulty, quorum = bearable(met.members), -(-(met.members + bearable(met.members) + 1) // 2)
     for (shard, seq), decision in sorted(found.items()):
@@ -129,7 +130,7 @@ def decisions(
 
 
 def _rivals(met: Met, checked: Checked, honest: Collection[int]) -> Iterable[str]:
-    """Of two claims that contradict each other an honest member is for one at most, so one at most is decided."""
+    """Checks that an honest member votes for at most one of two contradicting claims, so at most one is decided."""
     for ballot in checked.ballots:
         said = [opinion.yes for opinion in ballot.opinions]
         for pair, both in enumerate(zip(said[::2], said[1::2], strict=True)):
@@ -145,8 +146,8 @@ def _rivals(met: Met, checked: Checked, honest: Collection[int]) -> Iterable[str
 
 
 def _agreed(met: Met, outcome: Any, decided: str, *, wanted: bool, whole: bool) -> list[str]:
-    """Where all honest members agree, their opinion is the outcome; who leaves one of them out can only delay.
-    `decided`: how the outcome is called if it is `wanted`.
+    """Checks that the honest members' common opinion is the outcome; a primary that leaves one of them out can only
+    delay. `decided`: the name of the outcome if it is `wanted`.
     """
     met.agreed += 1
     if (outcome.outcome == decided) == wanted:
@@ -158,11 +159,11 @@ def _agreed(met: Met, outcome: Any, decided: str, *, wanted: bool, whole: bool) 
 
 
 def store(met: Met, truth: Met | None, epochs: Mapping[int, Collection[Epoch]], honest: Collection[int]) -> None:
-    """The store's outcome against that of the fault-free run. Where the honest differ, a liar's vote may decide."""
+    """Compares the store with that of the fault-free run. Where the honest members differ, a liar's vote may decide."""
     if truth is None:
         return
     late = 0
-    # What a promotion has done is seen in what is demoted, or not, afterwards.
+    # The effect of a promotion is visible in the later demotions.
     for epoch in (epoch for made in epochs.values() for epoch in made if epoch.kind not in (PROMOTE.name, EVICT.name)):
         for memory_id, wanted in zip(epoch.memories, epoch.wanted_by, strict=True):
             mine, theirs = met.tiers.get(memory_id), truth.tiers.get(memory_id)
@@ -179,8 +180,10 @@ def store(met: Met, truth: Met | None, epochs: Mapping[int, Collection[Epoch]], 
 
 
 def budgets(met: Met, cellars: Iterable[Cellar]) -> None:
-    """What is worth most stays, and each budget is held as soon as the caps allow. Only who leaves an honest ballot out
-    can put that off."""
+    """Checks that the worthiest memories stay, and that each budget is held as soon as the caps allow.
+
+    Only a primary that leaves an honest ballot out can delay that.
+    """
     for one in cellars:
         alive = [memory_id for memory_id in one.ids if met.tiers.get(memory_id) != "gone"]
         lost = [memory_id for memory_id in one.ids if memory_id not in one.chaff and memory_id not in alive]
@@ -200,7 +203,7 @@ def experience(met: Met, schools: Iterable[School]) -> None:
 
 
 def convictions(met: Met, faults: Collection[Fault], must: bool) -> None:
-    """Nobody but who lies is convicted, and one of them is where it `must` be."""
+    """Checks that only liars are convicted, and at least one where it `must` be."""
     for fault in faults:
         if fault.verdict is not None:
             met.proven += 1

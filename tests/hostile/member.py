@@ -1,7 +1,7 @@
-"""A member's real process that lies: the worker's own loop, with behaviours of the simulator between it and Kafka.
+r"""A lying member's real process: the worker's own loop, with behaviours of the simulator between it and Kafka.
 
-It holds the member's true key. Of what stands in its name its core hears only what this process said itself, so it
-stays in step with the others and its lies are about what is going on.
+It holds the member's true key. Its core hears, under its own name, only what this process said itself, so it stays in
+step with the others and lies about present matters.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Floods(Behaviour):
 
 
 class Contrary(Behaviour):
-    """Casts the opposite of what it thinks. Nobody can tell that from an opinion."""
+    """Casts the opposite of its opinion. No reader can tell that from an opinion."""
 
     name = "contrary"
 
@@ -121,12 +121,14 @@ class Picks(Contrary):
 
 
 LIED = "lets others go than those that were nominated"
-"""What a log says where it does so."""
+"""The line of the log at each such lie."""
 
 
 class OtherVictims(TwoProposals):
-    """As primary, proposes twice; where memories are to go for want of room, first that others go than those that were
-    nominated. Who nominates is with it and has signed that, too, but no member has voted on it."""
+    """Proposes twice as primary; on a budget's nomination, first that others are forgotten than those nominated.
+
+    The nominator conspires and has signed that, too, but no member has voted on it.
+    """
 
     name = "other-victims"
 
@@ -159,11 +161,11 @@ BEHAVIOURS: Mapping[str, type[Behaviour]] = {
     if name not in _ONLY_FORKING
 }
 EQUIVOCATES = frozenset({"opposite-votes", "many-votes", "two-ballots", "two-proposals", "twins", "other-victims"})
-"""Who does so must have been proven a liar when the run ends."""
+"""Behaviours that must have been proven as lies when the run ends."""
 
 
 class Scenery:
-    """What behaviours ask of the simulator's world, answered from the real topics."""
+    """The interface of the simulator's world to its behaviours, over the real topics."""
 
     def __init__(self, codec: Codec, genesis: Genesis, seed: int) -> None:
         self.codec, self.genesis, self.dice = codec, genesis, Dice(seed)
@@ -188,7 +190,7 @@ class Scenery:
             self.nominations[digest(said.body)] = record
 
     def said(self, cast: BallotCast, nomination: NominationProposed) -> tuple[Opinion, ...]:
-        """What a ballot that holds says of each proposal."""
+        """Returns a valid ballot's opinion of each proposal."""
         policy = (self.genesis.of(nomination.config) or self.genesis).policy
         return read(cast, nomination, places_of(nomination), policy).opinions
 
@@ -221,8 +223,9 @@ class Hostile(replica.Replica):
             seat.follow = partial(self._follow, seat.follow)  # type: ignore[method-assign]
 
     def _follow(self, follow: Callable[[Decided], None], decided: Decided) -> None:
-        """Of the journal, too, its core hears only what it said itself: where a lie of its own was decided it says no
-        more on that shard, and lies on elsewhere."""
+        """Passes the core, under its own name, only decisions that it made itself: where a lie of its own was decided
+        it is silent on that shard, and lies on elsewhere.
+        """
         if heard(self.scenery.codec, self.me, self._own, decided.pre_prepare):
             follow(decided)
 
@@ -257,13 +260,13 @@ class Hostile(replica.Replica):
             self._append(TOPIC_OF[said.message], shard, said.data)
 
     def _accuse(self) -> None:
-        """Whoever lies accuses nobody."""
+        """Drops the accusations: a liar accuses nobody."""
         for seat in self._seats:
             seat.accuser.take()
 
 
 def log_to(file: Path) -> None:
-    """What this process says goes to a file, and what Kafka's client writes straight to the terminal beside it."""
+    """Sends this process's log to a file, and the direct terminal output of Kafka's client to a second one."""
     logging.basicConfig(filename=file, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     with file.with_suffix(".err").open("ab") as out:
         os.dup2(out.fileno(), 2)
@@ -280,7 +283,7 @@ def process(
     grace_ms: int,
     ready: Any,
 ) -> None:
-    """What a member's process runs: the worker as it is, or with the behaviours named, by shard."""
+    """Runs a member's process: the worker as it is, or with the named behaviours, by shard."""
     run_dir.mkdir(parents=True, exist_ok=True)
     log_to(run_dir / f"replica-{member}.log")
     whole, codec = load(genesis), load_codec()

@@ -1,10 +1,10 @@
-"""The memories of a run, and what each member thinks of them, made by the code of intake and of the salience stage.
+r"""The memories of a run, and each member's opinion of them, made by the code of intake and of the salience stage.
 
-A member keeps what its own agents still speak of. Every subject is spoken of by a set of members' agents, and every
-epoch proposes one memory of each of some of these: to forget it, or, every third one, to demote it. What is to be
-demoted is promoted before, in epochs of their own, and there all honest members agree. Four members have sixteen sets,
-and so their opinions on what is to be forgotten or demoted differ really, in every way in which they can; of more
-members as many sets are taken. Opinions are the same in each run: they follow from what was said.
+A member keeps what its own agents still mention. Every subject is mentioned by a set of members' agents, and every
+epoch proposes one memory of each of some of these: to forget it, or, every third one, to demote it. Those to demote are
+promoted before, in epochs of their own, and there all honest members agree. Four members have sixteen sets, so their
+opinions on forgetting and demoting differ in every possible way; with more members as many sets are drawn. Opinions are
+the same in each run: they follow from the episodes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from db.inmemory import InMemoryNeighbourhoods, InMemoryStore
 from db.schedule import PostgresSchedule
 from memquorum import topics
 from memquorum.core.avro import Codec
@@ -40,13 +39,14 @@ from memquorum.core.records import (
 from memquorum.core.vote.kinds import ADMIT, DEMOTE, EVICT, FORGET, PROMOTE
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import Vault
-from streams.salience import Salience
+from streams.salience_stage import Salience
 from streams.stage import Arrival
 from tests.builders.genesis import seed_of
 from tests.builders.trials import VERIFIERS, signed, statistics
 from tests.hostile import cellar, school
 from tests.hostile.cellar import Cellar
 from tests.hostile.school import School, Verifiers
+from tests.inmemory.store import InMemoryNeighbourhoods, InMemoryStore
 from workers.kafka import loop
 
 MEMBERS = 4
@@ -70,7 +70,7 @@ _PROMOTED = 32
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """What one epoch proposes: memory ids, and of each who wants to keep it; and to do what."""
+    """The proposals of one epoch: memory ids, the members that want to keep each, and the kind."""
 
     memories: tuple[str, ...]
     wanted_by: tuple[int, ...]
@@ -100,7 +100,7 @@ class Made:
     school: School
     epochs: list[Epoch] = field(default_factory=list)
     nominations: dict[int, NominationProposed] = field(default_factory=dict)
-    """Of what has a budget and of experience, by epoch."""
+    """Nominations of budgets and of experience, by epoch."""
     late: bool = False
     """Whether the others are among them."""
     held: bool = False
@@ -119,8 +119,9 @@ def agents(members: int) -> dict[str, int]:
 
 
 def sets_of(members: int) -> list[int]:
-    """Sets of members as bits, whose agents still speak of a subject: nobody first, all of them last. Of more than four
-    members they are drawn, each size as often as any other.
+    """Returns sets of members as bits, whose agents still mention a subject: none first, all of them last.
+
+    With more than four members they are drawn, each size as often as any other.
     """
     if 1 << members <= _SETS:
         return list(range(1 << members))
@@ -154,10 +155,12 @@ class Line:
             said = [*_old(plan, members), *_talk(members), *_spoken(members), *rivals, *_sides(members)]
             accepted = [self._accepted(namespace, event, *one) for event, one in said]
             space = cellar.space_of(shard, self.genesis.shards)
-            stored = [self._accepted(space, event, "agent-0", text) for event, text in cellar.told(shard)]
+            stored = [self._accepted(space, event, "agent-0", text) for event, text in cellar.cellar_texts(shard)]
             beside = Cellar(self.genesis, shard, [one.memory_id for one in stored], self._schedule)
             accepted += stored
-            accepted += [self._let_in(one) for one in school.told(school.space_of(shard, self.genesis.shards))]
+            accepted += [
+                self._let_in(one) for one in school.school_records(school.space_of(shard, self.genesis.shards))
+            ]
             ticks = [ClockTicked(f"tick-{shard}-{at}", at) for at in (EARLY, LATE)]
             for record in (*accepted, *ticks):
                 self._write(topics.ACCEPTED, shard, self.codec.encode(record))
@@ -200,7 +203,7 @@ class Line:
         )
 
     def _lies(self, shard: int, namespace: str, memory_id: str) -> tuple[bytes, ...]:
-        """What verifiers that lie say of a memory that nobody has tried: that it was all that tasks needed."""
+        """Signs lying verifiers' findings about a memory without a trial: that tasks needed nothing else."""
         told = statistics(self.genesis, memory_id, 1)
         return tuple(
             signed(self.codec, self.genesis, told, one, shard=shard, namespace=namespace) for one in VERIFIERS[:2]
@@ -323,7 +326,7 @@ def planned(number: int, proposals: int, members: int = MEMBERS) -> list[int]:
 
 
 def _kind(number: int) -> str:
-    """What the epoch of a number proposes, but for those that promote: every third demotes."""
+    """Returns the kind of an epoch that does not promote: every third demotes."""
     return DEMOTE.name if number % 3 == 0 else FORGET.name
 
 
@@ -342,8 +345,8 @@ def _old(plan: Sequence[Sequence[int]], members: int) -> Iterable[Told]:
     """Event id, agent and text of what is proposed, in the order of the epochs."""
     for number, sets in enumerate(plan):
         for wanted_by in sets:
-            # Of what an agent said itself its member thinks well: so it is one who wants it, and where nobody does, no
-            # other episode speaks of it.
+            # A member favours its agents' own episodes: so the author's member wants the memory, and where no member
+            # wants it, no other episode mentions it.
             authors = [member for member in range(members) if wanted_by >> member & 1] or [number % members]
             subject = str(wanted_by) if wanted_by else f"{wanted_by}-{number}"
             yield f"old-{number}-{wanted_by}", (f"agent-{authors[number % len(authors)]}", _text(subject, f"{number}"))
@@ -359,10 +362,10 @@ def _spoken(members: int) -> Iterable[Told]:
 
 
 def _talk(members: int) -> Iterable[Told]:
-    """What the members' agents say of other matters, three times each.
+    """Yields the episodes of the members' agents on other matters, three times each.
 
-    With what is spoken of the subjects it fills what a member remembers of late. So what is near to a subject is at
-    home there more than all else, and what is not is less so than anything.
+    With those on the subjects they fill a member's recent memory. So the episodes near to a subject are nearer than all
+    else, and the others are farther than anything.
     """
     for member in range(members):
         for matter in range(_MATTERS):

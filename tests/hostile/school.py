@@ -1,10 +1,10 @@
-"""A namespace of each shard whose memories are tried on tasks and admitted; then who nominates lies about experience.
+r"""A namespace of each shard with memories that are tried on tasks and admitted; then a lying nominator.
 
 There are four facts that tasks ask for, two of which say the same, and an aside that answers nothing. Verifiers, who
-tell the truth here, find what the tasks gain. Then one nomination follows the other (`STEPS`), each with what is true
-and what is not: to admit what verifiers found to help, and what they found not to; to take in the general form of what
-was admitted, and what whoever has the consolidator's key publishes beside it; to let become one what says the same, and
-what does not; to roll a weight back because somebody asked, and because of a request that nobody published.
+tell the truth here, find what the tasks gain. Then one nomination follows the other (`STEPS`), each with true and false
+proposals: to admit memories that verifiers found helpful, and unhelpful ones; to take in the general form of an
+admitted memory, and a forged one with the consolidator's key; to unite memories that say the same, and others; to roll
+a weight back on request, and on a request that was never published.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import psycopg
 
 from db.schedule import PostgresSchedule
-from db.trials import PostgresTrials
+from db.trial_reads import PostgresTrials
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.experience.abstract import abstracted
@@ -48,7 +48,7 @@ from tests.builders import votes
 from tests.builders.genesis import seed_of
 from tests.builders.trials import VERIFIERS
 from workers.consolidator.generalising import general
-from workers.verifier.trying import Trying
+from workers.verifier.verifier_turn import Trying
 from workers.verifier.worker import Publisher
 
 FACTS = ("fact", "again", "other", "third")
@@ -57,8 +57,7 @@ ASIDE = "aside"
 ADMITS, GENERALISES, UNITES, UNASKED, ASKED = "admits", "generalises", "unites", "unasked", "asked"
 STEPS = (ADMITS, GENERALISES, UNITES, UNASKED, ASKED)
 FORMS = ("third", "other", ASIDE)
-"""Of these general forms are published: a true one, one that says something else, and one of what is not in
-experience."""
+"""The published general forms: a true one, a false one, and one of a memory that is not in experience."""
 _TEXTS = {
     "fact": "The gateway in hall 3 uses port 8443.",
     "again": "the gateway in hall 3 uses port 8443",
@@ -79,8 +78,8 @@ def space_of(shard: int, shards: int) -> str:
     return next(name for name in map("school-{}".format, range(1000)) if shard_of(name, shards) == shard)
 
 
-def told(space: str) -> list[Said]:
-    """What agents say and what tasks they finish, before anything is nominated."""
+def school_records(space: str) -> list[Said]:
+    """Returns the agents' episodes and finished tasks before the first nomination."""
     asked = {
         "fact": "Which port does the gateway in hall 3 use?",
         "other": "At how many degrees does the boiler in the cellar run?",
@@ -129,7 +128,7 @@ class School:
     appends: Appends
     verifiers: Verifiers
     asked: list[str] = field(default_factory=list)
-    """Which steps were nominated."""
+    """The steps that were nominated."""
     forms: dict[str, str] = field(default_factory=dict)
     """The general forms, by the names of what they are said to be of."""
 
@@ -168,8 +167,9 @@ class School:
         return found, says
 
     def _happens(self, step: str, as_of: int) -> int:
-        """What comes in before a step: general forms, a use, which moves a weight, or a request for its first version;
-        the offset of the tick behind it."""
+        """Publishes what a step needs: general forms, a use, which moves a weight, or a request for its first version;
+        returns the offset of the tick behind it.
+        """
         if step == GENERALISES:
             return max(self.appends(one) for one in self._publishes()) + 1
         if step == UNITES:
@@ -193,7 +193,7 @@ class School:
         return votes.signed(self.codec, self.genesis, "operator", self._order(step))
 
     def _admits(self) -> tuple[list[Proposal], list[bool]]:
-        """What verifiers agree in, whether or not it helps."""
+        """Proposes what verifiers agree on, whether or not it helps."""
         with psycopg.connect(self.memory_dsn) as connection:
             made = dict(connection.execute(_TOLD, {"ids": list(self.ids.values())}).fetchall())
         proposals = [
@@ -203,7 +203,7 @@ class School:
         return proposals, [name in FACTS for name in self.ids]
 
     def _publishes(self) -> Iterator[EpisodeRecorded]:
-        """What whoever has the consolidator's key publishes."""
+        """Publishes general forms with the consolidator's key."""
         with psycopg.connect(self.memory_dsn) as connection:
             commitments: dict[str, bytes] = dict(
                 connection.execute(_COMMITMENTS, {"ids": list(self.ids.values())}).fetchall()
@@ -228,7 +228,7 @@ class School:
         return proposals, ["third" in admitted, False, False]
 
     def _unites(self, admitted: set[str]) -> tuple[list[Proposal], list[bool]]:
-        """What says the same, and what does not."""
+        """Proposes to unite memories that say the same, and memories that do not."""
         pairs = (("fact", "again"), ("other", "third"))
         proposals = [
             Proposal(tuple(self.ids[name] for name in pair), self.space, UNITE.name, TWINS, 0, 0, 0) for pair in pairs
@@ -236,14 +236,14 @@ class School:
         return proposals, [admitted >= {"fact", "again"}, False]
 
     def stands(self) -> dict[str, tuple[str, str | None]]:
-        """What each that was tried came to, and what stands for it."""
+        """Returns the status of each memory that was tried, and the memory that replaces it."""
         names = {one: name for name, one in self.ids.items()}
         with psycopg.connect(self.memory_dsn) as connection:
             rows = connection.execute(_STANDS, {"ids": [*names]}).fetchall()
         return {names[one]: (status, names.get(into)) for one, status, into in rows}
 
     def generalised(self) -> list[str]:
-        """Of what there are general forms in experience."""
+        """Returns the memories with general forms in experience."""
         names = {one: name for name, one in self.ids.items()}
         with psycopg.connect(self.memory_dsn) as connection:
             rows = connection.execute(_GENERALS, {"ids": [*names], "tier": SHORT_TERM}).fetchall()
@@ -272,8 +272,9 @@ _TOLD = (
 
 
 def wrong(school: School, *, delayed: bool) -> list[str]:
-    """What experience holds that it may not; and, unless a primary that left ballots out has `delayed` something, what
-    is missing."""
+    """Returns what experience holds against the rules; and, unless a primary that left ballots out has `delayed`
+    something, what is missing.
+    """
     stands, weights = school.stands(), school.weights()
     admitted = {name for name, (status, _) in stands.items() if status == ADMITTED}
     united = {(into, name) for name, (_, into) in stands.items() if into is not None}

@@ -1,4 +1,4 @@
-"""What the commit worker made of the decisions: read from Postgres and the vault, held against the certificates."""
+"""The commit worker's results of the decisions: read from Postgres and the vault, compared with the certificates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memquorum.core.consensus.certificate import BadCertificate, check_decision
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.tiers import DRAFT, FINISHED
 from tests.hostile.cellar import CAP, SPACES, UNFOUNDED
-from tests.hostile.fleet import GRACE_MS, Place
+from tests.hostile.fleet import GRACE_MS, RunPlace
 from tests.hostile.memories import LATE, Line
 from tests.hostile.watch import Decision
 from tests.support.waiting import PATIENCE_S
@@ -26,10 +26,10 @@ _FORGOTTEN = "forgotten"
 Slot = tuple[int, int]
 
 
-def settle(place: Place, line: Line) -> str:
+def settle(place: RunPlace, line: Line) -> str:
     """Waits until every epoch is applied; then lets the grace time pass, and waits until the keys are destroyed.
 
-    What is left undone after half a minute, or nothing.
+    Returns what is left undone after half a minute, or nothing.
     """
     epochs = {shard: len(made.epochs) for shard, made in line.made.items()}
     with psycopg.connect(place.memory_dsn, autocommit=True) as connection:
@@ -60,7 +60,7 @@ def _until(holds: Any) -> bool:
     return True
 
 
-def verify(place: Place, genesis: Genesis, codec: Codec, line: Line) -> tuple[int, list[str]]:
+def verify(place: RunPlace, genesis: Genesis, codec: Codec, line: Line) -> tuple[int, list[str]]:
     """The audit that an operator runs: how many journal entries it has judged, and what it finds beside the scores that
     do not follow. It has to find each of these, in the entry of its decision."""
     vault = place.vault()
@@ -86,7 +86,7 @@ def verify(place: Place, genesis: Genesis, codec: Codec, line: Line) -> tuple[in
 
 
 def check(
-    place: Place, genesis: Genesis, codec: Codec, line: Line, found: Mapping[Slot, Decision]
+    place: RunPlace, genesis: Genesis, codec: Codec, line: Line, found: Mapping[Slot, Decision]
 ) -> tuple[dict[str, str], list[str]]:
     """Every memory's tier, and what is wrong: each that is gone has a certificate that convinces a stranger, each that
     is not has its content and its key.
@@ -110,7 +110,8 @@ def check(
     wrong += [f"{count} memories go in epoch {epoch} of shard {shard}" for shard, epoch, count in took if count > CAP]
     alive = tiers.keys() - gone
     wrong += _held("alive", alive, "with its key", keys)
-    # What a finished task says stands in a table of its own, which no search reads; what waits for its vote, nowhere.
+    # A finished task's text is in a table of its own, which no search reads; a draft that waits for its vote is
+    # nowhere.
     found = {memory_id for memory_id in alive if tiers[memory_id] not in {FINISHED, DRAFT}}
     for what, held in (("content", bodies), ("embedding", vectors)):
         wrong += _held("alive", found, f"with its {what}", held)
@@ -122,7 +123,7 @@ def check(
 def _certified(
     genesis: Genesis, codec: Codec, rows: Collection[Any], found: Mapping[Slot, Decision]
 ) -> tuple[set[str], list[str]]:
-    """Which memories the stored certificates forget; each is checked anew, with at least q commits."""
+    """Returns the memories that the stored certificates forget; each is verified again, with at least q commits."""
     forgotten, wrong = set[str](), list[str]()
     for shard, seq, digest, pre_prepare, commits in rows:
         try:

@@ -1,4 +1,5 @@
-"""The tables in docs/hostile.md. `python -m tests.hostile.table [FILE …]` writes them anew, from all that is kept."""
+"""The tables in docs/measured/hostile.md. `python -m tests.hostile.table [FILE …]` writes them anew, from all that is
+kept."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from tests.hostile.judge import bearable, limit_of
 from tests.hostile.memories import MEMBERS
 
 RESULTS = Path(__file__).parent / "results"
-PAGE = ROOT / "docs" / "hostile.md"
+PAGE = ROOT / "docs" / "measured" / "hostile.md"
 BEGIN, END = "<!-- made by python -m tests.hostile.table -->", "<!-- end -->"
 _PAPER = 92
 _COLUMNS = (
@@ -56,8 +57,8 @@ def _section(members: int, pieces: Sequence[tuple[dict[str, Any], str]]) -> list
         f"{m['cores']} cores of {m['processor']}, commit {', '.join(commits)}.",
         "",
         f"Decided: {100 * decided / nominated:.1f} %. {paper if members == MEMBERS else ''}".rstrip(),
-        f"Where all brokers run and {bad} of {members} members at most {'is' if bad == 1 else 'are'} bad, the longest "
-        f"epoch took {longest:.2f} s, and {late} took longer than they may, {limit_of(bad, members):g} s.",
+        f"If all brokers run and at most {bad} of {members} members {'is' if bad == 1 else 'are'} bad, the longest "
+        f"epoch took {longest:.2f} s, and {late} exceeded the limit of {limit_of(bad, members):g} s.",
         f"{sum(r['memories'] for r in rows):,} memories were proposed, {sum(r['gone'] for r in rows):,} are gone, each "
         f"with a certificate; in {sum(r['agreed'] for r in rows):,} cases all honest members agreed.",
         "",
@@ -85,7 +86,7 @@ def _row(r: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _brokers(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """What was done to brokers, and how long a shard took to its next decision; of two, from when they are back."""
+    """Lists the faults of brokers, and each shard's time to its next decision; with two brokers, from their return."""
     told = []
     for row in rows:
         kinds = sorted({fault["what"] for fault in row["faults"]})

@@ -1,4 +1,4 @@
-"""What the command holds against a run: each rule broken by hand is told as a problem."""
+"""The checks of the command on a run: each rule broken by hand is reported as a problem."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ def epochs(wanted_by: int, kind: str = "forget") -> Any:
     return {0: (Epoch(("m",), (wanted_by,), kind),)}
 
 
-def found(outcome: str, wanted_by: int, *members: int, lies: int | None = None) -> dict[tuple[int, int], Decision]:
+def certificates(
+    outcome: str, wanted_by: int, *members: int, lies: int | None = None
+) -> dict[tuple[int, int], Decision]:
     """A certificate of these members' ballots; all say what they think, but who lies."""
     ballots = tuple(
         SimpleNamespace(member=m, opinions=(SimpleNamespace(yes=(not wanted_by >> m & 1) != (m == lies)),))
@@ -42,19 +44,19 @@ def judged(decision: Any, wanted_by: int, honest: set[int] = HONEST, kind: str =
 
 
 def test_sound_certificates_have_no_problems() -> None:
-    assert judged(found("forgotten", NOBODY, 0, 1, 2, 3), NOBODY).problems == []
-    assert judged(found("kept", ALL, 0, 1, 2, 3, lies=LIAR), ALL).problems == []
-    assert judged(found("forgotten", ONE, 0, 1, 2, 3, lies=0), ONE, honest={1, 2, 3}).problems == []
+    assert judged(certificates("forgotten", NOBODY, 0, 1, 2, 3), NOBODY).problems == []
+    assert judged(certificates("kept", ALL, 0, 1, 2, 3, lies=LIAR), ALL).problems == []
+    assert judged(certificates("forgotten", ONE, 0, 1, 2, 3, lies=0), ONE, honest={1, 2, 3}).problems == []
 
 
 @pytest.mark.parametrize(
     ("decision", "wanted_by", "told"),
     [
-        (found("kept", NOBODY, 0, 1), NOBODY, "2 ballots"),
-        (found("kept", ALL, 0, 1, 2, lies=2), ALL, "honest member 2 says otherwise"),
-        (found("forgotten", DIVIDED, 0, 1, 2, 3), DIVIDED, "1 honest members behind it"),
-        (found("forgotten", ALL, 0, 1, 2, 3), ALL, "all honest members agree, and m was forgotten"),
-        (found("kept", NOBODY, 0, 1, 2, 3), NOBODY, "all honest members agree, and m was kept"),
+        (certificates("kept", NOBODY, 0, 1), NOBODY, "2 ballots"),
+        (certificates("kept", ALL, 0, 1, 2, lies=2), ALL, "honest member 2 says otherwise"),
+        (certificates("forgotten", DIVIDED, 0, 1, 2, 3), DIVIDED, "1 honest members behind it"),
+        (certificates("forgotten", ALL, 0, 1, 2, 3), ALL, "all honest members agree, and m was forgotten"),
+        (certificates("kept", NOBODY, 0, 1, 2, 3), NOBODY, "all honest members agree, and m was kept"),
     ],
 )
 def test_what_no_certificate_may_say_is_a_problem(decision: Any, wanted_by: int, told: str) -> None:
@@ -62,11 +64,11 @@ def test_what_no_certificate_may_say_is_a_problem(decision: Any, wanted_by: int,
 
 
 def test_to_demote_takes_one_honest_member_and_to_promote_most_of_them() -> None:
-    assert judged(found("demoted", DIVIDED, 0, 1, 2, 3), DIVIDED, kind="demote").problems == []
-    told = judged(found("demoted", ALL, 0, 1, 2, 3, lies=LIAR), ALL, kind="demote").problems
+    assert judged(certificates("demoted", DIVIDED, 0, 1, 2, 3), DIVIDED, kind="demote").problems == []
+    told = judged(certificates("demoted", ALL, 0, 1, 2, 3, lies=LIAR), ALL, kind="demote").problems
     assert "demoted with 0 honest members behind it" in told[0]
-    assert judged(found("promoted", NOBODY, 0, 1, 2, 3), NOBODY, kind="promote").problems == []
-    assert "m was kept" in judged(found("kept", NOBODY, 0, 1, 2, 3), NOBODY, kind="promote").problems[0]
+    assert judged(certificates("promoted", NOBODY, 0, 1, 2, 3), NOBODY, kind="promote").problems == []
+    assert "m was kept" in judged(certificates("kept", NOBODY, 0, 1, 2, 3), NOBODY, kind="promote").problems[0]
 
 
 def rivals(*yes: tuple[bool, bool], decided: tuple[str, str]) -> Met:
@@ -92,7 +94,7 @@ def test_of_two_claims_that_contradict_each_other_an_honest_member_is_for_one_an
 
 
 def test_who_leaves_an_honest_ballot_out_delays_and_is_counted() -> None:
-    met = judged(found("kept", NOBODY, 0, 1, 2, lies=LIAR), NOBODY)
+    met = judged(certificates("kept", NOBODY, 0, 1, 2, lies=LIAR), NOBODY)
     assert (met.problems, met.delayed, met.agreed) == ([], 1, 1)
 
 
@@ -183,7 +185,7 @@ def test_experience_holds_what_helps_as_one_with_the_weight_that_was_asked_for_a
 
 
 def test_what_has_a_budget_weighs_alike_and_what_is_worth_little_has_the_fewest_words() -> None:
-    texts = [text for _, text in cellar.told(0)]
+    texts = [text for _, text in cellar.cellar_texts(0)]
     assert {(len(text.encode()) + 3) // 4 for text in texts} == {cellar.WEIGHS}
     assert len(texts) * cellar.WEIGHS - cellar.BUDGET_TOKENS == cellar.CHAFF * cellar.WEIGHS
     assert max(map(words, texts[: cellar.CHAFF])) < min(map(words, texts[cellar.CHAFF :]))
@@ -221,7 +223,7 @@ def test_a_late_decision_is_a_problem() -> None:
 def test_with_more_members_and_more_liars_an_epoch_may_take_longer() -> None:
     assert judge.limit_of(0, 10) == judge.limit_of(1, 10) == 12.5
     assert judge.limit_of(3, 10) == 12.5 + 6
-    # What ten members and three liars may take longer they may also take longer while a broker is away.
+    # The extra time of ten members and three liars is also allowed while a broker is away.
     assert [judge.away_limit_of(away, 1) for away in (1, 2)] == [judge.PASSED_BY_S, judge.RETURN_LIMIT_S]
     assert judge.away_limit_of(1, 3, 10) == judge.PASSED_BY_S + 13.5
     assert [judge.limit_of(liars) for liars in (0, 1, 2, 3)] == [LIMIT_S, LIMIT_S, LIMIT_S + 2, LIMIT_S + 6]
@@ -251,8 +253,8 @@ def test_the_page_tells_the_runs_of_each_number_of_members_apart() -> None:
     few, many = (Met("silent", n, range(judge.bearable(n)), nominated=1, took_s=[n / 2]).row() for n in (4, 10))
     told = page([{"rows": [row], "machine": machine} for row in (many, few)], ["ten", "four"])
     first, second = told.split("### 10 members")
-    assert "From `four`" in first and "1 of 4 members at most is bad" in first and "2.00 s, and 0 took" in first
-    assert "From `ten`" in second and "3 of 10 members at most are bad" in second and "may, 18.5 s" in second
+    assert "From `four`" in first and "at most 1 of 4 members is bad" in first and "2.00 s, and 0 exceeded" in first
+    assert "From `ten`" in second and "at most 3 of 10 members are bad" in second and "limit of 18.5 s" in second
 
 
 def test_the_page_tells_the_problems() -> None:

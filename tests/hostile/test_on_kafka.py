@@ -12,7 +12,7 @@ from memquorum.core.consensus.evidence import Rule
 from memquorum.core.identity.membership import load
 from tests.hostile import drive
 from tests.hostile.cellar import ACTS
-from tests.hostile.fleet import Place, genesis_of
+from tests.hostile.fleet import RunPlace, genesis_of
 from tests.hostile.judge import LIAR, Met
 from tests.hostile.member import LIED
 from tests.hostile.school import STEPS
@@ -26,7 +26,7 @@ EVICTING = range(1, len(ACTS) + 1)
 def test_a_liar_decides_nothing_alone_and_is_convicted_where_it_says_two_things(
     fresh_kafka: str, databases: tuple[str, str], tmp_path: Path, codec: Codec
 ) -> None:
-    place = Place(fresh_kafka, *databases, tmp_path / "run")
+    place = RunPlace(fresh_kafka, *databases, tmp_path / "run")
     # `make hostile` measures how long it takes; here that depends on what else the machine does, and so does which
     # ballots come in time.
     met = drive.run(

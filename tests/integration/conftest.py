@@ -25,7 +25,7 @@ def installed(
     )
     found.master_key_file.write_text(MASTER.hex())
     found.master_key_file.chmod(0o600)
-    # What the flow writes bears no stamps.
+    # The flow writes its records without stamps.
     monkeypatch.setattr(checks.genesis, "service_stamps", lambda _: None)
     return replace(found, bootstrap=fresh_kafka, memory_dsn=databases[0], vault_dsn=databases[1])
 

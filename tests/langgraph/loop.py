@@ -85,7 +85,7 @@ def test_an_agent_learns_is_corrected_is_asked_forgets_small_talk_and_erases_a_p
     assert say("What does Ada eat?") == "No, Ada eats fish again."
     assert [item.value["text"] for item in store.search(("guests", "ada"))] == ["No, Ada eats fish again."]
 
-    # What is asked for stays; what nobody reads goes by a vote.
+    # Requested memories stay; unread ones are forgotten by a vote.
     for _ in range(40):
         later(1)
         assert say("What does Ada eat?") == "No, Ada eats fish again."

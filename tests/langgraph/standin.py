@@ -1,4 +1,4 @@
-"""What stands in the place of LangGraph's conftest: its tests get our stores, each in a namespace of its own.
+"""Replaces LangGraph's conftest: its tests get our stores, each in a namespace of its own.
 
 Where PEER is set, LangGraph's own store in memory instead.
 """
@@ -28,7 +28,7 @@ PEER = bool(os.environ.get("PEER"))
 
 @pytest.fixture
 def fake_embeddings() -> CharacterEmbeddings:
-    """What the tests embed with; ours embeds with the encoder of the installation."""
+    """Returns the tests' embeddings; ours embeds with the encoder of the installation."""
     return CharacterEmbeddings(dims=500)
 
 

@@ -1,6 +1,6 @@
 """Serves a small language model out of its package as OpenAI's chat completions, on 127.0.0.1; prints its address.
 
-Runs in the environment of requirements-model.lock, which has nothing else: `make test-model` makes it.
+Runs in the environment of requirements/model.lock, which has nothing else: `make test-model` makes it.
 """
 
 from __future__ import annotations

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from memquorum.core.consolidation.leaving import Gate
-from memquorum.core.text.comparing import REASONS, Side, Verdict
-from memquorum.ports import SummariserUnavailable, Told
+from memquorum.core.showing.comparing import REASONS, Side, Verdict
+from memquorum.ports import ComparableMemory, SummariserUnavailable
 from tests import ROOT
 from tests.builders.notes import NOTES
 from workers.consolidator.budget import Budget
 from workers.consolidator.chat import Chat, Endpoint, Unanswerable
-from workers.consolidator.comparing import Comparer
+from workers.consolidator.comparison_turn import Comparer
 
 PYTHON = ROOT / ".tools/model/bin/python"
 pytestmark = pytest.mark.skipif(not PYTHON.exists(), reason="no model is here: make test-model installs one")
@@ -70,7 +70,7 @@ def test_every_answer_of_a_model_is_a_verdict_or_is_refused_and_counted(url: str
     asks = Comparer(chat(url, tmp_path), Gate(0, "summarising"), Nowhere(), count)
     answers: list[Verdict | None] = []
     for older, newer in PAIRS:
-        pair = Told("n", Side(newer, "ben", "ben", 2)), Told("o", Side(older, "ada", "ada", 1))
+        pair = ComparableMemory("n", Side(newer, "ben", "ben", 2)), ComparableMemory("o", Side(older, "ada", "ada", 1))
         try:
             answers.append(asks.ask(*pair))
         except Unanswerable as error:  # it wrote more than it was asked for

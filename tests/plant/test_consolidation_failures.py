@@ -1,4 +1,4 @@
-"""How consolidation goes wrong elsewhere (SPEC C, and what others report), tried on a whole fleet: none of it may here.
+"""Failures of consolidation that others report (SPEC C), tried on a whole fleet: none of them may happen here.
 
 Each guard that is tried here is also in tests/guards, with a quicker test that turns red without it.
 """
@@ -17,7 +17,7 @@ from confluent_kafka import TopicPartition
 from msgspec.structs import replace
 
 from db.connection import KEYDESTROYER
-from db.sessions import PostgresSessions
+from db.session_reads import PostgresSessions
 from infra import genesis, roles
 from memquorum import topics
 from memquorum.client import Memory
@@ -318,7 +318,7 @@ def test_a_forged_end_brings_nothing_from_one_namespace_into_another(fleet: Plan
         assert found and found <= {*sources, *fleet.summaries(robbed)}
 
 
-# Whose word it is -----------------------------------------------------------------------------------------------------
+# Attribution ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_summary_is_no_agents_word(fleet: Plant) -> None:
@@ -347,7 +347,7 @@ def test_a_summary_is_no_agents_word(fleet: Plant) -> None:
 
 
 def alive(fleet: Plant, namespace: str) -> tuple[int, int]:
-    """How many memories are alive, and their characters."""
+    """Counts the living memories and their characters."""
     told = "SELECT count(*), coalesce(sum(length(c.body)), 0) FROM strength s JOIN memory m ON m.id = s.memory_id "
     told += "JOIN content c ON c.memory_id = m.id WHERE m.namespace = %(n)s"
     ((count, characters),) = fleet.rows(told, n=namespace)

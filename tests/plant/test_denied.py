@@ -1,4 +1,6 @@
-"""What denies a sentence of a summary: it is noticed each time, and stands before that sentence and no other."""
+"""A memory that denies a sentence of a summary: it is noticed each time, and stands before that sentence
+and no other.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,7 @@ def test_each_sentence_that_is_denied_is_served_behind_what_denies_it_and_the_ot
                     given = item.text.split("\n")
                     assert set(item.conflicts_with) == {one for one in denied if denied[one] in given}, asked
 
-        # Of what nobody denied nothing is pulled in.
+        # A sentence without a denial pulls nothing in.
         first = memory.search("Who measured 3.8 bar at the inlet?", peek=True, k=1)
         assert [(hit.text, hit.conflicts_with) for hit in first] == [(TOMAS, ())]
         told = memory.explain(summary).in_numbers()
@@ -79,7 +81,7 @@ def test_each_sentence_that_is_denied_is_served_behind_what_denies_it_and_the_ot
         used = "SELECT 1 FROM strength WHERE memory_id = %(s)s AND accesses > 0"
         fleet.until(lambda: fleet.rows(used, s=summary))
         fleet.turn()
-        fleet.infra("rehearse", "-n", "denied")
+        fleet.infra("memories", "rehearse", "-n", "denied")
         after = "SELECT salience_ppm, doubts FROM strength WHERE memory_id = %(s)s AND rehearsed > 0"
         fleet.until(lambda: fleet.rows(after, s=summary))
         raised = min(1_000_000, before[0][0] * 11 // 10)

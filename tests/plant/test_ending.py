@@ -70,11 +70,14 @@ def test_why_no_summary_is_made_is_told_and_what_nobody_said_is_not_over(
     assert "is over for" not in told.out and "no memory in why is of session shift-2" in told.err
 
 
-CHAT = "You know how it is with all of this, so we just go on.", "I am fine, thank you, and I hope that you are too."
+CHAT = (
+    "You know how it is with all of this, so we just go on.",
+    "We are as many as we were, and it is as quiet here as it was.",
+)
 
 
 def test_at_one_end_all_its_summaries_are_made(fleet: Plant) -> None:
-    """What is bound otherwise waits for no other end, however important the rest is."""
+    """Memories with other bounds wait for no further end, however important the rest is."""
     with fleet.client("once", "kim") as kim:
         fleet.live(kim, notes=[*NOTES[:3], *CHAT], explicit=False, purposes=["billing"], jurisdiction="DE")
         fleet.live(kim, notes=["The lift in block C is out of order.", "Block C has 14 flats.", f"{CHAT[0]} {CHAT[1]}"])
@@ -92,7 +95,7 @@ def test_a_summary_is_told_as_it_stands(fleet: Plant, capsys: pytest.CaptureFixt
         (old,) = fleet.later(lambda: fleet.summaries("stands"))
         (part,) = memory.session("shift-1").parts
         assert [(one.memory_id, one.status) for one in part.summaries] == [(old, "served")]
-        # Of two that are left none is made anew.
+        # Two remaining sources are too few for a new summary.
         for one in said[:3]:
             memory.erase(memory_id=one, dry_run=False)
         (part,) = fleet.until(lambda: found if (found := memory.session("shift-1").parts)[0].unsaid == 2 else None)

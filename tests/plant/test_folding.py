@@ -50,7 +50,7 @@ def test_one_event_of_many_agents_is_one_hit_and_keyed_twins_are_two(fleet: Plan
 
 
 def test_who_repeats_a_lie_under_another_name_hides_no_fact(fleet: Plant) -> None:
-    """What is folded takes no place from what is not."""
+    """A folded hit takes no place from another hit."""
     true, false = "The moat of the castle is 12 metres wide.", "The moat of the castle is 3 metres wide."
     for agent, text in (("anna", true), ("ben", false), ("cyd", false), ("dora", false)):
         with fleet.client("moat", agent) as memory:

@@ -1,5 +1,6 @@
-"""On a running installation nothing is taken by inference: what only seems to contradict a memory is served beside it,
-marked, and no words of another agent end it. What is said on purpose takes a memory's place."""
+"""A running installation takes nothing by inference: a memory that only seems to contradict another is served beside
+it, marked, and no words of another agent end it. An explicit statement replaces a memory.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ def disputes(memory: Memory, memory_id: str) -> list[str]:
 
 
 def taken(fleet: Plant, memory: Memory) -> list[tuple[str, str]]:
-    """The kind and the outcome of each vote to let one memory take another's place, beside that of `voted`."""
+    """Returns the kind and the outcome of each vote to replace one memory by another, beside that of `voted`."""
     told = (
         "SELECT o.kind, o.outcome FROM outcome o JOIN memory m ON m.id = o.memory_id "
         "WHERE m.namespace = %(n)s AND o.kind IN ('supersede', 'overrule') AND o.outcome <> 'superseded'"
@@ -57,7 +58,7 @@ def served(memory: Memory, ids: Sequence[str], texts: Sequence[str]) -> None:
         assert memory_id in {hit.memory_id for hit in memory.search(text, k=20, peek=True)}, text
 
 
-def said(fleet: Plant, memory: Memory, pair: dict[str, Any], at: int) -> list[Receipt]:
+def publish_pair(fleet: Plant, memory: Memory, pair: dict[str, Any], at: int) -> list[Receipt]:
     """Says both of a pair at one time, each under its key where they have some."""
     filed = [{"key": key, "explicit": True} for key in pair.get("keys", ())] or [{}, {}]
     return [
@@ -84,7 +85,7 @@ def test_what_two_people_say_of_themselves_stays(fleet: Plant) -> None:
 
 def test_what_only_seems_to_be_contradicted_is_served(fleet: Plant) -> None:
     with fleet.client("seeming") as memory:
-        receipts = [said(fleet, memory, pair, at) for at, pair in enumerate(PAIRS)]
+        receipts = [publish_pair(fleet, memory, pair, at) for at, pair in enumerate(PAIRS)]
         again = {
             at: memory.add(pair["first"], reward=0.9, occurred_at=fleet.now + len(PAIRS)).event_id
             for at, pair in enumerate(PAIRS)

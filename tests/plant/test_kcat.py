@@ -1,4 +1,4 @@
-"""The recipes of docs/kafka.md, each run as it is written there by kcat and a shell, on a running installation."""
+"""The recipes of docs/use/kafka.md, each run as it is written there by kcat and a shell, on a running installation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests import ROOT
 from tests.support.sessions import Plant, rows
 from tests.support.waiting import PATIENCE_S, until
 
-PAGE = (ROOT / "docs/kafka.md").read_text()
+PAGE = (ROOT / "docs/use/kafka.md").read_text()
 RECIPES = re.findall(r"^```kcat\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 WITHOUT = [name for name in ("kcat", "jq", "curl") if shutil.which(name) is None]
 
@@ -47,7 +47,7 @@ def test_every_recipe_does_what_the_page_says(fleet: Plant) -> None:
     run(use)
     stored = "SELECT id::text FROM memory WHERE namespace = 'greenhouse' AND agent = 'mira'"
     ((memory_id,),) = rows(fleet.line, stored)
-    used = "SELECT 1 FROM journal WHERE effect = 'accessed' AND memory_id = %(id)s"
+    used = "SELECT 1 FROM used WHERE memory_id = %(id)s AND applied"
     until(lambda: rows(fleet.line, used, id=memory_id), "the use did not come in")
     run(misspelt)
     until(shows(letters, "memory.episode.recorded.v1/", " unknown_field"), "there is no letter of it")

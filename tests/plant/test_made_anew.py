@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from infra import commands, genesis, hold
+from infra import admin_commands, genesis, hold
 from memquorum.client import Invalid, Memory
 from memquorum.core.audit import receipts
 from memquorum.schema_files import load_codec
@@ -220,7 +220,7 @@ def test_what_a_source_told_is_erased_with_its_summary_and_the_rest_made_anew(fl
         new = summary(fleet, "document")
         assert quoted(fleet, new) <= {told[name] for name in ("marta", "lena", "tomas")}
         assert "Thursday" not in text(memory, new) and "480" not in text(memory, new)
-        # Of two that are left no other is made.
+        # Two remaining sources are too few for another summary.
         done = memory.erase(source="gauge", dry_run=False)
         assert (done.memories, done.summaries, done.anew) == (2, 1, 0)
         assert fleet.rows("SELECT summary FROM erased WHERE memory_id = %(i)s", i=new) == [("few",)]
@@ -229,7 +229,7 @@ def test_what_a_source_told_is_erased_with_its_summary_and_the_rest_made_anew(fl
 def test_a_summary_made_anew_without_its_strictest_source_is_bound_by_the_rest(fleet: Plant) -> None:
     billing = {"purposes": ["billing", "ops"], "jurisdiction": "DE", "sensitivity": 0.15}
     strictest = billing | {"sensitivity": 0.2}
-    # Of one that is bound otherwise no summary is made: it stays, and binds none of the others.
+    # A memory with other bounds gets no summary: it stays, and binds none of the others.
     apart = {"purposes": ["billing"], "jurisdiction": "US", "sensitivity": 0.8}
     facets = {"marta": strictest, "tomas": apart, **dict.fromkeys(("board", "lena", "money"), billing)}
     memory, told = lived(fleet, "bound", **facets)
@@ -250,7 +250,9 @@ def test_a_held_source_is_not_erased_and_the_summary_of_it_stays(fleet: Plant) -
     memory, told = lived(fleet, "held")
     with memory:
         old = summary(fleet, "held")
-        asked = commands.parser().parse_args(["hold", told["marta"], "-n", "held", "--reference", "case 9"])
+        asked = admin_commands.parser().parse_args(
+            ["memories", "hold", told["marta"], "-n", "held", "--reference", "case 9"]
+        )
         assert hold.run(fleet.line, asked) == 0
         with pytest.raises(Invalid, match="hold"):
             memory.erase(subject="marta", dry_run=False)

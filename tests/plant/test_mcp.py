@@ -202,7 +202,7 @@ async def test_a_task_leaves_lessons_and_a_session_may_be_one(fleet: Plant, way:
         again = await call("end_session", session="s", outcome="succeeded", outputs="Valve 9 does.")
         # It is published twice, in two places of Kafka, and counts once.
         assert {**over["task"], "place": None} == {**again["task"], "place": None}
-        # What was added just before is seen before a session ends.
+        # A memory that was added just before is seen before a session ends.
         await call("add_memory", content="Which pump feeds tank 5?", session="t", role="user")
         assert (await call("end_session", session="t", outcome="failed"))["task"]
         # A lesson from one task has too few others that may judge it: it has no weight yet.

@@ -16,7 +16,7 @@ import httpx
 import psycopg
 import pytest
 
-from infra import genesis, supervisor, telemetry
+from infra import genesis, process_telemetry, run_folder
 from infra.settings import Settings
 from memquorum import topics
 from memquorum.client import Memory
@@ -54,7 +54,7 @@ def now_ms() -> int:
 
 
 class Seen:
-    """What intake made of a namespace's episodes, read from its topics."""
+    """The output of intake for a namespace's episodes, read from its topics."""
 
     def __init__(self, line: Settings, namespace: str) -> None:
         self.line, self.namespace, self.codec = line, namespace, load_codec()
@@ -80,9 +80,9 @@ class Seen:
 
 
 def intake(line: Settings) -> Any:
-    """What `/readyz` of intake answers; None while it does not."""
+    """Returns intake's `/readyz`; None while it does not answer."""
     try:
-        return httpx.get(f"{telemetry.announced(line.run_dir)['intake']['url']}/readyz", timeout=2).json()
+        return httpx.get(f"{process_telemetry.announced(line.run_dir)['intake']['url']}/readyz", timeout=2).json()
     except httpx.HTTPError:
         return None
 
@@ -94,7 +94,7 @@ def alarm(line: Settings) -> str:
 
 def pid(line: Settings, name: str) -> int:
     """Of a process; 0 while it is not there."""
-    return int(supervisor.read_pids(line.run_dir)["processes"][name]["pid"] or 0)
+    return int(run_folder.read_pids(line.run_dir)["processes"][name]["pid"] or 0)
 
 
 @contextmanager
@@ -116,7 +116,7 @@ def test_a_flood_stops_at_the_limit_and_comes_in_again_where_an_erasure_made_roo
     assert all("may have 5 memories in all and has " in r.detail for r in seen.letters())
     until(lambda: (stored(line, namespace), stored(line, "many")) == (LIMIT, 12), "it was not stored")
     until(lambda: alarm(line).startswith("rooms-flood (5 + 0 of 5): "), "/readyz does not say so")
-    url = telemetry.announced(line.run_dir)["intake"]["url"]
+    url = process_telemetry.announced(line.run_dir)["intake"]["url"]
     assert 'memquorum_full_namespaces{stage="intake"} 1.0' in httpx.get(f"{url}/metrics").text
     assert intake(line)["ready"] is True
 
@@ -155,9 +155,9 @@ def test_a_flood_stops_at_the_limit_and_comes_in_again_where_an_erasure_made_roo
 
 
 def replayed(line: Settings, since: int, *more: str) -> tuple[int, dict[str, Any]]:
-    """How the command `dlq replay` ends for what found no room, and what it tells."""
+    """Runs the command `dlq replay` for what found no room; returns its exit status and its output."""
     wanted = ["--reason", "over_quota", "--since", str(since), "--json", *more]
-    done = ran("infra", "dlq", "replay", *wanted, "--run-dir", str(line.run_dir))
+    done = ran("infra", "admin", "dlq", "replay", *wanted, "--run-dir", str(line.run_dir))
     return done.returncode, json.loads(done.stdout or "{}")
 
 
@@ -168,7 +168,7 @@ def test_what_was_on_its_way_when_intake_died_counts(fleet: Plant) -> None:
     with still(pid(line, "commit")):
         publish(line, namespace, 100, LIMIT)
         until(lambda: seen.came() == LIMIT, "it did not come in")
-        # Where the next batch is in, the offsets of this one are committed: none of it comes a second time.
+        # Once the next batch is accepted, the offsets of this one are committed: none of it comes a second time.
         publish(line, "next", 100, 1)
         until(lambda: beside.came() == 1, "the next batch did not come in")
         os.kill(first, signal.SIGKILL)

@@ -41,10 +41,10 @@ def test_two_that_say_the_same_become_one_and_the_third_stays(fleet: Plant) -> N
         fleet.until(lambda: fleet.rows(uses) == [(1,)] * 3)
         fleet.turn(DAY)
         fleet.later(lambda: len(alive(fleet, "alike")) == 2)
-        # Of equal importance the later one has faded less.
+        # At equal importance the later one has faded less.
         assert summaries(fleet, "alike") == {other: "short-term", one: "sealed", two: "short-term"}
         assert sorted(fleet.rows(uses)) == [(1,), (2,)], "one has the uses of both"
-        # What both say of it is one hit.
+        # Content that both share is one hit.
         (hit,) = memory.search("When is the pump test?", peek=True)
         assert {hit.memory_id, *hit.folded} == {other, two}
         found = {hit.memory_id for hit in memory.search("When is the pump test?", peek=True, sessions=["shift-1"])}
@@ -80,7 +80,7 @@ def test_who_erases_a_source_of_what_went_finds_the_summary_that_stays(fleet: Pl
         one = session(fleet, memory, "shift-1", NOTES)
         two = session(fleet, memory, "shift-2", NOTES)
         fleet.turn(DAY)
-        # Where the vote of that day had no room for it among what the tests beside it left, that of the next has.
+        # Other tests' memories may have used up the room of that day's vote; the next day's has room.
         fleet.later(lambda: len(alive(fleet, "alike-erased")) == 1, by=4 * HOUR)
         ((source,),) = fleet.rows("SELECT min(source::text) FROM quote WHERE summary = %(i)s", i=one)
         memory.erase(memory_id=source, dry_run=False)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import httpx
 
-from infra import supervisor
+from infra import run_folder
 from memquorum.client import Memory
 from tests.builders.poisoned import LONG_NUMBER, TEXTS
 from tests.support.sessions import Plant
@@ -19,14 +19,14 @@ SYNC = "The weekly sync of team Falcon with the Bergen office in room 12 is at %
 
 
 def starts(fleet: Plant) -> Mapping[str, int]:
-    """How often each process was started."""
+    """Counts the starts of each process."""
     told = json.loads((fleet.line.run_dir / "pids.json").read_text())["processes"]
     return {name: one["starts"] for name, one in told.items() if "starts" in one}
 
 
 def alarms(fleet: Plant) -> list[str]:
     """The alarms of processes that end again and again."""
-    return [one["alarm"] for one in supervisor.read_pids(fleet.line.run_dir)["processes"].values() if "alarm" in one]
+    return [one["alarm"] for one in run_folder.read_pids(fleet.line.run_dir)["processes"].values() if "alarm" in one]
 
 
 def test_who_says_something_near_such_a_text_is_not_punished(fleet: Plant) -> None:
@@ -94,7 +94,7 @@ def test_masked_reads_of_such_texts_end_with_their_requests(fleet: Plant) -> Non
         for reader in readers:
             reader.join()
         assert max(beside) < 10 * max(alone, 0.5)
-        # Nothing works on once nobody waits.
+        # No work goes on once its caller has gone.
         assert _asked(anna) < 5 * max(alone, 0.5)
 
 

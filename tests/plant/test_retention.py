@@ -1,4 +1,4 @@
-"""What is older than the law lets it be is erased on a running installation: by an order, and by a rule that stands."""
+"""Memories older than the law permits are erased on a running installation: by an order, and by a standing rule."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 
 import pytest
 
-from infra import commands, genesis, hold
+from infra import admin_commands, genesis, hold
 from memquorum.client import Invalid
 from memquorum.core.audit import receipts
 from memquorum.schema_files import load_codec
@@ -32,7 +32,7 @@ def test_an_order_by_type_and_age_takes_the_old_and_leaves_the_young_and_the_hel
         (young,) = fleet.live(memory, notes=NOTES[4:5])
         fleet.turn(1_000)
         assert memory.pin(pinned).status == "pinned"
-        asked = commands.parser().parse_args(["hold", held, "-n", "aged", "--reference", "case 9"])
+        asked = admin_commands.parser().parse_args(["memories", "hold", held, "-n", "aged", "--reference", "case 9"])
         assert hold.run(fleet.line, asked) == 0
         would = memory.erase(types=["episodic"], before=before)
         assert {one.memory_id for one in would.going} == {old, pinned}
@@ -51,8 +51,10 @@ def test_an_order_by_type_and_age_takes_the_old_and_leaves_the_young_and_the_hel
 
 
 def test_a_rule_that_stands_erases_what_comes_of_age_without_anybodys_word(fleet: Plant) -> None:
-    """Pinned, summed up, its sources' keys long gone: a law is no habit. What was said later stays until it is as old,
-    and what is held stays."""
+    """Pinned, summed up, its sources' keys long destroyed: the rule erases it all the same.
+
+    Later memories stay until they are as old, and held ones stay.
+    """
     with fleet.client("retained-a") as memory, fleet.client("kept-a") as beside:
         fleet.live(memory)
         memory.end_session("shift-1")
@@ -80,11 +82,11 @@ def test_a_rule_that_stands_erases_what_comes_of_age_without_anybodys_word(fleet
         receipt = fleet.later(lambda: r if (r := memory.erasure_receipt(order_id))["attested"] else None)
         assert receipt["order"]["reference"] == "configuration 0"
         verified(fleet, receipt)
-        (rule,) = json.loads(fleet.infra("status", "--json"))["erased_by_age"]
+        (rule,) = json.loads(fleet.infra("fleet", "status", "--json"))["erased_by_age"]
         assert (rule["after"], rule["shards"]) == ("retained-*=episodic:30d", [*range(SHARDS)])
         assert (rule["due"], rule["coming"], rule["overdue"]) == (0, 0, [])
         assert fleet.now < rule["next_at"] <= fleet.now + HOUR
         fleet.turn(11 * DAY)
         fleet.until(lambda: len(fleet.rows(ORDERS, n="retained-a")) == 2)
         assert fleet.rows(THERE, n="retained-a") == []
-        assert "erased by age: looked last at 2025-" in fleet.infra("status")
+        assert "erased by age: looked last at 2025-" in fleet.infra("fleet", "status")

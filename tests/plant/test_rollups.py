@@ -10,7 +10,7 @@ from memquorum.commands import NOT_FOUND, OK
 from memquorum.core.api.answers import Rollup
 from tests.support.sessions import MINUTE, Plant
 
-# What was stored so long ago is rolled up: infra/settings.py has five minutes.
+# Memories stored this long ago are rolled up: infra/settings.py has five minutes.
 DUE = 6 * MINUTE
 FIRST = (
     "Pump 7 runs at 3.8 bar.",
@@ -18,7 +18,7 @@ FIRST = (
     "The cover of pump 7 is kept in hall 3.",
     "The motor of pump 7 was made by Brandt in Ulm.",
 )
-# Of the same session, and worth less: a summary that keeps everything is none.
+# Notes of the same session that are worth less: a summary that keeps everything is none.
 BESIDE = ("The radio in the van is broken.", "The canteen was closed at noon.")
 SECOND = ("Correction: pump 7 runs at 4.1 bar now.", "Marta Keller painted the cover of pump 7 blue.")
 

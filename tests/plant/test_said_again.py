@@ -1,4 +1,4 @@
-"""What was said last is served first on a running installation: A, then B, then A again; and imported history."""
+"""The latest statement is served first on a running installation: A, then B, then A again; and imported history."""
 
 from __future__ import annotations
 

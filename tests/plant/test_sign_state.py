@@ -1,5 +1,6 @@
-"""A member is killed, and a bit of what it has signed turns over meanwhile: it says nothing that it said otherwise, and
-votes again."""
+"""A member is killed, and a bit of its sign-state flips meanwhile: it contradicts nothing that it has signed, and votes
+again.
+"""
 
 from __future__ import annotations
 
@@ -47,4 +48,4 @@ def test_who_finds_its_sign_state_damaged_sets_it_aside_and_votes_again_later(fl
     before, spaces = count(fleet, VOTED), (f"flipped-after-{at}" for at in range(20))
     while count(fleet, VOTED) == before:
         decide(fleet, next(spaces))
-    assert "no evidence against anybody" in fleet.infra("evidence", "--verify")
+    assert "no evidence against anybody" in fleet.infra("audit", "evidence", "--verify")

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from infra import commands, genesis
+from infra import admin_commands, genesis
 from infra.settings import Settings, SettingsError
-from infra.whatif import NothingTried
+from infra.whatif_command import NothingTried
 from memquorum.schema_files import load_codec
 from tests.support.sessions import NOTES, Plant
 from workers.upkeep import asked
@@ -52,11 +52,11 @@ def counted(fleet: Plant, queries: int, uses: int) -> bool:
 
 
 def run(line: Settings, *words: str) -> int:
-    parsed = commands.parser("whatif").parse_args(["whatif", *words])
+    parsed = admin_commands.parser("policy", "whatif").parse_args(["policy", "whatif", *words])
     return parsed.command.do(line, parsed)  # type: ignore[no-any-return]
 
 
-def told(line: Settings, capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+def json_output(line: Settings, capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     capsys.readouterr()
     assert run(line, *words, "--json") == 0
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
@@ -68,14 +68,14 @@ def test_what_would_have_been_missed(
 ) -> None:
     before = fleet.tiers(NAMESPACE)
     small = ("--policy", "fifo", "--budget", "64", "--uncapped", "--namespace", NAMESPACE)
-    found = told(line, capsys, *small)
+    found = json_output(line, capsys, *small)
     assert (found["namespaces"], found["memories"], found["keyless"]) == (1, 5, 0)
     assert found["again"] > 0 and found["logged"] == 0, "the queries were not asked again"
     assert found["fifo"]["held_tokens"] <= 64 < found["voted"]["held_tokens"]
     assert found["fifo"]["misses"] > 0 and found["fifo"]["regrets"]
     assert {one["memory_id"] for one in found["fifo"]["regrets"]} <= set(lived)
-    assert told(line, capsys, *small)["hash"] == found["hash"]
-    everything = told(line, capsys, "--budget", "50000", "--namespace", NAMESPACE)
+    assert json_output(line, capsys, *small)["hash"] == found["hash"]
+    everything = json_output(line, capsys, "--budget", "50000", "--namespace", NAMESPACE)
     assert everything["worth"]["misses"] == everything["worth"]["gone"] == 0
     assert everything["worth"]["read_hit_low"] == 1
     assert run(line, *small, "--suggest") == 0
@@ -110,10 +110,10 @@ def test_what_was_erased_is_unknown_and_the_hash_knows_which_keys_there_are(
     fleet: Plant, line: Settings, lived: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ("--policy", "fifo", "--budget", "64", "--uncapped", "--namespace", NAMESPACE)
-    before = told(line, capsys, *words)
+    before = json_output(line, capsys, *words)
     with fleet.client(NAMESPACE) as memory:
         memory.erase(memory_id=lived[0], dry_run=False)
-    fleet.until(lambda: told(line, capsys, *words)["keyless"] == 1)
-    after = told(line, capsys, *words)
+    fleet.until(lambda: json_output(line, capsys, *words)["keyless"] == 1)
+    after = json_output(line, capsys, *words)
     assert after["hash"] != before["hash"]
     assert lived[0] not in {one["memory_id"] for one in after["fifo"]["regrets"]}

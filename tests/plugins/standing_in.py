@@ -36,8 +36,10 @@ def taking(replace: Callable[[ModuleType], None], *files: str) -> Hook:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out what is excluded by name, which has to be there. Where PEER is set, nothing: then it is not ours that
-    is tested."""
+    """Leaves out the tests that are excluded by name, which have to be there.
+
+    Where PEER is set, none: then another store than ours is tested.
+    """
     file = config.rootpath / "tests" / "excluded.toml"
     excluded: dict[str, str] = tomllib.loads(file.read_text()) if file.exists() else {}
     names = {item.name.split("[")[0] for item in items}

@@ -1,4 +1,4 @@
-"""What a release wrote stays what it was, and is read as it was meant: journals, policies, migrations."""
+"""Files of a release stay unchanged, and are read as they were meant: journals, policies, migrations."""
 
 from __future__ import annotations
 

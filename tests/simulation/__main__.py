@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tests.faults.kept import keep
 from tests.simulation.plan import Plan
-from tests.simulation.runs import Size, Totals, smallest, told, until
+from tests.simulation.runs import Size, Totals, run_with_story, smallest, until
 from tests.simulation.shrink import Reduction, read_liars
 from tests.simulation.world import Outcome
 
@@ -113,7 +113,7 @@ def _report(seed: int, rule: str, text: str, size: Size, *, short: bool) -> None
     reduction = smallest(seed, size, rule)
     print(f"shrunk:\n  {_COMMAND} run --seed {seed} {size.arguments()} {reduction.arguments()}")
     plan = reduction.of(size.plan(seed))
-    outcome, lines = told(plan, size)
+    outcome, lines = run_with_story(plan, size)
     _tell(plan, outcome, lines)
 
 
@@ -169,7 +169,7 @@ def _run(words: list[str]) -> int:
         total=parsed.no_raising,
     )
     plan = reduction.of(size.plan(parsed.seed))
-    outcome, lines = told(plan, size, minor=parsed.whole)
+    outcome, lines = run_with_story(plan, size, minor=parsed.whole)
     _tell(plan, outcome, lines, whole=parsed.whole)
     return 1 if outcome.violation else 0
 

@@ -1,10 +1,10 @@
-"""Fleets in which memories are tried and admitted: members at their logs, verifiers and the commit worker, all real.
+r"""Fleets in which memories are tried and admitted: members at their logs, verifiers and the commit worker, all real.
 
 A fleet has facts that tasks ask for, asides that lie near them and answer nothing, and facts that no task asks for.
 Tasks come one after the other, with what helped in them. Verifiers read the store as the commit worker has left it, and
-what they sign is journalled; what they agree in is nominated, and members vote at their own views, by the logs alone.
-One verifier or more may lie, and one member: `ACTS` and `VOTES` say how. What is admitted helps so often that it gets
-general forms (`tests.simulation.generalising`). What must hold of it, `faults` says.
+their signed findings are journalled; what they agree on is nominated, and members vote at their own views, by the logs
+alone. One verifier or more may lie, and one member: `ACTS` and `VOTES` say how. A memory that is admitted helps so
+often that it gets general forms (`tests.simulation.generalising`). `faults` checks the rules.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from db.inmemory import InMemoryStore
-from db.inmemory_trials import InMemoryTrials
 from db.view import View
 from memquorum import topics
 from memquorum.core import sealing
@@ -52,38 +50,42 @@ from tests.builders.genesis import make
 from tests.builders.seats import AS_OF, CODEC, Fleet
 from tests.builders.shard import NAMESPACE, accepted, memory_id, scored
 from tests.builders.table import Keys
+from tests.inmemory.store import InMemoryStore
+from tests.inmemory.trials import InMemoryTrials
 from tests.simulation.dice import Dice
 from tests.simulation.generalising import Forms
-from workers.commit.line import SOURCES, Line, opened
+from workers.commit.commit_shard import SOURCES, CommitShard, opened
 from workers.replica.judge import Judge
-from workers.verifier.trying import Made, Trying
+from workers.verifier.verifier_turn import Made, Trying
 from workers.verifier.worker import recorded
 
 MEMBERS = 4
 VERIFIERS = ("verifier-1", "verifier-2", "verifier-3")
 ACTS = ("false", "denies", "silent", "mutated", "forged", "again", "early")
-"""What a verifier may do instead of telling what it found: it says that all was gained, or nothing; says nothing; one
-sum is another; it signs for another one, too; tells again what it told of before; or as of another decision."""
+"""Acts of a lying verifier: it says that all was gained, or nothing; is silent; changes one sum; signs for another
+verifier too; repeats an earlier finding; or names another decision.
+"""
 VOTES = ("all", "none", "random")
-"""What a member may vote instead of what it found."""
+"""Votes of a lying member, in place of its own findings."""
 
 _GENESIS = make(MEMBERS, **trials.entitled(verifiers=VERIFIERS))
 _MATTERS = 5
 _EPOCHS = 12
 _ASKED, _AGAIN = 11, 12
-"""When somebody asks for a first weight back; and when who nominates lies, and has that voted on again, or of a memory
-that nobody admitted."""
+"""The epochs of a request to roll back to a first weight, and of a lying nomination that puts it to the vote again, or
+names a memory that was not admitted.
+"""
 _TASKS = 4
-"""As many tasks ask for each matter, but for the last, for which none does."""
+"""The number of tasks that ask for each matter; no task asks for the last matter."""
 
 
 class Lying(Judge):
-    """A member that votes otherwise than it finds."""
+    """A member that votes against its findings."""
 
     act = ""
 
     def opinions(self, nomination: NominationProposed, *given: Any) -> bytes:
-        """What it says of each proposal to admit, or to take in a general form."""
+        """Votes on each proposal to admit, or to take in a general form."""
         places = places_of(nomination)
         if any(kind not in {ADMIT, GENERALISE} for kind, _ in places):
             return super().opinions(nomination, *given)
@@ -104,11 +106,11 @@ class Members(Fleet):
 
     @property
     def honest(self) -> dict[int, View]:
-        """The views of the members that do not lie."""
+        """Returns the views of the members that do not lie."""
         return {member: view for member, view in self.views.items() if member not in self._lying}
 
     def judge(self, member: int, view: View) -> Judge:
-        """Who votes for a member."""
+        """Returns the judge that votes for a member."""
         kind = Lying if member in self._lying else Judge
         made = kind(CODEC, view, self._vault, self.genesis)  # type: ignore[arg-type]
         if isinstance(made, Lying):
@@ -117,8 +119,11 @@ class Members(Fleet):
 
 
 class Trials:
-    """One simulated fleet. `lying`: what verifiers do, by their names, and members, by their numbers. What is admitted
-    is given to further tasks, which fail."""
+    """One simulated fleet.
+
+    `lying`: the acts of verifiers, by name, and of members, by number. An admitted memory is given to further tasks,
+    which fail.
+    """
 
     def __init__(self, folder: Path, seed: int, lying: Mapping[str | int, str]) -> None:
         self.dice, self._vault, self._elsewhere = Dice(seed), Keys(), seed % 2 == 1
@@ -132,7 +137,7 @@ class Trials:
         self._told, self._said = list[bytes](), list[bytes]()
         self.store = InMemoryStore()
         start = self.store.start(_GENESIS.cluster, _GENESIS.shards)[0]
-        self._line, self._read = Line(Rules(CODEC, _GENESIS), start), dict.fromkeys(SOURCES, 0)
+        self._line, self._read = CommitShard(Rules(CODEC, _GENESIS), start), dict.fromkeys(SOURCES, 0)
         self._tryings = {who: Trying(CODEC, _GENESIS, [who], budget_ms=60_000, clock=lambda: 0.0) for who in VERIFIERS}
         self.helps, self.idle = set[str](), set[str]()
         self.asked: asking.OpenOrder | None = None
@@ -141,7 +146,7 @@ class Trials:
         self._now = AS_OF
 
     def run(self) -> None:
-        """All epochs of it."""
+        """Runs all epochs."""
         for epoch in range(1, _EPOCHS + 1):
             self._live(epoch)
             self._keep()
@@ -154,7 +159,7 @@ class Trials:
     # Agents ----------------------------------------------------------------------------------------------------------
 
     def _live(self, epoch: int) -> None:
-        """Agents say something of each matter in the first epochs, and finish tasks in those that follow."""
+        """Has agents publish each matter in the first epochs, and finish tasks in the later ones."""
         for matter in range(_MATTERS):
             port = 8_000 + matter
             if epoch == 1 + self.dice.roll(3, "said when", matter):
@@ -167,7 +172,7 @@ class Trials:
                 more = {"summary": made.summary, "derives_from": made.derives_from, "agent": made.agent}
                 self._say(made.event_id or "", made.content or "", matter, session=None, role=made.role, **more)
             if self.statuses.get(memory_id(f"fact-{matter}")) == ADMITTED:
-                # What is given to a task that fails loses weight, which trials of others must not notice.
+                # A memory that is given to a failing task loses weight; trials of other memories must not notice it.
                 self._finish(f"use-{matter}-{epoch}", matter, "", ended="failed", given=f"fact-{matter}")
             for form in self.forms.given(matter):
                 self._finish(f"general-{matter}-{epoch}", matter, "", ended="failed", given=form)
@@ -177,7 +182,7 @@ class Trials:
         self._accept(ClockTicked(f"tick-{epoch}", self._now))
 
     def _ask(self, memory: str, epoch: int) -> None:
-        """Somebody asks for the first weight of a memory back."""
+        """Requests the first weight of a memory back."""
         order = votes.rollback(_GENESIS, memory, 1, order_id=memory_id(f"order {epoch}"))
         data, offset = votes.signed(CODEC, _GENESIS, "operator", order), len(self.members.logs[topics.ACCEPTED])
         named = order.order_id, REQUEST.name, order.namespace, order.memory_ids
@@ -218,7 +223,7 @@ class Trials:
     # The commit worker -----------------------------------------------------------------------------------------------
 
     def _keep(self) -> None:
-        """It reads all that there is, and applies it."""
+        """Has the commit worker read everything and apply it."""
         logs = {**self.members.logs, topics.TRIALS: self._told}
         for topic in SOURCES:
             log = logs.get(topic, [])
@@ -243,7 +248,7 @@ class Trials:
     # Verifiers -------------------------------------------------------------------------------------------------------
 
     def _tell(self, who: str, found: Sequence[Made], epoch: int) -> None:
-        """What a verifier says of what it found."""
+        """Publishes a verifier's findings, or its lies about them."""
         for at, one in enumerate(found):
             for signer, said in self._lie(who, recorded(one), epoch, at):
                 self._told.append(votes.signed(CODEC, _GENESIS, f"service:{signer}", said))
@@ -272,7 +277,7 @@ class Trials:
     # The vote --------------------------------------------------------------------------------------------------------
 
     def _vote(self, epoch: int) -> None:
-        """What verifiers agree in is nominated, and else a memory that nobody knows; members decide."""
+        """Nominates what verifiers agree on, or else an unknown memory; the members decide."""
         logs = self.members.logs
         rows: Sequence[AdmissionRow] = [one for one in self.store.rows[AdmissionRow].values() if one.status == AGREED]
         proposals = [trials.proposal(one.memory_id, _signed(self.store, one)) for one in sorted(rows, key=_by_id)[:16]]
@@ -291,20 +296,20 @@ class Trials:
         logs[topics.NOMINATIONS].append(votes.signed(CODEC, _GENESIS, "service:nomination", record))
         self.members.run()
 
-    # What must hold --------------------------------------------------------------------------------------------------
+    # Invariants ------------------------------------------------------------------------------------------------------
 
     @property
     def statuses(self) -> dict[str, str]:
-        """What became of every memory that was tried."""
+        """Returns the status of every memory that was tried."""
         return {one.memory_id: one.status for one in self._tried()}
 
     def named(self, status: str) -> set[str]:
-        """The memories that came to something."""
+        """Returns the names of the memories with a status."""
         return {memory for memory, known in self.statuses.items() if known == status}
 
     @property
     def weights(self) -> set[tuple[str, int, int]]:
-        """The first weights in the journal of what was tried, whenever they were voted on."""
+        """Returns the first weights in the journal of the tried memories, whatever the epoch of the vote."""
         return {(memory, version, weight_ppm) for memory, version, _, weight_ppm in self._first()}
 
     def _first(self) -> list[tuple[str, int, int, int]]:
@@ -318,7 +323,7 @@ class Trials:
 
     @property
     def lost(self) -> dict[str, int]:
-        """How much weight each memory of experience has lost, in millionths."""
+        """Returns how much weight each memory of experience has lost, in millionths."""
         rows: Sequence[WeightRow] = list(self.store.rows[WeightRow].values())
         now: Sequence[AdmissionRow] = list(self.store.rows[AdmissionRow].values())
         first = {one.memory_id: one.weight_ppm for one in rows if one.version == 1}
@@ -326,18 +331,18 @@ class Trials:
 
     @property
     def voted_down(self) -> int:
-        """How many memories members did not admit of which verifiers agreed that they help."""
+        """Counts the memories that members rejected though verifiers agreed that they help."""
         return sum(one.status != ADMITTED and one.after > 0 and one.epoch > 0 for one in self._tried())
 
     def differ(self) -> Counter[str]:
-        """How often each verifier told otherwise than what was agreed in."""
+        """Counts how often each verifier's findings differ from those agreed on."""
         agreed = {(one.memory_id, one.position): one.digest for one in self.store.rows[AdmissionRow].values()}
         rows: Sequence[TrialRow] = list(self.store.rows[TrialRow].values())
         digests = ((one, agreed.get((one.memory_id, one.position))) for one in rows)
         return Counter(one.verifier for one, digest in digests if digest is not None and one.digest != digest)
 
     def faults(self) -> list[str]:
-        """What does not hold, whoever lied."""
+        """Returns the violated rules, whoever lied."""
         rows: Sequence[WeightRow] = list(self.store.rows[WeightRow].values())
         weights, honest = self._first(), self.members.honest
         back = [(one.memory_id, one.weight_ppm) for one in rows if one.cause == BY_ROLLBACK]
@@ -359,12 +364,12 @@ class Trials:
 
 
 def made_of(made: TrialMade, reward: int) -> TrialMade:
-    """The same, but each judge is said to have gained so much."""
+    """Returns the finding with each judge's gain replaced by so much."""
     return _with(made, lambda judged: tuple(replace(one, reward_without=0, reward_with=reward) for one in judged))
 
 
 def mutated(made: TrialMade, which: int) -> TrialMade:
-    """The same, but one sum of one judge is another."""
+    """Returns the finding with one sum of one judge changed."""
     names = ("reward_without", "reward_with", "tokens_without", "tokens_with", "given_without", "given_with")
 
     def changed(judged: tuple[Judged, ...]) -> tuple[Judged, ...]:
@@ -375,7 +380,7 @@ def mutated(made: TrialMade, which: int) -> TrialMade:
 
 
 def moved(made: TrialMade, position: int) -> TrialMade:
-    """The same, as of another decision."""
+    """Returns the finding as of another decision."""
     return replace(made, statistics=replace(read(made.statistics), position=position).data)
 
 
@@ -392,7 +397,7 @@ def _weights(view: View) -> list[tuple[str, int, int, int]]:
 
 
 def _failed(store: InMemoryStore) -> dict[str, int]:
-    """In how many failed tasks each memory of experience was since it came in, as far as that is counted."""
+    """Counts the failed tasks that used each memory of experience since its admission, as far as they count."""
     rows: Sequence[AdmissionRow] = list(store.rows[AdmissionRow].values())
     tasks: Sequence[TaskRow] = list(store.rows[TaskRow].values())
     upto = store.states[0].weighed_to

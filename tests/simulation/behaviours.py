@@ -139,7 +139,7 @@ class Disobeys(Behaviour):
             return (said,)
         try:
             nomination = digest(self.world.codec.decode_as(Signed, body.nomination).body)
-        except DecodeError:  # another lie has been at it
+        except DecodeError:  # another lie has changed it
             return (said,)
         known = tuple(data for _, data in sorted(self._ballots.get(nomination, {}).items()))
         other = known if known != body.ballots else known[1:]

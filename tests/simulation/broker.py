@@ -1,4 +1,4 @@
-"""What Kafka is to the replicas: an append-only log per kind of message, read by everybody at a pace of its own.
+r"""Kafka as the replicas see it: an append-only log per kind of message, read by everybody at a pace of its own.
 
 Each (reader, log) has its own delays, in order within a log and in none between two. A record can be hidden from a
 reader (a fork of the log), a log can lose its tail, and a producer's record can be repeated. Times are microseconds.
@@ -24,20 +24,20 @@ class Broker:
 
     def __init__(self, dice: Dice, network: Network, readers: Iterable[int]) -> None:
         self.logs: dict[Message, list[bytes]] = {message: [] for message in LOGS}
-        # What every honest replica may have built a decision on: no tail is cut below.
+        # Records that an honest replica may have built a decision on: no tail is cut below.
         self.floor: dict[Message, int] = dict.fromkeys(LOGS, 0)
-        # Where each log begins: what was before is deleted.
+        # The first offset of each log: records before it are deleted.
         self.low: dict[Message, int] = dict.fromkeys(LOGS, 0)
         self.network = network
         self._dice = dice
         # reader → log → when it gets each record; never earlier than the one before.
         self.arrivals: dict[int, dict[Message, list[int]]] = {r: {m: [] for m in LOGS} for r in readers}
         self._hidden: dict[int, set[tuple[Message, int]]] = {r: set() for r in self.arrivals}
-        # The same, where nobody will know of it: who was not shown a record goes on without it.
+        # The same, unnoticed: a reader that was not shown a record goes on without it.
         self._withheld: dict[int, set[tuple[Message, int]]] = {r: set() for r in self.arrivals}
 
     def append(self, now: int, message: Message, data: bytes, hidden_from: Iterable[int] = ()) -> list[tuple[int, int]]:
-        """Writes a record. Answers (reader, time) of each arrival."""
+        """Writes a record. Returns (reader, time) of each arrival."""
         log, found, kind = self.logs[message], [], _NUMBER[message]
         offset, network, roll = len(log), self.network, self._dice.roll
         log.append(data)
@@ -59,22 +59,22 @@ class Broker:
         return self._dice.chance(self.network.repeat_permille, "repeat", _NUMBER[message], len(self.logs[message]))
 
     def read(self, reader: int, message: Message, offset: int) -> bytes | None:
-        """The record at an offset, or None where the reader is shown none."""
+        """Returns the record at an offset, or None where the reader is shown none."""
         hidden, withheld = self._hidden[reader], self._withheld[reader]
         if (hidden and (message, offset) in hidden) or (withheld and (message, offset) in withheld):
             return None
         return self.logs[message][offset]
 
     def hide(self, reader: int, message: Message, offset: int, count: int) -> None:
-        """The next records of a log are never shown to a reader, be they written yet or not."""
+        """Hides the next records of a log from a reader for ever, whether or not they are written yet."""
         self._hidden[reader].update((message, offset + i) for i in range(count))
 
     def withhold(self, reader: int, message: Message, offset: int) -> None:
-        """A record is not shown to a reader until the broker is well, and nobody tells that reader then."""
+        """Hides a record from a reader until the broker is well, without notice to that reader."""
         self._withheld[reader].add((message, offset))
 
     def deceived(self) -> set[int]:
-        """Who was shown another log than it is."""
+        """Returns the readers that were shown another log than the true one."""
         return {
             reader
             for reader, hidden in self._hidden.items()
@@ -82,7 +82,7 @@ class Broker:
         }
 
     def truncate(self, message: Message, count: int) -> int:
-        """A log loses up to so many records at its end. Answers where it ends now."""
+        """Cuts up to so many records off a log's end. Returns its new end."""
         log = self.logs[message]
         end = max(self.floor[message], len(log) - count)
         del log[end:]
@@ -93,16 +93,16 @@ class Broker:
         return end
 
     def prune(self, message: Message, offset: int) -> None:
-        """Deletes what stands before an offset."""
+        """Deletes the records before an offset."""
         self.low[message] = max(offset, self.low[message])
 
     def settle(self) -> None:
-        """A decision was made: what it may stand on is not lost any more."""
+        """Notes a decision: the records that it may stand on are not lost any more."""
         for message, log in self.logs.items():
             self.floor[message] = len(log)
 
     def heal(self) -> None:
-        """From here on nothing is hidden, slow or repeated."""
+        """Ends all hiding, delays and repetitions."""
         self.network = CALM
         for hidden in (*self._hidden.values(), *self._withheld.values()):
             hidden.clear()

@@ -1,13 +1,11 @@
-"""A budget among liars: the nomination stage, members' views and votes, and caps, epoch after epoch, from a seed.
+r"""A budget among liars: the nomination stage, members' views and votes, and caps, epoch after epoch, from a seed.
 
-In the first part of a world who nominates lies (`ACTS`), and so do up to f members: they say nothing, or yes to all
-that is to go, or no, or the opposite of what they think, and as primaries they show the ballots that help them. In the
-second part the stage that is shipped nominates, and the members lie on. Consensus itself is simulated elsewhere
-(`world`); here a certificate is what it lets stand: the ballots of N - f members or more.
-
-What must hold (`RULES`) is counted again from what happened, in floating point and without the core's orders.
-
-`python -m tests.simulation.budgeted --seeds 1000` runs many, and says how often each rule was asked.
+In the first part of a world the nominator lies (`ACTS`), and so do up to f members: they are silent, or say yes to all
+that is to be forgotten, or no, or the opposite of their opinion, and as primaries they show the ballots that help them.
+In the second part the shipped stage nominates, and the members lie on. Consensus itself is simulated elsewhere
+(`world`); here a certificate is the ballots of N - f members or more. The rules (`RULES`) are checked again from the
+events, in floating point and without the core's orders. `python -m tests.simulation.budgeted --seeds 1000` runs many,
+and prints how often each rule was asked.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ from memquorum.core.vote.kinds.kind import Opinion
 from memquorum.core.vote.nomination import rest_until
 from memquorum.core.vote.tally import Outcome, tally
 from memquorum.ports import Candidate, Weighted
-from streams.budgets import Budgets
+from streams.budget_choice import Budgets
 from tests.builders import votes
 from tests.builders.genesis import make
 from tests.builders.shelf import Shelf
@@ -46,10 +44,11 @@ HOUR = 3_600_000
 EPOCH_MS = 8 * HOUR
 BEGAN = 1_790_000_000_000
 LYING = 8
-"""So many epochs somebody lies who nominates."""
+"""Epochs in which the nominator lies."""
 HONEST = 192
-"""Within so many epochs after that the budget is held: what was nominated in vain rests for 64 of them at most, and
-again where a primary lies."""
+"""Epochs after that within which the budget is held: a vain nomination rests for 64 of them at most, and again where a
+primary lies.
+"""
 _MOST = 512
 _OFF = 0.04
 """Two memories whose scores are this near to each other, in shares of them, may stand in either order: recency is
@@ -59,10 +58,11 @@ ACTS = (
     "honest", "valuable", "unfounded", "other budget", "within", "protected", "all", "backwards", "other reason",
     "elsewhere",
 )  # fmt: skip
-"""What is nominated: what the stage would; what is worth most, said to be worth nothing; the same with a score that
-does not follow, with a budget or a policy that is not in force, or as if held tokens were within it; what may not go;
-all that there is, from the first on, or from the last; what is worth most, for another reason; or of a namespace that
-it is not in."""
+"""Acts of the nominator: honest; the most valuable memories, said to be worth nothing; the same with a score that does
+not follow, with a budget or a policy that is not in force, or as if held tokens were within it; memories that may not
+be forgotten; all memories, from the first on, or from the last; the most valuable, for another reason; or memories
+under a namespace that they are not in.
+"""
 NAMED_BY_VERIFY = frozenset({"unfounded", "other budget", "within"})
 LIES = ("silent", "yes", "no", "contrary")
 """How members lie; as primaries all of them pick ballots."""
@@ -183,13 +183,16 @@ class World:
                         derives_from=event.needs,
                     )  # fmt: skip
                 else:
-                    # What comes back is told by a decision: nothing is read of it here.
+                    # A decision tells what comes back: nothing is read of it here.
                     used = "nothing" if len(event) > 2 else event[0]
-                    voter.reads(AccessAccepted(f"use-{at}", used, SPACE, "reader", event[1]))
+                    voter.reads(AccessAccepted(f"use-{at}", (used,), SPACE, "reader", event[1]))
             self.read[me] = max(self.read[me], end)
 
     def _epoch(self, epoch: int, act: str) -> None:
-        """An epoch is nominated, voted on and applied. Members have read what it speaks of, and some of them more."""
+        """Nominates an epoch, votes on it and applies it.
+
+        Members have read what it speaks of, and some of them more.
+        """
         self.now, self.epoch = self.now + EPOCH_MS, epoch
         lost = sorted(self.gone.keys() - self._alive(len(self.events)).keys()) if epoch <= LYING else []
         if lost and self.dice.chance(200, "asked back", epoch):
@@ -213,7 +216,7 @@ class World:
         self._apply(epoch, made, tally(self.genesis, made, self._shown(epoch, ballots)), thought, through)
 
     def _restore(self, epoch: int, name: str) -> None:
-        """Somebody asks for what is gone, and an epoch brings it back: as if used just now, and it rests."""
+        """Requests forgotten memories, and restores them in an epoch: as if used just now, with a rest."""
         self._read_all()
         until = resting.brought_back(epoch, self.policy)
         del self.gone[name]
@@ -255,7 +258,7 @@ class World:
         self._together(made, thought, went)
         self.quota = caps.gone(self.quota, self.now, len(went)) if went else self.quota
         self.gone |= dict.fromkeys(went, through - 1)
-        # What a cap kept after the vote members count as gone, too: they cannot know.
+        # Members count what a cap kept after the vote as gone, too: they cannot know.
         for voter in self.voters:
             voter.decided(*decided, epoch=epoch, through=through - 1, as_of=self.now)
 
@@ -311,7 +314,7 @@ class World:
         )  # fmt: skip
 
     def _verified(self, act: str, proposals: Sequence[Proposal]) -> None:
-        """What an audit says of each proposal."""
+        """Checks an audit's verdict on each proposal."""
         found = [wrong(one, self.policy.budget, self.genesis.policy_version) for one in proposals]
         if act in NAMED_BY_VERIFY:
             self._rule(NAMED, all(found), f"{act}: {found.count(None)} of {len(found)} pass")
@@ -334,7 +337,7 @@ class World:
         return Opinion(yes, EVICT.score(terms, self.policy), terms)
 
     def _shown(self, epoch: int, ballots: list[Ballot]) -> list[Ballot]:
-        """The ballots that the primary shows: all, or of a liar its own and N - f - 1 that help it."""
+        """Returns the ballots that the primary shows: all; a liar shows its own and N - f - 1 that help it."""
         primary = epoch % self.genesis.n
         lie = self.lies.get(primary)
         if lie in (None, "silent"):
@@ -346,7 +349,7 @@ class World:
             others.reverse()
         return (own + others)[:most]
 
-    # What must hold ---------------------------------------------------------------------------------------------------
+    # Invariants -------------------------------------------------------------------------------------------------------
 
     def _rule(self, name: str, holds: bool, told: str) -> None:
         self.asked[name] += 1
@@ -354,7 +357,9 @@ class World:
             raise Broken(f"seed {self.seed}: {name}: {told}")
 
     def _sound(self, me: int, made: NominationProposed, said: Sequence[Opinion]) -> None:
-        """What an honest member is for it finds among the least by what it has read, and no more than is too much."""
+        """Checks that an honest member votes only for memories among the least by its reading, and no more than the
+        excess.
+        """
         mine = self._alive(self.read[me])
         held, used = sum(one.tokens for one in mine.values()), 0
         over = held - self.tokens
@@ -376,7 +381,9 @@ class World:
             heaviest = max(heaviest, mine[name].tokens)
 
     def _together(self, made: NominationProposed, thought: dict[int, list[Opinion]], went: Sequence[str]) -> None:
-        """So many honest votes as each that goes takes, every honest member gives no more than its excess of them."""
+        """Checks that each forgotten memory has enough honest votes, and that no honest member gives more than its
+        excess.
+        """
         honest = [me for me in thought if me not in self.lies]
         behind = EVICT.votes(self.genesis.quorum, self.genesis.f) - len(self.lies)
         most = 0
@@ -392,7 +399,7 @@ class World:
         return self._over() <= 0
 
     def _over(self) -> int:
-        """What is beyond the budget and might go."""
+        """Returns the tokens over the budget that may be forgotten."""
         alive = self._alive(len(self.events))
         held = sum(one.tokens for one in alive.values())
         return min(held - self.tokens, sum(one.tokens for one in self._free(alive)))
@@ -408,7 +415,7 @@ class World:
         found: dict[str, Fact] = {}
         for event in self.events[:through]:
             if isinstance(event, Fact):
-                # What was made of something is as sensitive as that.
+                # A derived memory is as sensitive as its sources.
                 least = max((found[one].sensitivity for one in event.needs), default=0)
                 found[event.name] = replace(event, sensitivity=max(least, event.sensitivity))
             elif event[0] in found:
@@ -417,7 +424,7 @@ class World:
         return found
 
     def _alive(self, through: int) -> dict[str, Fact]:
-        """What was used after what the vote on it speaks of is alive."""
+        """Returns the living memories; a use after the offset of its vote brings a memory back."""
         used = {event[0]: at for at, event in enumerate(self.events[:through]) if not isinstance(event, Fact)}
         facts = self._facts(through)
         return {name: facts[name] for name in facts if name not in self.gone or used.get(name, -1) > self.gone[name]}
@@ -432,12 +439,12 @@ def _changed(said: Weighed, **changes: Any) -> Weighed:
 
 
 def _lie(said: Weighed, policy: Policy) -> Weighed:
-    """Worth nothing, with a score that follows from that."""
+    """Claims no worth, with a score that follows from that."""
     return _changed(said, features=(0,) * len(said.features), net_ppm=0, score=0, sensitivity_ppm=0)
 
 
 def _value(one: Fact, world: World, now: int) -> float:
-    """By what a policy orders: what has the lowest goes first."""
+    """Returns a policy's value of a memory: the lowest is forgotten first."""
     policy = world.policy.budget
     recency = 0.5 ** ((now - one.last) / policy.half_life_ms)
     accesses = one.uses / (one.uses + 4)
@@ -459,7 +466,7 @@ def _value(one: Fact, world: World, now: int) -> float:
 
 
 def _lower(one: Fact, world: World, now: int) -> float:
-    """What has a lower value than this goes before it for sure."""
+    """Returns a bound: memories of a lower value are certainly forgotten before this one."""
     value = _value(one, world, now)
     if world.name in ("fifo", "lru"):
         return value
@@ -467,18 +474,18 @@ def _lower(one: Fact, world: World, now: int) -> float:
 
 
 def run(seeds: Sequence[int]) -> Iterator[World]:
-    """The worlds of some seeds. Raises Broken."""
+    """Runs the worlds of some seeds. Raises Broken."""
     for seed in seeds:
         yield World(seed).run()
 
 
 def main() -> None:
-    """Runs so many seeds, and says what was asked."""
+    """Runs so many seeds, and prints how often each rule was asked."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--first", type=int, default=0)
     given = parser.parse_args()
-    logging.getLogger("streams.budgets").setLevel(logging.ERROR)
+    logging.getLogger("streams.budget_choice").setLevel(logging.ERROR)
     asked, took = Counter[str](), list[int]()
     for world in run(range(given.first, given.first + given.seeds)):
         asked += world.asked

@@ -29,7 +29,7 @@ KINDS_OF_LOG = (
 AS_OF = 1_000_000_000
 WINDOW = 1
 
-# From the shortest on.
+# The timers, the shortest first.
 TIMERS = (t.Timer.BALLOT_GRACE, t.Timer.REQUEST, t.Timer.VIEW_CHANGE, t.Timer.SEARCH)
 
 Step = Callable[[], None]
@@ -37,14 +37,14 @@ Step = Callable[[], None]
 
 @dataclass
 class Disk:
-    """What a crash leaves: what was signed, and how far the decisions and the log were read."""
+    """The state that survives a crash: what was signed, and how far the decisions and the log were read."""
 
     signed: MemorySignState = field(default_factory=MemorySignState)
     progress: t.Progress = field(default_factory=t.Progress)
     positions: dict[Message, int] = field(default_factory=lambda: dict.fromkeys(KINDS_OF_LOG, 0))
 
     def lose_view(self) -> None:
-        """The rebuildable part is deleted; what was signed stays."""
+        """Deletes the rebuildable part; what was signed stays."""
         self.progress = t.Progress()
         self.positions = dict.fromkeys(KINDS_OF_LOG, 0)
 
@@ -60,27 +60,27 @@ class Node:
     ballots_due: list[t.NeedBallot] = field(default_factory=list)
     unsent: list[tuple[Message, bytes]] = field(default_factory=list)  # claimed, and lost in a crash
     timers: dict[t.Timer, t.TimerFired] = field(default_factory=dict)
-    ends: dict[Message, int] = field(default_factory=dict)  # of the log, when it started; empty once it speaks
+    ends: dict[Message, int] = field(default_factory=dict)  # the log's end when it started; empty once it speaks
     noted: list[t.Noted] = field(default_factory=list)
     halted: str | None = None
     view: int = 0
-    searched: tuple[int, int] = (0, 0)  # a sequence, and how often this node looked for what it missed of it
+    searched: tuple[int, int] = (0, 0)  # sequence, and how often this node searched for its missing records
 
     def runs(self, timer: t.Timer) -> bool:
-        """Whether a timer runs that leads to anything: who has looked for something twice in vain finds nothing."""
+        """True if a timer runs that has an effect: a node that searched twice in vain finds nothing."""
         found = timer in self.timers
         return found and not (timer == t.Timer.SEARCH and self.searched >= (self.timers[timer].seq, 2))
 
 
 class Cluster:
-    """N members in one shard, some of them liars that the test speaks for."""
+    """N members in one shard, some of them liars whose messages the test writes."""
 
     def __init__(self, codec: Codec, genesis: Genesis, liars: frozenset[int] = frozenset(), shard: int = 0) -> None:
         self.codec, self.genesis, self.shard, self.liars = codec, genesis, shard, liars
         self.scope = f"{genesis.config}/{shard}"
         self.log: dict[Message, list[bytes]] = {kind: [] for kind in KINDS_OF_LOG}
         self.nodes = {m: Node(m) for m in range(genesis.n) if m not in liars}
-        # What each (node, log) skips: the broker's fork of the log for that reader.
+        # The offsets that each (node, log) skips: the broker's fork of the log for that reader.
         self.hidden: dict[tuple[int, Message], set[int]] = {}
         self.decided: dict[int, bytes] = {}
         self.decisions: dict[int, dict[int, t.Decided]] = {m: {} for m in self.nodes}
@@ -89,10 +89,10 @@ class Cluster:
         for node in self.nodes.values():
             self.start(node)
 
-    # What the world does --------------------------------------------------------------------------------------------
+    # The world ------------------------------------------------------------------------------------------------------
 
     def nominate(self, epoch: int, count: int = 2, *, tick: int = 0) -> None:
-        """The service nominates an epoch, of the tick at this accepted offset: each in bytes of its own."""
+        """Nominates an epoch, of the tick at this accepted offset: each time in other bytes."""
         proposals = tuple(
             Proposal((f"memory-{epoch}-{i}",), self._namespace(), "forget", "decayed", 0, 0, 500_000)
             for i in range(count)
@@ -114,7 +114,7 @@ class Cluster:
         self.log[message].append(data)
 
     def ballot(self, member: int, nominated: bytes, yes: bool) -> bytes:
-        """A ballot of any member on a nomination of the log: for liars."""
+        """Builds a ballot of any member on a nomination of the log: for liars."""
         signed = self.codec.decode(nominated)
         nomination = self.codec.decode(signed.body)
         terms = votes.terms(nomination.proposals, [self.opinion(p, yes) for p in nomination.proposals])
@@ -147,18 +147,18 @@ class Cluster:
         self.catch_up(node)
 
     def catch_up(self, node: Node) -> None:
-        """A node speaks once it has read what the log held when it started."""
+        """Lets a node speak once it has read what the log held when it started."""
         if node.core is not None and node.ends and all(node.positions[k] >= end for k, end in node.ends.items()):
             node.ends = {}
             self.carry_out(node, node.core.handle(t.CaughtUp()))
 
     def crash(self, node: Node) -> None:
-        """Everything in memory is gone: what was signed but not yet sent as well."""
+        """Drops everything in memory, also what was signed but not yet sent."""
         node.core = None
         node.ballots_due, node.unsent, node.timers = [], [], {}
 
     def deliver(self, node: Node, message: Message, at: int | None = None) -> None:
-        """The next record of a log, or the one at a position again."""
+        """Delivers the next record of a log, or the one at a position again."""
         assert node.core is not None
         position = node.positions[message] if at is None else at
         if at is None:
@@ -183,7 +183,7 @@ class Cluster:
         self.carry_out(node, node.core.handle(fired))
 
     def send(self, node: Node) -> None:
-        """The oldest claimed message reaches the log."""
+        """Appends the oldest claimed message to the log."""
         message, data = node.unsent.pop(0)
         self.append(Message.VIEW_CHANGE if message == Message.NEW_VIEW else message, data)
 
@@ -216,13 +216,13 @@ class Cluster:
                     node.halted = effect.reason
 
     def _claim(self, node: Node, send: t.Send) -> None:
-        """The sign-state, and the invariant that it exists for: an honest key signs one digest per slot."""
+        """Claims in the sign-state, and checks its invariant: an honest key signs one digest per slot."""
         (data,) = node.disk.signed.claim([(send.slot, send.digest, send.data)])
         assert self.said.setdefault((node.me, send.slot), send.digest) == send.digest
         node.unsent.append((send.message, data))
 
     def _decided(self, node: Node, decided: t.Decided) -> None:
-        """Agreement, order, and a certificate that convinces a stranger."""
+        """Checks agreement, order, and that the certificate convinces a third party."""
         checked = check_decision(self.codec, self.genesis, decided.checked.data, decided.commits)
         assert checked.digest == decided.checked.digest
         assert self.decided.setdefault(decided.seq, checked.digest) == checked.digest, "two decisions for one slot"
@@ -238,7 +238,9 @@ class Cluster:
     # Schedules ------------------------------------------------------------------------------------------------------
 
     def steps(self) -> list[Step]:
-        """What can happen next without a fault: deliveries, answers, sends; timers only when all else rests."""
+        """Returns the possible next steps without a fault: deliveries, answers, sends; timers only when all
+        else rests.
+        """
         found: list[Step] = []
         for node in self.nodes.values():
             if node.core is None or node.halted is not None:
@@ -263,7 +265,7 @@ class Cluster:
         ]
 
     def settle(self, most: int = 20_000) -> None:
-        """Runs the honest world until nothing is left to do; when all else rests, the shortest timers run out."""
+        """Runs the honest world to its end; when all else rests, the shortest timers run out."""
         for count in range(most):
             steps = self.steps() or self._shortest_timers()
             if not steps:
@@ -279,7 +281,7 @@ class Cluster:
         return []
 
     def heal(self) -> None:
-        """Everybody starts anew. Whoever the broker lied to reads the whole log again, without its view."""
+        """Restarts all nodes. A node that the broker lied to reads the whole log again, without its view."""
         deceived = {member for (member, _), hidden in self.hidden.items() if hidden}
         self.hidden.clear()
         for node in self.nodes.values():

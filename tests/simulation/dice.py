@@ -1,4 +1,4 @@
-"""Chance that depends on nothing but the seed and what it is asked about.
+"""Chance that depends only on the seed and the question.
 
 No sequence is drawn from, so leaving a fault or a liar out of a simulation leaves every other roll as it was: that is
 what lets a failing simulation be shrunk.
@@ -25,7 +25,7 @@ class Dice:
         self._seed = _stir(seed)
 
     def roll(self, sides: int, topic: str, *about: int) -> int:
-        """A number from 0 to sides − 1."""
+        """Returns a number from 0 to sides − 1."""
         state = self._seed ^ (_word(topic) * _MIX & _MASK)
         for number in about:  # `_stir`, written out: a simulation asks a hundred thousand times
             state = ((state ^ (number & _MASK)) + _MIX) & _MASK
@@ -35,11 +35,11 @@ class Dice:
         return (state >> 16) % sides
 
     def chance(self, permille: int, topic: str, *about: int) -> bool:
-        """True in so many cases of a thousand."""
+        """Returns True in so many cases of a thousand."""
         return permille > 0 and self.roll(1000, topic, *about) < permille
 
     def pick(self, choices: Sequence[T], topic: str, *about: int) -> T:
-        """One of the choices."""
+        """Returns one of the choices."""
         return choices[self.roll(len(choices), topic, *about)]
 
 

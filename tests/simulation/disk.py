@@ -1,4 +1,6 @@
-"""A replica's disk: what it signed, which no crash loses, and its view file, of which a power cut may lose the last."""
+"""A replica's disk: the sign-state, which no crash loses, and the view file, whose last versions a power
+cut may lose.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,11 @@ from tests.simulation.broker import LOGS
 
 
 class DiskError(OSError):
-    """A write failed. The replica ends: going on unwritten would be worse than standing still."""
+    """A write failed. The replica ends: going on without the write would be worse than a stop."""
 
 
 class ViewFile(Struct, frozen=True):
-    """The rebuildable part: progress, where to read on in each log, and the configurations that were decided.
+    """The rebuildable part: progress, the next offset in each log, and the configurations that were decided.
 
     `shown`: (sequence, whose ballots its decision shows); `answered`: the orders that a decision answered, as signed.
     """
@@ -33,16 +35,16 @@ class ViewFile(Struct, frozen=True):
     answered: frozenset[bytes] = frozenset()
 
     def at_log(self, message: Message) -> int:
-        """Where to read on in a log."""
+        """Returns the next offset in a log."""
         return self.positions[LOGS.index(message)]
 
     def at(self, positions: dict[Message, int]) -> ViewFile:
-        """The same with other positions."""
+        """Returns the view file with other positions."""
         return replace(self, positions=tuple(positions[message] for message in LOGS))
 
 
 class Signed(MemorySignState):
-    """A sign-state whose earlier states are kept, so that it can go back to one."""
+    """A sign-state that keeps its earlier states, so that it can go back to one."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -54,7 +56,7 @@ class Signed(MemorySignState):
         return super().claim(slots)
 
     def go_back(self, logged: Collection[bytes], progress: Progress) -> None:
-        """The file is as it was before the last claim for what is not decided of which the log holds something."""
+        """Restores the file from before the last claim of an undecided slot with a message in the log."""
         for signed, low in reversed(self._earlier):
             lost = [held for slot, held in self._signed.items() if slot not in signed and _in_flight(slot, progress)]
             if any(held.message in logged for held in lost):
@@ -63,7 +65,7 @@ class Signed(MemorySignState):
 
 
 def _in_flight(slot: str, progress: Progress) -> bool:
-    """Whether a slot is of a sequence or epoch that is not decided."""
+    """True if a slot is of a sequence or epoch that is not decided."""
     name = read_slot(slot)
     numbered = name.seq is not None or name.epoch is not None
     return numbered and not is_decided(slot, progress.seq, progress.epoch)
@@ -79,11 +81,11 @@ class Disk:
 
     @property
     def view(self) -> ViewFile:
-        """What a restart finds."""
+        """Returns the view file that a restart finds."""
         return self.versions[-1]
 
     def commit(self, view: ViewFile) -> None:
-        """A transaction of the view file; every few of them all is synced."""
+        """Commits a transaction of the view file; every few of them all is synced."""
         if view == self.versions[-1]:
             return
         self.versions.append(view)
@@ -91,15 +93,15 @@ class Disk:
             del self.versions[:-1]
 
     def cut(self, choice: int) -> None:
-        """The power goes: one of the versions since the last sync is what is left."""
+        """Cuts the power: one of the versions since the last sync is left."""
         del self.versions[1 + choice % len(self.versions) :]
 
     def wipe(self) -> None:
-        """The view file is gone."""
+        """Deletes the view file."""
         self.versions = [ViewFile()]
 
     def forget(self, *, view: bool) -> None:
-        """The sign-state is gone, as no operator may let it go; the view file as well, or not."""
+        """Deletes the sign-state, which no operator may do, and perhaps the view file."""
         self.signed = Signed()
         if view:
             self.wipe()

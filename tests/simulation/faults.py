@@ -1,4 +1,4 @@
-"""What the faults of a plan do to the world, and how a node is healed of them."""
+"""Carries out the faults of a plan, and heals nodes of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.simulation.node import Node
     from tests.simulation.world import World
 
-# What the journal replaces, once a checkpoint covers it.
+# The logs that the journal replaces, once a checkpoint covers them.
 PRUNED = {
     Message.NOMINATION: NominationProposed,
     Message.BALLOT: BallotCast,
@@ -94,7 +94,7 @@ def _hit(node: Node, fault: Fault) -> None:
 
 
 def _favour(world: World, fault: Fault) -> None:
-    """Only one member reads on in a log: the others are late, or the broker does not show them as much as all say."""
+    """Lets only one member read on in a log: the others are late, or the broker hides the rest from them."""
     log = Message(FAVOURED[fault.number % len(FAVOURED)])
     for node in world.nodes.values():
         if node.me == fault.member:
@@ -106,7 +106,7 @@ def _favour(world: World, fault: Fault) -> None:
 
 
 def _withhold(world: World, fault: Fault) -> None:
-    """The last record of a log, or the next where there is none, is not shown to some until the faults end."""
+    """Withholds the last record of a log, or the next where there is none, from some members until the faults end."""
     log, mask = Message(WITHHELD[fault.number % len(WITHHELD)]), fault.number >> 4
     at = max(0, len(world.broker.logs[log]) - 1)
     for node in world.nodes.values():
@@ -121,14 +121,16 @@ def _truncate(world: World, fault: Fault) -> None:
         node.amiss = True
         node.ends[log] = min(end, node.ends.get(log, 0))
         if max(node.positions[log], *(view.at_log(log) for view in node.disk.versions)) > end:
-            # Kafka answers that there is no such offset, and the process ends. What it reads next may be other records
-            # at the same places, which only a process without its view reads.
+            # Kafka answers that there is no such offset, and the process ends. The same offsets may hold other records
+            # next, which only a process without its view reads.
             node.disk.wipe()
             node.crash(20 * MS)
 
 
 def _prune(world: World) -> None:
-    """As `workers.upkeep.prune`: of each log all before the first message beyond the last stable checkpoint."""
+    """Prunes as `workers.upkeep.prune`: in each log, the records before the first message beyond the last stable
+    checkpoint.
+    """
     broker, covered = world.broker, max(world.watch.nodes_stable.values(), default=0)
     for log in PRUNED:
         beyond = (at for at, data in enumerate(broker.logs[log]) if _number(world, log, data) > covered)
@@ -137,7 +139,7 @@ def _prune(world: World) -> None:
 
 
 def _number(world: World, log: Message, data: bytes) -> int:
-    """The sequence or the epoch of a record of its kind, which are one in this world; 0 for anything else."""
+    """Returns the sequence or the epoch of a record, which are one in this world; 0 for other records."""
     try:
         if log == Message.NOMINATION:
             return looked_back(world.codec, world.genesis, data).epoch
@@ -149,7 +151,11 @@ def _number(world: World, log: Message, data: bytes) -> int:
 
 
 def heal(node: Node, *, deceived: bool) -> None:
-    """A node is well again. Who was shown a false log reads it anew; of whom something was lost says it again."""
+    """Heals a node.
+
+    A node that was shown a false log reads it again from the start; one that lost messages restarts and sends them
+    again.
+    """
     node.armed.clear()
     node.lost.clear()
     node.stalled.clear()

@@ -1,8 +1,8 @@
-"""The general forms of what a simulated fleet admits: published by a consolidator that lies about some, and nominated
-by somebody who lies about each once.
+r"""The general forms of a simulated fleet's admitted memories: a consolidator publishes them and lies about some, and a
+nominator lies about each once.
 
-Of one fact that is admitted it publishes a text that says something else, and of one that is not in experience its true
-general form. Who nominates names every general form with another memory first. What may come of it, `faults` says.
+For one admitted fact the consolidator publishes a false text, and for one that is not in experience its true general
+form. The nominator names every general form with another memory first. `faults` says what may follow.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from db.inmemory import InMemoryStore
-from db.inmemory_trials import InMemoryGenerals
 from db.standing import Clear
 from db.view import View
 from memquorum.core.audit.chain import Record, Source
@@ -34,7 +32,9 @@ from memquorum.core.vote.kinds.generalise import GENERAL
 from memquorum.ports import Promoted
 from tests.builders.seats import CODEC
 from tests.builders.shard import NAMESPACE, memory_id
-from workers.commit.line import Batch
+from tests.inmemory.store import InMemoryStore
+from tests.inmemory.trials import InMemoryGenerals
+from workers.commit.commit_shard import Batch
 from workers.consolidator.generalising import Generalising, general
 
 IN_EXPERIENCE = "what helps again and again has its general form in experience, and nothing else has one"
@@ -47,20 +47,22 @@ _SEED = bytes(32)
 
 
 class Forms:
-    """Who publishes general forms, and who nominates them."""
+    """Publishes and nominates general forms."""
 
     def __init__(
         self, store: InMemoryStore, genesis: Genesis, facts: Sequence[str], *, forged: str, early: str
     ) -> None:
-        """`facts`: what may be named in the place of another. `forged`: of which a general form is published that says
-        something else. `early`: of which one is published though it is not in experience."""
+        """`facts`: names that may replace a source's.
+
+        `forged`: the fact with a false general form. `early`: the fact with a general form before it is in experience.
+        """
         self._store, self._genesis, self._facts, self._forged, self._early = store, genesis, facts, forged, early
         self._made = Generalising(InMemoryGenerals(store), lambda _: genesis.policy.experience, _SEED)
         self._crossed, self._clear, self._lied = set[str](), dict[str, Clear](), False
         self._waits, self._names = list[EpisodeRecorded](), dict[str, str]()
 
     def published(self, matter: int) -> list[EpisodeRecorded]:
-        """What the consolidator publishes now of a fact."""
+        """Returns the consolidator's new episodes about a fact."""
         self._waits += self._made.found(0)
         memory = self._store.memories.get(self._early)
         if memory is not None and not self._lied:
@@ -75,7 +77,7 @@ class Forms:
         return [self._lie(one) if one.derives_from[0] == self._forged else one for one in found]
 
     def given(self, matter: int) -> list[str]:
-        """The names of the general forms in experience of a fact."""
+        """Returns the names of a fact's general forms in experience."""
         taken = self.taken
         return [self._names[one.id] for one in self.all if one.id in taken and one.general_of == self._facts[matter]]
 
@@ -84,8 +86,10 @@ class Forms:
         return replace(form, content=(form.content or "").replace("has to", "must never"))
 
     def proposals(self, taken: set[str]) -> list[Proposal]:
-        """The general forms that wait, each with the next fact at first, and with its own from then on. `taken`: what
-        the epoch names beside them."""
+        """Returns proposals of the waiting general forms: each first with the next fact, then with its own.
+
+        `taken`: other memories that the epoch names.
+        """
         found, taken = list[Proposal](), set(taken)
         for form in sorted(self.all, key=lambda one: one.id):
             of = form.general_of or ""
@@ -102,7 +106,7 @@ class Forms:
     # The commit worker -----------------------------------------------------------------------------------------------
 
     def keep(self, batch: Batch, contents: dict[str, Clear]) -> None:
-        """Keeps what it opened of a batch, and opens again what its decision brings to life."""
+        """Keeps the contents of a batch, and opens again those that its decision restores."""
         self._clear |= contents
         for one in batch.restores():
             past = recall(CODEC, [entry for entry in self._entries() if entry.memory_id == one])
@@ -112,25 +116,28 @@ class Forms:
     def _entries(self) -> Iterator[JournalEntry]:
         return (CODEC.decode_as(JournalEntry, link.entry) for _, link in self._store.entries.get(0, []))
 
-    # What must hold --------------------------------------------------------------------------------------------------
+    # Invariants ------------------------------------------------------------------------------------------------------
 
     @property
     def all(self) -> list[Memory]:
-        """All general forms that were accepted."""
+        """Returns all general forms that were accepted."""
         return [one for one in self._store.memories.values() if one.general_of is not None]
 
     @property
     def ids(self) -> set[str]:
-        """Their ids."""
+        """Returns their ids."""
         return {one.id for one in self.all}
 
     @property
     def taken(self) -> set[str]:
-        """Those in experience."""
+        """Returns those in experience."""
         return self.ids & {one.memory_id for one in self._store.rows[AdmissionRow].values()}
 
     def held(self, helps: set[str], views: Mapping[int, View]) -> dict[str, bool]:
-        """Each rule, and whether it holds. `helps`: what helps tasks; `views`: of members that do not lie."""
+        """Yields each rule, and whether it holds.
+
+        `helps`: memories that help tasks; `views`: of members that do not lie.
+        """
         alive = {one.id: one.general_of or "" for one in self.all if one.id in self._store.strengths}
         wanted = {one: abstracted(self._store.contents[one].text) for one in helps - {self._forged}}
         said = {of: self._store.contents[form].text for form, of in alive.items()}
@@ -146,7 +153,7 @@ class Forms:
         }
 
     def _share(self, rows: Sequence[WeightRow], of: str, epoch: int) -> int:
-        """What the memory weighed after the decision, in part."""
+        """Returns the general form's share of the memory's weight after the decision."""
         found = [one for one in rows if one.memory_id == of and one.epoch <= epoch]
         if not found:
             return 0

@@ -1,4 +1,4 @@
-"""What must hold after every event, whoever lies and whatever breaks."""
+"""The invariants: they hold after every event, whoever lies and whatever breaks."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Watch:
         self.evidence = 0
         self.highest_view = 0
         self.steps = 0
-        self.asked = Counter[str]()  # rule → how often it was asked, where that is not after every step
+        self.asked = Counter[str]()  # rule → how often it was asked, for rules that are not asked after every step
         self._claims: dict[tuple[int, str], bytes] = {}
         self._said: dict[tuple[Any, ...], bytes] = {}
         self._asked: dict[tuple[int, int], int] = {}  # (member, configuration) → highest view that it asked for
@@ -71,7 +71,7 @@ class Watch:
         self._proven: set[tuple[bytes, tuple[bytes, ...]]] = set()
 
     def stepped(self, node: Node) -> None:
-        """After each event: a core's view never falls."""
+        """Checks after each event that a core's view never falls."""
         self.steps += 1
         core = node.core
         if core is None:
@@ -86,11 +86,15 @@ class Watch:
         self.highest_view = max(self.highest_view, view)
 
     def forgot(self, node: Node) -> None:
-        """What a member asked for and forgot before it stood in the log binds it no more: it is a fault among the f."""
+        """Drops the view requests of a member that forgot them before they stood in the log: it is a fault
+        among the f.
+        """
         self._asked = {key: view for key, view in self._asked.items() if key[0] != node.me}
 
     def claimed(self, node: Node, send: t.Send, data: bytes) -> None:
-        """Once for a slot, by its name in the sign-state; and no new vote in a view below one that was asked for."""
+        """Checks that each slot is claimed once by its name in the sign-state, and that no new vote is below a
+        requested view.
+        """
         self.asked[_ONCE] += 1
         self.asked[_VIEWS] += 1
         known = self._claims.get((node.me, send.slot))
@@ -108,7 +112,7 @@ class Watch:
             )
 
     def produced(self, node: Node, message: Message, data: bytes) -> None:
-        """Once for a slot, by what the message itself says, whatever the sign-state calls it."""
+        """Checks that each slot is produced once, by the content of the message, whatever the sign-state calls it."""
         self.asked[_ONCE] += 1
         body = self._body(data)
         view = getattr(body, "view", None)
@@ -129,7 +133,7 @@ class Watch:
     def voted(
         self, node: Node, record: NominationProposed, thought: Sequence[Opinion], said: Sequence[Opinion]
     ) -> None:
-        """A member abstains where its rules raise, and says what it thinks of every other proposal."""
+        """Checks that a member abstains where its rules raise, and votes as it should on every other proposal."""
         for proposal, thinks, says in zip(record.proposals, thought, said, strict=True):
             self.asked[_ALONE] += 1
             kind = KINDS[proposal.kind]
@@ -139,7 +143,7 @@ class Watch:
                 raise Violation(_ALONE, told)
 
     def decision(self, node: Node, effect: t.Decided) -> None:
-        """Agreement, order, and a certificate that convinces a stranger."""
+        """Checks agreement, order, and that the certificate convinces a third party."""
         self.asked.update(_OF_A_DECISION)
         world, proof = self._world, (effect.checked.data, effect.commits)
         if proof not in self._proven:
@@ -165,7 +169,7 @@ class Watch:
         self.nodes_decided[node.reader] = max(effect.seq, self.nodes_decided.get(node.reader, 0))
 
     def stable(self, node: Node, effect: t.Stable) -> None:
-        """q members signed the same of the sequence, and it is the truth."""
+        """Checks that q members signed the same of the sequence, and that it is true."""
         self.asked[_STABLE] += 1
         world, members = self._world, set[int]()
         for data in effect.certificate:
@@ -180,7 +184,9 @@ class Watch:
         self.nodes_stable[node.reader] = max(effect.seq, self.nodes_stable.get(node.reader, 0))
 
     def _honest_majority(self, checked: Any, by: Genesis) -> None:
-        """Every honest member's ballot is the one that it cast, nothing is forgotten without f + 1 honest ones."""
+        """Checks that every honest member's ballot is the one that it cast, and that forgetting takes f + 1 honest
+        ones.
+        """
         self.asked.update((_BALLOTS, _MAJORITY))
         for data in checked.body.ballots:
             body = self._world.codec.decode_as(Signed, data).body
@@ -190,7 +196,7 @@ class Watch:
                 raise Violation(_BALLOTS, f"member {ballot.member} never cast a ballot of {checked}")
         for outcome in checked.outcomes:
             honest = [m for m in outcome.yes if m not in self._liars]
-            # What another vote undoes takes f + 1 members, so one of them is honest.
+            # An outcome that another vote can undo takes f + 1 members, so one of them is honest.
             least = KINDS[outcome.kind].votes(by.quorum, by.f) - by.f
             if outcome.decided and len(honest) < least:
                 raise Violation(_MAJORITY, f"{outcome.memory_ids[0]}: {outcome.outcome} by {len(honest)} honest votes")
@@ -200,7 +206,7 @@ class Watch:
             raise Violation(_RIVALS, f"{[outcome.memory_ids[0] for outcome in rivals]}: all promoted")
 
     def _ordered(self, checked: Any) -> None:
-        """What is decided was nominated by who has the key now, and an order is answered once."""
+        """Checks that the service's present key signed the nomination, and that an order is answered once."""
         self.asked.update((_NOMINATED, _ANSWERED))
         world, seq = self._world, checked.body.seq
         if checked.nomination_digest not in world.nominations:
@@ -213,7 +219,7 @@ class Watch:
             raise Violation(_ANSWERED, f"sequence {seq} answers what sequence {self._answered[order]} has answered")
 
     def noted(self, node: Node, effect: t.Noted) -> None:
-        """Evidence convicts liars only, and convinces a third party."""
+        """Checks that evidence convicts liars only, and convinces a third party."""
         world = self._world
         record = charge(node.genesis, effect, shard=world.plan.shard, reporter=node.me)
         if record is None:
@@ -228,13 +234,13 @@ class Watch:
             try:
                 convict(world.codec, node.genesis, record)
             except UnknownRelease:
-                pass  # a spoilt part can look like a later schema: rather let a liar off than convict an honest member
+                pass  # A spoilt part can look like a later schema: better miss a liar than convict an honest one.
             except BadEvidence as error:
                 raise Violation(_PROVES, f"{error}: {where}") from None
             self._convicted.add(case)
 
     def counts(self) -> dict[str, int]:
-        """How often each rule was asked. That the core fails or halts would be seen after every step."""
+        """Counts how often each rule was asked. A core that fails or halts is seen after every step."""
         every = {
             _VIEWS: self.steps + self.asked[_VIEWS],
             _HALTS: self.steps,

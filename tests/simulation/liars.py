@@ -25,7 +25,7 @@ _MOST_PER_EPOCH = 40
 
 
 class Said(Struct, frozen=True):
-    """A record that a liar writes, and from whom a forking broker hides it."""
+    """A record that a liar writes, and the readers that a forking broker hides it from."""
 
     message: Message
     data: bytes
@@ -42,53 +42,53 @@ class Behaviour:
         self._asked = 0
 
     def says(self, said: Said) -> Iterable[Said]:
-        """In place of what the core wants said."""
+        """Replaces what the core wants to say."""
         return (said,)
 
     def reads(self, message: Message, data: bytes) -> Iterable[Said]:
-        """Beside it, on having read a record."""
+        """Adds messages on having read a record."""
         return ()
 
     def chance(self, permille: int) -> bool:
-        """A roll of this liar's own, another one each time."""
+        """Rolls this liar's own dice; another roll each time."""
         return self.roll(1000) < permille
 
     def roll(self, sides: int) -> int:
-        """The same with a number."""
+        """Rolls a number, as `chance`."""
         self._asked += 1
         return self.dice.roll(sides, self.name, self.liar.reader, self._asked)
 
     def some(self) -> tuple[int, ...]:
-        """A part of the honest, if the broker helps to fork."""
+        """Returns a part of the honest members, if the broker helps to fork."""
         if not self.world.plan.forks:
             return ()
         mask = 1 + self.roll((1 << self.world.plan.n) - 2)
         return tuple(m for m in self.world.plan.honest if mask >> m & 1)
 
     def others(self, part: tuple[int, ...]) -> tuple[int, ...]:
-        """The rest of the honest."""
+        """Returns the rest of the honest members."""
         return tuple(m for m in self.world.plan.honest if m not in part) if part else ()
 
     def body(self, data: bytes) -> Any:
-        """What a signed message says; None for garbage."""
+        """Decodes a signed message's body; None for garbage."""
         try:
             return self.world.codec.decode(self.world.codec.decode_as(Signed, data).body)
         except DecodeError:
             return None
 
     def contrary(self, cast: BallotCast, nomination: NominationProposed) -> BallotCast:
-        """The same ballot with the opposite of every opinion."""
+        """Returns the ballot with the opposite of every opinion."""
         pairs = zip(nomination.proposals, self.world.said(cast, nomination), strict=True)
         opposite = [self.world.opinion(proposal, not said.yes, nomination) for proposal, said in pairs]
         return replace(cast, terms=votes.terms(nomination.proposals, opposite))
 
     def signed(self, record: Any) -> bytes:
-        """A record in this liar's name."""
+        """Signs a record in this liar's name."""
         return self.world.signed(f"member:{self.liar.me}", record)
 
 
 class Liar(Node):
-    """A member's process that lies. Of what stands in its name its core hears only what it said itself."""
+    """A member's process that lies. Its core hears, under its own name, only what it said itself."""
 
     honest = False
 
@@ -100,20 +100,20 @@ class Liar(Node):
         self._written: dict[int, int] = {}
 
     def hears(self, message: Message, data: bytes) -> bool:
-        """Its core must not find out that it lies."""
+        """Hides the liar's messages from its core."""
         for behaviour in self.behaviours:
             for said in behaviour.reads(message, data):
                 self._write(said)
         return heard(self.world.codec, self.me, self._own, data)
 
     def produce(self, message: Message, data: bytes) -> None:
-        """What the core says goes through every behaviour."""
+        """Passes the core's message through every behaviour."""
         self._own.add(data)
         for said in passed(Said(message, data), self.behaviours):
             self._write(said)
 
     def _write(self, said: Said) -> None:
-        """Even a liar can write only so much: without a bound it would be one more way to be slow."""
+        """Writes a limited number of records: without a limit a liar would only make the simulation slow."""
         epoch = len(self.world.watch.decided)
         written = self._written.get(epoch, 0)
         if self.quiet or written >= _MOST_PER_EPOCH:
@@ -124,12 +124,12 @@ class Liar(Node):
         self.world.say(self, said.message, said.data, hidden_from=said.hidden_from)
 
     def halted(self, reason: str) -> None:
-        """Its own affair."""
+        """Ignores the halt of a liar."""
         self.core = None
 
 
 def passed(said: Said, behaviours: Sequence[Behaviour]) -> Iterator[Said]:
-    """What becomes of a message on its way through every behaviour."""
+    """Yields the results of passing a message through every behaviour."""
     if not behaviours:
         yield said
         return
@@ -138,7 +138,7 @@ def passed(said: Said, behaviours: Sequence[Behaviour]) -> Iterator[Said]:
 
 
 def heard(codec: Codec, me: int, own: Container[bytes], data: bytes) -> bool:
-    """Whether a liar's core is shown a record: under its name only what it said itself, so that it stays in step."""
+    """True if a liar's core is shown a record: under its name only what it said itself, so that it stays in step."""
     try:
         signer = codec.decode_as(Signed, data).signer
     except DecodeError:

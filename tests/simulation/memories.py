@@ -1,9 +1,9 @@
-"""What members vote on, in worlds in which memories are rehearsed: the streams, the commit worker and members' views.
+r"""The memories that members vote on, in worlds with rehearsals: the streams, the commit worker and members' views.
 
 These are the real ones: the commit worker's line on a store in memory, a member's walk on its view in SQLite, the
-candidates of the nomination stage. They run whenever an epoch is about to be nominated, and are killed in between as
-the dice have it: the commit worker before or after its transaction, a member's reading within its batch. What
-rehearsals do to that is in `rehearsing`, what must hold of it in `recount`.
+candidates of the nomination stage. They run before each nomination of an epoch, and the dice kill them in between: the
+commit worker before or after its transaction, a member's reading within its batch. `rehearsing` adds the rehearsals,
+`recount` checks the invariants.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec.structs import replace
 
-from db.inmemory import InMemorySchedule, InMemoryStore
 from db.standing import Clear
 from db.view import View
 from memquorum import topics
@@ -24,12 +23,13 @@ from memquorum.core.journal.effects import Rules
 from memquorum.core.records import AccessAccepted, ClockTicked, DecayCrossed, EpisodeAccepted, NominationProposed
 from memquorum.core.vote import nomination
 from memquorum.core.vote.kinds import KINDS
-from streams.caps import Caps
+from streams.cap_filter import Caps
 from tests.builders.shard import accepted, scored
+from tests.inmemory.store import InMemorySchedule, InMemoryStore
 from tests.simulation.plan import SHARDS
 from tests.simulation.recount import Recount
 from tests.simulation.rehearsing import Service
-from workers.commit.line import SOURCES, Batch, Line
+from workers.commit.commit_shard import SOURCES, Batch, CommitShard
 from workers.replica.stream_follower import Walk
 
 if TYPE_CHECKING:
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 MINUTE = 60_000
-_PARTS = 3  # of what goes on before an epoch is nominated
+_PARTS = 3  # parts of the work before an epoch is nominated
 _CLEAR = Clear("said", np.ones(2, np.float32))
 _READS = (topics.ACCEPTED, topics.SCORED, topics.REHEARSED)
 _GRACE_MS = 7 * 24 * 60 * MINUTE
 
 
 class Memories:
-    """One shard's memories, and everybody who reads of them."""
+    """One shard's memories, and all their readers."""
 
     def __init__(self, world: World, as_of: int) -> None:
         self.world, self.dice, self.now = world, world.dice, as_of
@@ -55,11 +55,11 @@ class Memories:
         self.followers: dict[int, Follower] = {}
 
     def begin(self) -> None:
-        """Every honest member follows, once there are any."""
+        """Starts a follower for every honest member, once there are memories."""
         self.followers = {reader: Follower(self, node) for reader, node in self.world.nodes.items() if node.honest}
 
     def before(self, epoch: int) -> None:
-        """What goes on before an epoch is nominated."""
+        """Does the work before an epoch is nominated."""
         act = dict(self.world.plan.rehearsals)[epoch]
         self.world.tell(None, f"Memories are rehearsed: {act}.")
         for part in range(_PARTS):
@@ -73,31 +73,28 @@ class Memories:
         self.keeper.turn(None)
 
     def nominated(self, epoch: int) -> NominationProposed | None:
-        """What the nomination stage proposes now of the memories that there are; None where that is nothing."""
+        """Returns the nomination stage's proposal for the present memories; None where it has none."""
         world, store = self.world, self.keeper.store
         policy, shard = world.genesis.policy, world.plan.shard
         state, schedule = store.states[shard], InMemorySchedule(store)
         standing = replace(state.standing, last_epoch=epoch - 1)
         tick = DecayCrossed(shard, self.now, self.last, state.seq, (), standing)
         found = Caps(schedule).candidates(tick, standing, policy)
-        # One of them: of two that are promoted together a simulated member likes one.
+        # One of them: a simulated member likes one of two that are promoted together.
         before = self.now - policy.promote.age_ms + 1
-        made = nomination.build(
-            cluster=world.genesis.cluster, config=world.genesis.config, why=nomination.INTERVAL,
-            standing=standing, tick=tick, crossed=(), evicted=(), expired=found.expired, doubted=found.doubted,
-            promotable=schedule.promotable(shard, policy.promote.salience_ppm, before, 1),
-            rooms=found.rooms, policy=policy,
-        )  # fmt: skip
+        going = nomination.Going(expired=found.expired, doubted=found.doubted, rooms=found.rooms)
+        rising = nomination.Rising(schedule.promotable(shard, policy.promote.salience_ppm, before, 1))
+        made = nomination.build(world.genesis, standing, tick, nomination.INTERVAL, nomination.Offers(going, rising))
         self.recount.nominated(made, found.rooms, store.strengths, self.now)
         return made
 
     def decided(self, data: bytes, commits: tuple[bytes, ...]) -> None:
-        """An epoch is decided: the commit worker reads what proves that."""
+        """Has the commit worker read the proof of a decided epoch."""
         self.topics[topics.PRE_PREPARES].append(data)
         self.topics[topics.COMMITS].extend(commits)
 
     def end(self) -> None:
-        """Everything is well, and everybody reads all: they agree."""
+        """Has all readers read everything without faults: they agree."""
         for _ in range(3 + self.world.renominated):
             self._accept(ClockTicked(f"tick-{self.last + 1}", self.now))
         self.keeper.turn(None)
@@ -108,18 +105,19 @@ class Memories:
 
     @property
     def last(self) -> int:
-        """The last offset of the accepted stream."""
+        """Returns the last offset of the accepted stream."""
         return len(self.topics[topics.ACCEPTED]) - 1
 
     def _live(self, about: int) -> None:
-        """Agents say something, now and then of what was said, and use what there is or was; time goes on."""
+        """Has agents publish, sometimes repeat, and use what there is or was; time goes on."""
         dice = self.dice
         for number in range(2):
             at = (about, number)
             self._episode(f"said-{about}-{number}", dice.roll(900_000, "salience", *at) + 50_000, *at)
         for number in range(dice.roll(4, "uses", about)):
-            one = self.names[dice.roll(len(self.names), "used", about, number)]
-            use = AccessAccepted(f"use-{about}-{number}", one, self.world.namespace, "reader", self.now)
+            at = dice.roll(len(self.names), "used", about, number)
+            named = tuple(dict.fromkeys((self.names[at], self.names[at - 1])))
+            use = AccessAccepted(f"use-{about}-{number}", named, self.world.namespace, "reader", self.now)
             self._accept(use)
         self.now += dice.pick((10, 61, 61, 240), "time goes on", about) * MINUTE
         self._accept(ClockTicked(f"tick-{self.last + 1}", self.now))
@@ -151,15 +149,16 @@ class Keeper:
         self._begin()
 
     def _begin(self) -> None:
-        """A new process on what the store says."""
+        """Begins a new process on the store's state."""
         world = self._memories.world
         start = self.store.start(world.first.cluster, SHARDS)[world.plan.shard]
-        self._line = Line(Rules(world.codec, world.first), start)
+        self._line = CommitShard(Rules(world.codec, world.first), start)
         self._at = {topic: start.cursors.get(topic, 0) for topic in SOURCES}
 
     def turn(self, about: int | None, again: int = 0) -> None:
-        """Reads on, of each topic as far as the dice have it, and applies what it can; or (`about` None) all of it,
-        and lives."""
+        """Reads on, of each topic as far as the dice say, and applies what it can; or (`about` None) everything,
+        without a kill.
+        """
         memories, dice = self._memories, self._memories.dice
         for topic, log in memories.topics.items():
             end = len(log)
@@ -198,7 +197,7 @@ class Keeper:
 
 
 class Follower:
-    """A member's view of memories, and its process as far as that reads of them."""
+    """A member's view of memories, and the part of its process that reads them."""
 
     def __init__(self, memories: Memories, node: Node) -> None:
         self._memories, self.node = memories, node
@@ -215,7 +214,7 @@ class Follower:
         self._lives = self.node.lives
 
     def _look(self) -> None:
-        """A new process of the member begins where its view is; where it lost decisions, with an empty one."""
+        """Begins a new process of the member at its view; where it lost decisions, with an empty one."""
         if self.node.lives == self._lives:
             return
         if self.node.view.progress.seq <= self._decided:
@@ -224,7 +223,7 @@ class Follower:
         self._sit()
 
     def turn(self, about: int | None) -> None:
-        """Reads on, of each topic as far as the dice have it, unless it is down; or (`about` None) all of it."""
+        """Reads on, of each topic as far as the dice say, unless it is down; or (`about` None) everything."""
         memories, dice, node = self._memories, self._memories.dice, self.node
         if node.core is None and about is not None:
             return
@@ -253,13 +252,13 @@ class Follower:
             self._walk_read[topic] = offset + 1
 
     def _read_to(self, topic: str) -> int:
-        """What waits in the walk is not read again by the same process."""
+        """Returns the offset that this process has read to: it does not read again what waits in the walk."""
         if getattr(self, "_walk_of", None) is not self._walk:
             self._walk_of, self._walk_read = self._walk, dict[str, int]()
         return self._walk_read.get(topic, 0)
 
     def decided(self, effect: t.Decided) -> None:
-        """As `Seat`: what an epoch let go is let go of."""
+        """Drops what an epoch forgot, as `Seat` does."""
         self._look()
         checked, world = effect.checked, self._memories.world
         passed = [outcome for outcome in checked.outcomes if outcome.decided]
@@ -274,7 +273,7 @@ class Follower:
 
 
 class _Killed(Exception):
-    """The process is gone in the middle of a batch."""
+    """The process was killed in the middle of a batch."""
 
 
 def _told(item: Item) -> bool:

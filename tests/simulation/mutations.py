@@ -1,6 +1,6 @@
 """Small changes to real messages, in the manner of ByzzFuzz: a number off by one, another digest, a part left out.
 
-They know nothing of what a field means, so a new kind of message is mutated as soon as there is one.
+They do not depend on a field's meaning, so new kinds of messages are mutated too.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def mutations(record: Any) -> dict[str, Callable[[Any, int], Any]]:
 
 
 def mutate(record: Any, dice: Dice, *about: int) -> tuple[Any, str]:
-    """The record with one field changed, and which."""
+    """Returns the record with one field changed, and which."""
     choices = mutations(record)
     name = dice.pick(sorted(choices), "which field", *about)
     number = dice.roll(1 << 16, "how", *about)
@@ -50,7 +50,7 @@ def mutate(record: Any, dice: Dice, *about: int) -> tuple[Any, str]:
 
 
 def _bytes(value: bytes, number: int) -> bytes:
-    """A bit of it flipped."""
+    """Flips a bit."""
     if not value:
         return b"\0"
     at = number % len(value)
@@ -58,7 +58,7 @@ def _bytes(value: bytes, number: int) -> bytes:
 
 
 def _tuple(value: tuple[bytes, ...], number: int) -> tuple[bytes, ...]:
-    """One left out, one twice, two exchanged, or one spoilt."""
+    """Leaves one item out, repeats one, exchanges two, or spoils one."""
     at = number % len(value)
     match (number >> 8) % 4:
         case 0:

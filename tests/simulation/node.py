@@ -1,4 +1,4 @@
-"""One replica as its process runs it: reads, hands to the core, keeps its view, claims, sends. In this order.
+"""One replica as its process runs it: it reads, passes to the core, keeps its view, claims and sends, in this order.
 
 It does what `workers.replica.seat` and `workers.replica.worker` do, on a fake disk and a fake broker, and can be made
 to die at every point between two of these.
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 WINDOW = 2
-_TURN = 100  # µs: a turn takes so long at least
+_TURN = 100  # µs: the shortest time of a turn
 _BATCH = 50
 _LAG = 10_000 * MS
-_AGAIN = 1_000 * MS  # the supervisor starts a process again that an error has ended
+_AGAIN = 1_000 * MS  # the supervisor restarts a process that an error has ended
 _LOOK = 250 * MS
 _WHEN = itemgetter(0)
 _OF_PRIMARIES = (t.Timer.REQUEST, t.Timer.VIEW_CHANGE, t.Timer.SEARCH)
 
 
 class Crash(Exception):
-    """The process is gone."""
+    """The process has crashed."""
 
 
 class Node:
@@ -50,19 +50,19 @@ class Node:
         self.disk = Disk(sync_every=1 + world.dice.roll(6, "sync", reader))
         self.core: ShardReplica | None = None
         self.armed: list[tuple[str, int, int]] = []  # faults that wait for a turn: (kind, number, down for)
-        self.lost: list[bool] = []  # of the next records: lost, and whether it is told
+        self.lost: list[bool] = []  # the next records: lost, and whether the process is told
         self.thrice = 0
         self.mute_until = 0
         self.stalled: dict[Message, int] = {}
-        self.rate = 100  # per cent: how fast its clock runs
-        self.amiss = False  # something of it was lost that only a restart says again
+        self.rate = 100  # per cent: the speed of its clock
+        self.amiss = False  # messages were lost that only a restart sends again
         self.wake_at: int | None = None
         self.lives = 0
         self._busy_until = 0
         self._begin(ViewFile())
 
     def _begin(self, view: ViewFile) -> None:
-        """Everything that a crash takes."""
+        """Sets everything that a crash loses."""
         self.positions = dict(zip(LOGS, view.positions, strict=True))
         self.rereads: dict[Message, int] = {}
         self.timers: dict[t.Timer, tuple[int, t.TimerFired]] = {}
@@ -84,7 +84,7 @@ class Node:
     # Life and death -------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """A new process on what the disk holds."""
+        """Starts a new process on the disk's state."""
         logs = self.world.broker.logs
         if any(at > len(logs[message]) for message, at in zip(LOGS, self.disk.view.positions, strict=True)):
             self.world.tell(self, "finds the log shorter than it has read it: its view file is deleted")
@@ -106,7 +106,7 @@ class Node:
         self.turn()
 
     def _sit(self, genesis: Genesis, *, lived: bool = False) -> None:
-        """As `workers.replica.configuration_role`: the member's part in a configuration."""
+        """Takes the member's part in a configuration, as `workers.replica.configuration_role`."""
         world, signed, shard = self.world, self.disk.signed, self.world.plan.shard
         self.genesis, self.scope = genesis, f"{genesis.config}/{shard}"
         self.listens = genesis.member(self.me) is None
@@ -123,7 +123,7 @@ class Node:
         return stable and not self.streams
 
     def _reconfigure(self) -> None:
-        """As `Seat`: goes on in another configuration, and reads again what is said in it."""
+        """Goes on in another configuration, as `Seat`, and reads its messages again."""
         assert self.next is not None
         genesis, self.next = self.next, None
         logs, low = self.world.broker.logs, self.world.broker.low
@@ -139,17 +139,17 @@ class Node:
         self._keep_places()
 
     def _follow_journal(self) -> None:
-        """What the logs hold no more it takes from where the decisions lie with their proofs."""
+        """Takes decisions that the logs hold no more from the journal, with their proofs."""
         for seq, (pre_prepare, commits) in sorted(self.world.journal.items()):
             for message, data in ((Message.PRE_PREPARE, pre_prepare), *((Message.COMMIT, data) for data in commits)):
-                # A liar's core may have come to its end.
+                # A liar's core may have ended.
                 if self.next is not None and seq >= self.next.begins:
                     self._reconfigure()
                 if self.core is not None and seq >= self.core.seq:
                     self._do(t.Received(message, data, self.positions[message]))
 
     def crash(self, down: int) -> None:
-        """The process is gone, and comes again after a while."""
+        """Ends the process, and restarts it after a while."""
         if self.core is None:
             return
         self.core = None
@@ -163,20 +163,20 @@ class Node:
     # Turns ----------------------------------------------------------------------------------------------------------
 
     def wake(self) -> None:
-        """What the scheduler calls: a turn, if this is when it was wanted."""
+        """Runs a turn if one is due now; the scheduler calls it."""
         if self.wake_at == self.world.now:
             self.wake_at = None
             self.turn()
 
     def expect(self, when: int) -> None:
-        """Something is to be done at a time."""
+        """Schedules a turn at a time."""
         when = max(when, self._busy_until, self.world.now)
         if self.wake_at is None or when < self.wake_at:
             self.wake_at = when
             self.world.at(when, self.wake)
 
     def turn(self) -> None:
-        """Everything that is due, then the disk, then the log."""
+        """Handles everything that is due, then the disk, then the log."""
         if self.core is None:
             return
         self._busy_until = self.world.now + _TURN
@@ -195,7 +195,7 @@ class Node:
                 self.behind = False
                 self._follow_journal()
                 if self.core is None:
-                    return  # a liar's
+                    return  # the core of a liar
             if self.timers and min(self.timers.values(), key=_WHEN)[0] <= self.world.now:
                 self._fire()
             self._live()
@@ -212,7 +212,7 @@ class Node:
             self._plan()
 
     def _read_all(self) -> None:
-        """Kafka hands out what it has fetched log by log, from any of them first."""
+        """Reads what Kafka has fetched, log by log, from any of them first."""
         now, lines, stalled = self.world.now, self.world.broker.arrivals[self.reader], self.stalled
         due = [
             message
@@ -241,7 +241,7 @@ class Node:
                 self._do(t.Received(message, data, at))
 
     def hears(self, message: Message, data: bytes) -> bool:
-        """Whether a record is for the core."""
+        """True if the core takes a record."""
         return True
 
     def _fire(self) -> None:
@@ -254,9 +254,9 @@ class Node:
                 self._do(fired)
 
     def _lags(self, overdue: int) -> bool:
-        """As `Seat`: who has not read its logs to their ends does not accuse a primary, for a while."""
+        """Delays accusations of a primary while the member has not read its logs to their ends, as `Seat`."""
         now, lines = self.world.now, self.world.broker.arrivals[self.reader]
-        # A log that a fetch hangs on looks like one without anything new.
+        # A log with a hanging fetch looks like one without anything new.
         behind = any(
             at < len(lines[m]) and lines[m][at] <= now and self.stalled.get(m, 0) <= now
             for m, at in self.positions.items()
@@ -283,7 +283,7 @@ class Node:
         self._do(t.CaughtUp())
 
     def _plan(self) -> None:
-        """When the next turn is due."""
+        """Plans the next turn."""
         now, lines = self.world.now, self.world.broker.arrivals[self.reader]
         times = [when if when > now else now + _LOOK for when, _ in self.timers.values()]
         times += [when for when, _ in (*self.ballots, *self.streams)]
@@ -345,7 +345,7 @@ class Node:
                 self.halted(effect.reason)
 
     def halted(self, reason: str) -> None:
-        """The core stops for good. No honest one ever has a reason to."""
+        """Notes that the core stops for good. No honest one ever has a reason to."""
         self.world.watch.halted(self, reason)
 
     def _decided(self, effect: t.Decided) -> None:
@@ -376,14 +376,16 @@ class Node:
         self.world.stable(self, effect)
 
     def _read_streams(self) -> None:
-        """Whoever lags in the accepted stream says late how far it is."""
+        """Reports progress late where a member lags in the accepted stream."""
         due = [reached for when, reached in self.streams if when <= self.world.now]
         self.streams = [(when, reached) for when, reached in self.streams if when > self.world.now]
         for reached in due:
             self._do(t.StreamRead(reached.seq, self.world.stream(reached)))
 
     def _keep_places(self) -> None:
-        """From where a restart reads each log: what the core holds for the slots ahead, or wants read again."""
+        """Keeps the offset from which a restart reads each log: what the core holds for the slots ahead, or wants read
+        again.
+        """
         assert self.core is not None
         places = {}
         for message in LOGS:
@@ -395,14 +397,14 @@ class Node:
     # The end of a turn ----------------------------------------------------------------------------------------------
 
     def _live(self) -> None:
-        """As `Seat`: the view knows that the log held something that it had said."""
+        """Goes live, as `Seat`: the view knows that the log had a message of its own."""
         assert self.core is not None
         if not self.view.progress.lived and self.core.gate.heard_itself:
             self.view = replace(self.view, progress=replace(self.view.progress, lived=True))
 
     def _finish(self) -> None:
         if not self.outbox and not self.rereads and self.view is self.disk.view:
-            return  # no fault hits a turn in which nothing is kept and nothing said
+            return  # no fault hits a turn that keeps and sends nothing
         self._die_at(0)
         if self.view != self.disk.view:
             if self._strikes("view-fails"):
@@ -423,7 +425,7 @@ class Node:
         self.rereads.clear()
 
     def _claim(self) -> list[tuple[Message, bytes]]:
-        """Everything that the core wants said, kept or let go, in one transaction of the sign-state."""
+        """Claims everything that the core wants said, kept or dropped, in one transaction of the sign-state."""
         wanted, self.outbox = self.outbox, []
         if not wanted:
             return []
@@ -466,7 +468,7 @@ class Node:
                 raise Crash(down)
 
     def produce(self, message: Message, data: bytes) -> None:
-        """A record goes to the broker, unless a fault is in its way."""
+        """Sends a record to the broker, unless a fault prevents it."""
         world = self.world
         world.watch.produced(self, message, data)
         if self.lost:

@@ -1,7 +1,7 @@
-"""What is ordered in a simulated world: other members, keys and policies, erasures, what is to come back; old orders.
+r"""Orders in a simulated world: other members, keys and policies, erasures, restores, and old orders.
 
 The operator and the nomination service do here what `infra.members` and `streams` do, and members judge as
-`workers.replica.casting` does: what they know of an order beside its rules is what they have read and what was decided.
+`workers.replica.casting` does: beside the order's rules they know what they have read and what was decided.
 """
 
 from __future__ import annotations
@@ -47,12 +47,14 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 FURTHER = ("add", "rotate", ROTATE_SERVICE, "reliability", POLICY, "erase", "restore", "again")
-"""What may be ordered of an epoch beside weights and removals. `again`: a nomination service that lies has an order
-voted on that was answered."""
+"""Orders of an epoch beside weights and removals.
+
+`again`: a lying nomination service repeats an order that was answered.
+"""
 
 
 def further(dice: Dice, epochs: int, taken: frozenset[int]) -> tuple[tuple[int, str], ...]:
-    """In some worlds there are more orders, in epochs that have none."""
+    """Adds orders in some worlds, in epochs that have none."""
     if not dice.chance(350, "further orders"):
         return ()
     free = [epoch for epoch in range(1, epochs + 1) if epoch not in taken]
@@ -64,14 +66,14 @@ def further(dice: Dice, epochs: int, taken: frozenset[int]) -> tuple[tuple[int, 
 
 
 class Desk:
-    """Where orders are made and nominated."""
+    """Makes and nominates orders."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._asked: list[asking.OpenOrder] = []
 
     def nominated(self, epoch: int, as_of: int) -> NominationProposed | None:
-        """What is nominated of an order in an epoch, if there is any and it may be."""
+        """Nominates an epoch's order, if there is one and it may be."""
         world, action = self._world, dict(self._world.plan.orders).get(epoch)
         if action is None:
             return None
@@ -87,7 +89,7 @@ class Desk:
         return nomination.build_order(world.genesis, standing, tick, (world.signed("operator", order), order, name))
 
     def nominator(self, record: NominationProposed) -> Genesis:
-        """By the key of which configuration a nomination is signed."""
+        """Returns the configuration whose key signs a nomination."""
         world = self._world
         genesis = world.genesis.of(record.config) or world.genesis
         if record.proposals[0].kind != CONFIGURE.name or record.order is None:
@@ -95,7 +97,7 @@ class Desk:
         return apply(genesis, world.codec.decode(world.codec.decode_as(Signed, record.order).body))
 
     def holds(self, node: Node, nominated: Nominated, at: int) -> bool:
-        """What a member votes on an order, or on one memory of it: by what it has read and decided itself."""
+        """True if a member votes for an order, or for one memory of it, by what it has read and decided itself."""
         world, record, view = self._world, nominated.record, node.view
         if nominated.makes is None:
             known = world.dice.chance(world.plan.yes_permille, "has read of it", node.me, record.epoch, at, node.lives)
@@ -144,7 +146,8 @@ class Desk:
             made = apply(genesis, order)
         except GenesisError:
             return None
-        # Who has forgotten what it signed is silent for a while, and so is who was added and was not there just then.
+        # A member that has forgotten its sign-state is silent for a while, and so is one that was added and was not
+        # there.
         bad = {liar for liar, _ in plan.liars} | {fault.member for fault in plan.faults if fault.kind == "amnesia"}
         count = sum(made.member(member) is not None for member in bad) + (action == "add")
         return order if count <= made.f else None
@@ -175,11 +178,11 @@ class Desk:
 
 
 def asked_in(codec: Any, record: NominationProposed) -> OrderFound:
-    """What a nomination that is about an erasure or a request says of it."""
+    """Decodes a nomination's reference to an erasure or a request."""
     found: OrderFound = codec.decode_as(OrderFound, record.order or b"")
     return found
 
 
 def answered(codec: Any, checked: Checked) -> bytes | None:
-    """The order, as signed, that a decision answers for good."""
-    return None if answers(codec, checked) is None else asked_in(codec, checked.nomination).order
+    """Returns the order, as signed, that a decision answers finally."""
+    return asked_in(codec, checked.nomination).order if answers(codec, checked) else None

@@ -1,4 +1,5 @@
-"""Writes docs/simulation.md, and the sentence in docs/consensus.md, from the longest kept run of `tests.simulation`.
+"""Writes docs/measured/simulation.md, and the sentence in docs/understand/consensus.md, from the longest kept run of
+`tests.simulation`.
 
 python -m tests.simulation.page
 """
@@ -16,14 +17,14 @@ from tests.faults.kept import write_between
 from tests.simulation.behaviours import LIBRARY
 
 RESULTS = Path(__file__).parent / "results"
-PAGE, PROSE = ROOT / "docs" / "simulation.md", ROOT / "docs" / "consensus.md"
+PAGE, PROSE = ROOT / "docs" / "measured" / "simulation.md", ROOT / "docs" / "understand" / "consensus.md"
 BEGIN, END = "<!-- simulation: begin -->", "<!-- simulation: end -->"
 _COUNTS = ("seconds", "seeds", "rounds", "events", "decisions", "evidence", "view_changed", "honest", "failed")
 _ENDS = {"done": "It ended when all were done.", "by failures": "It ended at its failures."}
 
 
 def kept_runs() -> list[dict[str, Any]]:
-    """The kept runs that say how often each rule was asked, the oldest first."""
+    """Loads the kept runs that count the rules, the oldest first."""
     runs: list[dict[str, Any]] = [
         json.loads(file.read_text(encoding="utf-8")) for file in sorted(RESULTS.glob("*.json"))
     ]
@@ -31,12 +32,12 @@ def kept_runs() -> list[dict[str, Any]]:
 
 
 def longest() -> dict[str, Any]:
-    """The kept run with the most rounds; sittings of one run count as one."""
+    """Returns the kept run with the most rounds; sittings of one run count as one."""
     return max(joined(kept_runs()), key=lambda run: run["rounds"])
 
 
 def joined(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The runs, with those that went on where another of the same code ended, in the same worlds, added up with it."""
+    """Joins runs with those that went on where another of the same code ended, in the same worlds."""
     whole: list[dict[str, Any]] = []
     for run in runs:
         first = next((one for one in whole if _goes_on(one, run)), None)
@@ -62,19 +63,19 @@ def _added(run: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:
 
 
 def last() -> dict[str, Any]:
-    """The newest of them: the one of the latest code."""
+    """Returns the newest of them: the one of the latest code."""
     return kept_runs()[-1]
 
 
 def command(run: dict[str, Any]) -> str:
-    """As it was typed."""
+    """Returns the command as it was typed."""
     asked = run["command"]
     words = [f"--{name} {asked[name]}" for name in ("rounds", "first", "minutes", "members", "jobs") if asked[name]]
     return " ".join(["python -m tests.simulation", *words, *["--cheap"] * asked["cheap"], "--keep"])
 
 
 def sentence(run: dict[str, Any]) -> str:
-    """What was asked for, what was done, and what came of it."""
+    """Describes a run: what was asked for, what was done, and the result."""
     asked, machine = run["command"], run["machine"]
     wanted = f" of the {asked['rounds']:,} asked for" if asked["rounds"] else ""
     ended = _ENDS.get(run["ended"], f"It was ended {run['ended'].replace('by SIG', 'by a signal, SIG')}.")
@@ -97,7 +98,7 @@ def _lasted(seconds: float) -> str:
 
 
 def table(runs: Sequence[dict[str, Any]]) -> list[str]:
-    """All kept runs, the oldest first: which worlds, by which code, and what broke."""
+    """Writes a table of all kept runs, the oldest first: their worlds, their code, and failures."""
     lines = ["| commit | worlds, from seed | rounds | minutes | broken by |", "|---|---:|---:|---:|---|"]
     for run in runs:
         worlds = f"{run['seeds']:,} from {run['command']['first']:,}"
@@ -108,7 +109,7 @@ def table(runs: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def page(run: dict[str, Any], runs: Sequence[dict[str, Any]]) -> str:
-    """The page."""
+    """Writes the page."""
     lines = [
         "# The long simulation",
         "",
@@ -124,13 +125,13 @@ def page(run: dict[str, Any], runs: Sequence[dict[str, Any]]) -> str:
         "Each showed a defect, the last of the simulation itself, which was mended before the next run; it runs again"
     )
     lines += [*_wrapped(f"{again} in every `make test` (`tests/simulation/test_seeds.py`)."), ""]
-    lines += ["What the rules say stands in `tests/simulation/invariants.py` and `recount.py`.", ""]
+    lines += ["The rules are defined in `tests/simulation/invariants.py` and `recount.py`.", ""]
     lines += ["| rule | asked |", "|---|---:|"]
     lines += [f"| {rule} | {count:,} |" for rule, count in run["rules"].items()]
     lines += _newer(run, runs[-1])
     lines += [
         "",
-        f"Nobody lied in {run['honest']:,} of the worlds. In the others a member lied in one to three ways:",
+        f"All members were honest in {run['honest']:,} of the worlds. In the others one lied in one to three ways:",
         "",
     ]
     lines += ["| lie | worlds |  |", "|---|---:|---|"]
@@ -141,7 +142,7 @@ def page(run: dict[str, Any], runs: Sequence[dict[str, Any]]) -> str:
 
 
 def _newer(run: dict[str, Any], newest: dict[str, Any]) -> list[str]:
-    """The rules that were asked in the newest run and not yet in the longest, and what its worlds have beside."""
+    """Lists the rules that were asked only in the newest run, and the additions to its worlds."""
     rules = {rule: count for rule, count in newest["rules"].items() if rule not in run["rules"]}
     if not rules:
         return []
@@ -168,8 +169,8 @@ def _wrapped(text: str, width: int = 120) -> list[str]:
 
 
 def prose(run: dict[str, Any], newest: dict[str, Any]) -> str:
-    """What stands in docs/consensus.md."""
-    told = sentence(run) + " The counts of rules, lies and faults: [simulation.md](simulation.md)."
+    """Writes the text of docs/understand/consensus.md."""
+    told = sentence(run) + " The counts of rules, lies and faults: [simulation.md](../measured/simulation.md)."
     newer = (
         _wrapped(f"The newest, of later code: {sentence(newest)}") if newest not in run.get("sittings", [run]) else []
     )

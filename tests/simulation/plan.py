@@ -1,4 +1,4 @@
-"""What happens in one simulation, drawn from its seed: members, liars, faults, network, timers.
+"""The plan of one simulation, drawn from its seed: members, liars, faults, network, timers.
 
 A plan is data: it can be printed, repeated, and made smaller by leaving parts out (`shrink`).
 """
@@ -18,7 +18,7 @@ SIZES = (4,) * 44 + (5,) * 3 + (7,) * 2 + (10, 13)
 EVERYBODY = -1
 MS = 1_000  # the clock runs in microseconds
 
-# Where a crash can hit a turn of a replica, in the order of a turn.
+# The points where a crash can hit a turn of a replica, in the order of a turn.
 POINTS = (
     "before its view is kept",
     "before it claims",
@@ -28,10 +28,11 @@ POINTS = (
     "at once",
 )
 
-# Of these logs, one member may be shown more than all others.
+# The logs in which one member may be shown more than all others.
 FAVOURED = ("commit", "commit", "prepare", "pre-prepare", "view-change")
 
-# Of these logs, the broker may keep a record from some members until it is well again; who missed it reads it nowhere.
+# The logs in which the broker may keep a record from some members until it is well again; nothing else shows it to
+# them.
 WITHHELD = (
     "nomination", "nomination", "ballot", "pre-prepare", "prepare", "commit", "commit", "view-change"
 )  # fmt: skip
@@ -56,16 +57,15 @@ KINDS = {
 }
 
 
-# How the verdicts of rehearsals come: as they should; each twice; only after more has happened; with all that were said
-# before; others than were found; with one small thing changed; of other places; signed by another; of memories that are
-# gone too.
+# The verdicts of rehearsals: true; each twice; late, after more has happened; with all earlier ones again; false; with
+# one small change; of other places; signed by another; of forgotten memories too.
 ACTS = ("honest", "honest", "twice", "late", "again", "false", "mutated", "elsewhere", "forged", "gone")
 
 
 class Fault(Struct, frozen=True):
-    """What the world does to a member: `kind`, so many µs after the nomination of an epoch.
+    r"""A fault that the world does to a member: `kind`, so many µs after the nomination of an epoch.
 
-    `number` and `lasts` (µs) mean what the kind says.
+    The kind defines `number` and `lasts` (µs).
     """
 
     epoch: int
@@ -76,7 +76,7 @@ class Fault(Struct, frozen=True):
     lasts: int = 0
 
     def told(self) -> str:
-        """In words."""
+        """Describes the fault in words."""
         who, ms = f"member {self.member}", self.lasts // MS
         shown = "; the next are never shown to the others" if self.number >> 4 & 1 else f", for {ms} ms"
         return {
@@ -147,39 +147,39 @@ class Plan(Struct, frozen=True):
 
     @property
     def added(self) -> int:
-        """How many may be added to the members: they listen from the beginning."""
+        """Returns how many members may be added: they listen from the beginning."""
         return sum(action == "add" for _, action in self.orders)
 
     @property
     def honest(self) -> tuple[int, ...]:
-        """The members that do not lie."""
+        """Returns the members that do not lie."""
         liars = {member for member, _ in self.liars}
         return tuple(m for m in range(self.n) if m not in liars)
 
     def without_liar(self, member: int) -> Plan:
-        """The same with an honest member in a liar's place."""
+        """Returns the plan with an honest member in a liar's place."""
         return replace(self, liars=tuple(x for x in self.liars if x[0] != member))
 
 
 def draw(seed: int, behaviours: tuple[str, ...], *, epochs: int | None = None, n: int | None = None) -> Plan:
-    """The plan of a seed; `epochs` and `n` override what it says."""
+    """Draws the plan of a seed; `epochs` and `n` override it."""
     dice = Dice(seed)
     size = n or dice.pick(SIZES, "size")
     count = epochs or 2 + dice.roll(3, "epochs")
     timings, network = _timings(dice), _network(dice)
     liars = _liars(dice, size, behaviours)
     faults = _faults(dice, size, count, network, timings)
-    # The last epoch that faults may come in is the first in which a checkpoint can be stable.
+    # Faults come at the latest in the first epoch in which a checkpoint can be stable.
     if count > 3 and dice.chance(400, "logs are pruned"):
         who, after = dice.roll(size, "who comes too late"), dice.roll(200, "pruned when") * MS
         pruned, late = Fault(3, after, "prune", EVERYBODY), Fault(3, after + MS, "wipe", who, lasts=10 * MS)
         faults = tuple(sorted((*faults, pruned, late), key=_by_time))
-    # Whoever forgot what it signed is a fault among the f: it keeps silent for a while. Before anything of it stands in
-    # the log nobody can tell that it was there at all, so this comes in the second epoch at the soonest.
+    # A member that forgot its sign-state is a fault among the f: it is silent for a while. Before the log holds a
+    # message of the member nothing shows that it existed, so this comes in the second epoch at the earliest.
     if count > 2 and len(liars) < (size - 1) // 3 and dice.chance(250, "somebody forgets"):
         who = dice.pick([m for m in range(size) if m not in dict(liars)], "who")
         epoch, after = 2 + dice.roll(count - 2, "forgets in which epoch"), dice.roll(100, "forgets when") * MS
-        late = Fault(epoch, 0, "mute", who, lasts=after + 100 * MS)  # and what it said last is not in the log yet
+        late = Fault(epoch, 0, "mute", who, lasts=after + 100 * MS)  # and its last message is not in the log yet
         forgets = Fault(epoch, after, "amnesia", who, dice.roll(2, "how much"), 20 * MS)
         faults = tuple(sorted((*faults, late, forgets), key=_by_time))
     orders = _orders(dice, count)
@@ -208,7 +208,7 @@ def draw(seed: int, behaviours: tuple[str, ...], *, epochs: int | None = None, n
 
 
 def _orders(dice: Dice, epochs: int) -> tuple[tuple[int, str], ...]:
-    """In some worlds the members change, now and then as the last thing that is decided; in some more is ordered."""
+    """Draws orders: in some worlds the members change, now and then as the last decision; in some more is ordered."""
     found: tuple[tuple[int, str], ...] = ()
     if dice.chance(250, "orders"):
         wanted = ((epoch, dice.roll(10, "an order", epoch)) for epoch in range(1, epochs + 1))
@@ -217,15 +217,17 @@ def _orders(dice: Dice, epochs: int) -> tuple[tuple[int, str], ...]:
 
 
 def _rehearsals(dice: Dice, epochs: int, ordered: frozenset[str]) -> tuple[tuple[int, str], ...]:
-    """In some worlds memories are rehearsed, each epoch in another way. Not where it is ordered which are to be erased
-    or restored: those are others."""
+    """Draws a way to rehearse for each epoch of some worlds.
+
+    Worlds with orders to erase or restore have none: their memories are others.
+    """
     if ordered & {"erase", "restore", "again"} or not dice.chance(100, "rehearsals"):
         return ()
     return tuple((epoch, dice.pick(ACTS, "a rehearsal", epoch)) for epoch in range(1, epochs + 1))
 
 
 def _timings(dice: Dice) -> Timings:
-    """The default, faster ones, and some that are too fast for the network: view changes that nobody needed."""
+    """Draws timings: the default, faster ones, and some too fast for the network, which cause needless view changes."""
     grace, request = dice.pick(((250, 2_000), (50, 400), (20, 150), (10, 40)), "timings")
     return Timings(ballot_grace_ms=grace, request_ms=request, view_change_ms=request)
 
@@ -241,7 +243,7 @@ def _network(dice: Dice) -> Network:
 
 
 def _liars(dice: Dice, n: int, behaviours: tuple[str, ...]) -> tuple[tuple[int, tuple[str, ...]], ...]:
-    """From none to f of them, each with one to three behaviours."""
+    """Draws up to f liars, each with one to three behaviours."""
     most = (n - 1) // 3
     lying = 0 if dice.chance(150, "honest world") else 1 + dice.roll(most, "liars")
     order = sorted(range(n), key=lambda m: dice.roll(1 << 30, "order", m))
@@ -254,7 +256,10 @@ def _liars(dice: Dice, n: int, behaviours: tuple[str, ...]) -> tuple[tuple[int, 
 
 
 def _faults(dice: Dice, n: int, epochs: int, network: Network, timings: Timings) -> tuple[Fault, ...]:
-    """Mostly while an epoch is voted on; now and then while timers run out. The last epoch is for the healed world."""
+    """Draws faults: mostly while an epoch is voted on; now and then while timers run out.
+
+    The last epoch is for the healed world.
+    """
     kinds = [kind for kind, weight in KINDS.items() for _ in range(weight)]
     busy = 4 * (network.base + network.jitter) + timings.ballot_grace_ms * MS // 4
     found = []
@@ -278,7 +283,9 @@ def _faults(dice: Dice, n: int, epochs: int, network: Network, timings: Timings)
 
 
 def _again(dice: Dice, epochs: int, network: Network, timings: Timings) -> list[Fault]:
-    """An epoch that is nominated more than once, each time in other bytes, and not everybody is shown everything."""
+    """Draws an epoch that is nominated more than once, each time in other bytes, with some records hidden from some
+    members.
+    """
     epoch, within = 1 + dice.roll(epochs - 1, "again in which epoch"), 2 * timings.request_ms * MS
     found = [
         Fault(epoch, 0, "withhold", EVERYBODY, dice.roll(1 << 20, "withheld", i) * len(WITHHELD))
@@ -297,9 +304,9 @@ def _by_time(fault: Fault) -> tuple[int, int, str, int]:
 
 
 def _alone(dice: Dice, n: int, epochs: int, network: Network, timings: Timings) -> tuple[Fault, ...]:
-    """The hardest moment of a view change: one member has decided what the next primary would not propose by itself.
-
-    Its ballot comes too late for the first proposal, it alone reads the votes on that, and then it is gone for a while.
+    """Draws the hardest moment of a view change: one member has decided what the next primary would not propose by
+    itself. Its ballot comes too late for the first proposal, it alone reads the votes on that, and then it is gone for
+    a while.
     """
     epoch, alone = 1 + dice.roll(epochs - 1, "alone in which epoch"), dice.roll(n, "alone")
     grace, request = timings.ballot_grace_ms * MS, timings.request_ms * MS

@@ -1,7 +1,7 @@
-"""Rules that raise: in some simulated worlds the rules of some honest members fail on the texts of some proposals.
+r"""Rules that raise: in some simulated worlds the rules of some honest members fail on the texts of some proposals.
 
-What a member thinks of a text is simulated; what becomes of it where a rule raises is the product's own
-(`core.vote.judging.judged`). An error that it lets through ends the member's process, which is started again and
+A member's opinion of a text is simulated; the product's own code handles a rule that raises
+(`core.vote.judging.judged`). An error that it does not catch ends the member's process, which is started again and
 reads the same nomination again.
 """
 
@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memquorum.core.policy import Policy
 from memquorum.core.records import NominationProposed, Proposal
 from memquorum.core.vote import judging
-from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
+from memquorum.core.vote.grounds import MemberContext, MemoryFacts
 from memquorum.core.vote.kinds import KINDS
-from memquorum.core.vote.kinds.kind import Kind, Opinion, Terms, Together
+from memquorum.core.vote.kinds.kind import Case, Kind, Opinion, Terms, Together
 from tests.builders import votes
 from tests.simulation.dice import Dice
 
@@ -31,11 +29,11 @@ _VECTOR = np.ones(2, np.float32)
 
 
 class RuleFailed(ValueError):
-    """What a simulated rule raises."""
+    """The error of a simulated rule."""
 
 
 def drawn(dice: Dice, honest: Sequence[int]) -> tuple[tuple[int, ...], int]:
-    """The members whose rules raise, and on how many of a thousand proposals; in most worlds nobody's do."""
+    """Draws the members whose rules raise, and on how many of a thousand proposals; in most worlds none."""
     if not honest or not dice.chance(150, "rules raise"):
         return (), 0
     most = dice.pick((1, len(honest) // 2, len(honest)), "how many members' rules raise")
@@ -44,20 +42,20 @@ def drawn(dice: Dice, honest: Sequence[int]) -> tuple[tuple[int, ...], int]:
 
 
 class Rules:
-    """What honest members' rules do in one world. Where they raise, they do so alike: they are one version."""
+    """The honest members' rules in one world. They are one version, so they raise alike."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._members = frozenset(world.plan.raising) & frozenset(world.plan.honest)
 
     def raises(self, member: int, proposal: Proposal) -> bool:
-        """Whether a member's rules fail on a proposal's texts."""
+        """True if a member's rules fail on a proposal's texts."""
         if member not in self._members:
             return False
         return self._world.dice.chance(self._world.plan.raising_permille, f"a rule raises: {proposal.memory_ids[0]}")
 
     def judged(self, node: Node, record: NominationProposed, thought: Sequence[Opinion]) -> list[Opinion]:
-        """The opinions of a member that would think so of each proposal, as far as its rules return."""
+        """Returns the opinions of a member, as far as its rules return."""
         if node.me not in self._members or record.order is not None:
             return list(thought)
         world, found = self._world, list(thought)
@@ -83,19 +81,17 @@ class Rules:
         asked: Sequence[tuple[Proposal, Together]],
         says: dict[tuple[str, ...], Terms],
     ) -> Kind:
-        """The kind, with a judge that says what the member thinks, or raises."""
+        """Returns the kind with a judge that gives the member's opinion, or raises."""
         proposals = {facts[0].memory_id: proposal for proposal, facts in asked}
 
-        def judge(
-            known: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
-        ) -> Sequence[Terms]:
+        def judge(known: Sequence[Together], case: Case) -> Sequence[Terms]:
             for facts in known:
                 if self.raises(member, proposals[facts[0].memory_id]):
                     self._world.tell(None, f"A rule of member {member} raises on {facts[0].memory_id}.")
                     raise RuleFailed(facts[0].memory_id)
             return [says[tuple(one.memory_id for one in facts)] for facts in known]
 
-        return replace(kind, judge=judge)
+        return votes.varied(kind, judge=judge)
 
 
 def _facts(proposal: Proposal) -> Together:

@@ -1,4 +1,4 @@
-"""What must hold of rehearsals, counted again from the journal's entries: by other code than the core's, on purpose."""
+"""The rules of rehearsals, checked again from the journal's entries: with other code than the core's, on purpose."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from db.inmemory import InMemoryStore
 from db.view import View
 from memquorum.core.audit.chain import Record, Source
 from memquorum.core.audit.findings import Kind
@@ -16,9 +15,19 @@ from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.replay import Replay
 from memquorum.core.journal.rows import Change, Strength
 from memquorum.core.policy import Policy
-from memquorum.core.records import Accessed, Decided, JournalEntry, NominationProposed, RehearsalMade, Rehearsed, Stored
+from memquorum.core.records import (
+    APPLIED,
+    Accessed,
+    Decided,
+    JournalEntry,
+    NominationProposed,
+    RehearsalMade,
+    Rehearsed,
+    Stored,
+)
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
 from memquorum.core.vote.nomination import DOUBTED
+from tests.inmemory.store import InMemoryStore
 from tests.simulation.invariants import Violation
 
 if TYPE_CHECKING:
@@ -34,7 +43,7 @@ _GOES = {SHORT_TERM: "forget", LONG_TERM: "demote"}
 
 @dataclass
 class _Known:
-    """A memory that is alive, as the entries so far have it."""
+    """A living memory, by the entries so far."""
 
     agent: str
     seq: int
@@ -63,24 +72,24 @@ class Recount:
         self._now = 0
         self._signed: dict[bytes, RehearsalMade] = {}
         self._lied_about = set[str]()
-        self._taken: dict[bytes, int] = {}  # what was said → the entry that took it
+        self._taken: dict[bytes, int] = {}  # verdict → the entry that took it
         self.verdicts = 0
 
     def signed(self, data: bytes, made: RehearsalMade, *, lie: bool = False) -> None:
-        """The rehearsal service signed this."""
+        """Notes a record that the rehearsal service signed."""
         self._signed[data] = made
         if lie:
             self._lied_about.add(made.memory_id)
 
     def applied(self, change: Change) -> None:
-        """The next entry is in the store."""
+        """Checks the next entry in the store."""
         entry, world = change.entry, self._world
         detail, name, self._now = world.codec.decode(entry.detail), entry.memory_id or "", entry.as_of
         if entry.effect == "stored" and isinstance(detail, Stored):
             self._stored(name, entry, detail)
-        elif isinstance(detail, Accessed) and detail.applied:
-            known = self._alive[name]
-            known.uses, known.last = known.uses + 1, max(known.last, detail.accessed_at)
+        elif isinstance(detail, Accessed):
+            for known in (self._alive[one] for one in detail.those(APPLIED)):
+                known.uses, known.last = known.uses + 1, max(known.last, detail.accessed_at)
         elif isinstance(detail, Decided):
             self._decided(entry, detail)
         elif isinstance(detail, Rehearsed):
@@ -88,7 +97,7 @@ class Recount:
 
     def _stored(self, name: str, entry: JournalEntry, detail: Stored) -> None:
         made_of = tuple(one for one in detail.derives_from if one in self._ever)
-        # What was inferred from words is no doubt: members say so by a policy that has it off.
+        # A contradiction inferred from words is no doubt: members report it only by a policy that has it off.
         denies = [one for one in detail.contradicts if one in self._alive and one in detail.supersedes]
         new = _Known(detail.agent, entry.seq, detail.salience_ppm, detail.occurred_at, made_of, denies=denies)
         self._alive[name] = new
@@ -141,7 +150,7 @@ class Recount:
         return used if made.verdict == "held" else known.doubts > 0
 
     def _first(self, name: str, other: str) -> bool:
-        """Whether the other of two that contradict each other is served first."""
+        """True if the other of two that contradict each other is served first."""
         own, its = self._alive[name], self._alive[other]
         if name in its.denies:
             return not (own.tier == LONG_TERM and own.agent != its.agent)
@@ -152,7 +161,7 @@ class Recount:
     def nominated(
         self, made: NominationProposed | None, rooms: Mapping[str, int], strengths: Mapping[str, Strength], as_of: int
     ) -> None:
-        """What rehearsals doubt and is faint is proposed, unless it rests or nothing more may go."""
+        """Checks that rehearsals' doubts about faint memories are proposed, unless they rest or the room is full."""
         world = self._world
         proposals = () if made is None else made.proposals
         named = {i: one for one in proposals for i in one.memory_ids}
@@ -172,8 +181,10 @@ class Recount:
     # The end --------------------------------------------------------------------------------------------------------
 
     def end(self, store: InMemoryStore, views: Sequence[tuple[int, View]], said: Sequence[bytes]) -> None:
-        """The store, a replay and an audit of the journal, and the members' views say the same. `said`: all that
-        rehearsals found, in the order of the topic."""
+        """Checks that the store, a replay and an audit of the journal, and the members' views agree at the end.
+
+        `said`: all findings of rehearsals, in the order of the topic.
+        """
         world, shard = self._world, self._world.plan.shard
         world.watch.asked.update((SALIENCES, VIEWS))
         expected = {name: known.numbers() for name, known in self._alive.items()}
@@ -197,8 +208,9 @@ class Recount:
                 raise Violation(VIEWS, f"member {member}: {_difference(seen, wanted)}")
 
     def _unsure(self, said: Sequence[bytes]) -> set[str]:
-        """Memories that the service lied about, or of which it said something that the journal did not take, unless
-        that comes again, or is older than what it had taken: members, who know of no rows, may have taken it."""
+        """Returns memories that the service lied about, or whose verdict the journal did not take, unless it comes
+        again, or is older than what it had taken: members, who know of no rows, may have taken it.
+        """
         taken, found = dict[str, int](), set(self._lied_about)
         for data in said:
             made = self._signed.get(data)

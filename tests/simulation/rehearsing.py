@@ -1,6 +1,6 @@
 """The rehearsal service of a simulated world, honest and lying (`plan.ACTS`).
 
-What it finds, the real worker finds (`workers.rehearsal`), on the store as the commit worker has left it.
+The real worker (`workers.rehearsal`) makes its findings, on the store as the commit worker has left it.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from db.inmemory_rehearsals import InMemoryRehearsals
 from memquorum import topics
 from memquorum.core.records import RehearsalMade
 from memquorum.core.rehearsal import Verdict
+from tests.inmemory.rehearsals import InMemoryRehearsals
 from tests.simulation.mutations import mutate
-from workers.rehearsal.looking import rehearse
+from workers.rehearsal.rehearsal_turn import rehearse
 from workers.rehearsal.worker import SIGNER, recorded
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Service:
         self._said = list[bytes]()
 
     def turn(self, act: str, about: int) -> None:
-        """One rehearsal, and what the service says of it."""
+        """Runs one rehearsal, and publishes its verdicts."""
         world, held, self._held = self._world, self._held, []
         found = rehearse(
             InMemoryRehearsals(self._memories.keeper.store), world.codec, world.first,
@@ -70,7 +70,7 @@ class Service:
         self._said += [data for data in some if data not in self._said]
 
     def _false(self, made: RehearsalMade, about: int, at: int) -> RehearsalMade:
-        """Another verdict than was found, of a witness that may be anybody."""
+        """Returns another verdict than was found, with a random witness."""
         names, dice = self._memories.names, self._dice
         verdict = dice.pick([str(one) for one in Verdict], "another verdict", about, at)
         changed: dict[str, Any] = {"verdict": verdict, "witness": ""}

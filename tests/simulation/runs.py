@@ -1,4 +1,4 @@
-"""Many simulations, on several processes: what they found, and how fast."""
+"""Many simulations, on several processes: their failures, and their speed."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ _PORTION = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What overrides the seed: epochs and members of every simulation; and whether signatures are the cheap ones."""
+    """Overrides of the seed: epochs and members of every simulation; and whether signatures are the cheap ones."""
 
     epochs: int | None = None
     members: int | None = None
     cheap: bool = False
 
     def arguments(self) -> str:
-        """As the command takes it."""
+        """Returns the size as arguments of the command."""
         words = [f"--epochs {self.epochs}"] if self.epochs else []
         words += [f"--members {self.members}"] if self.members else []
         return " ".join(words + ["--cheap"] * self.cheap)
 
     def plan(self, seed: int) -> Plan:
-        """The plan of a seed."""
+        """Draws the plan of a seed."""
         return draw(seed, BEHAVIOURS, epochs=self.epochs, n=self.members)
 
 
 @dataclass
 class Totals:
-    """Of all simulations so far. A round is an epoch that was decided."""
+    """Totals of all simulations so far. A round is an epoch that was decided."""
 
     seeds: int = 0
     rounds: int = 0
@@ -53,15 +53,15 @@ class Totals:
     highest_view: int = 0
     simulated_s: float = 0.0
     by_members: Counter[int] = field(default_factory=Counter)
-    behaviours: Counter[str] = field(default_factory=Counter)  # → simulations in which somebody lied so
+    behaviours: Counter[str] = field(default_factory=Counter)  # behaviour → simulations with a liar of it
     honest: int = 0  # simulations in which nobody lied
     faults: Counter[str] = field(default_factory=Counter)
-    rehearsals: Counter[str] = field(default_factory=Counter)  # → epochs before which memories were rehearsed so
-    rules: Counter[str] = field(default_factory=Counter)  # → how often it was asked
+    rehearsals: Counter[str] = field(default_factory=Counter)  # way of rehearsing → epochs after it
+    rules: Counter[str] = field(default_factory=Counter)  # rule → how often it was asked
     failed: list[tuple[int, str, str]] = field(default_factory=list)
 
     def add(self, seed: int, outcome: Outcome) -> None:
-        """One more."""
+        """Adds a simulation."""
         self.seeds += 1
         self.rounds += outcome.rounds
         self.events += outcome.events
@@ -82,7 +82,7 @@ class Totals:
 
 
 def one(seed: int, size: Size) -> tuple[int, Outcome]:
-    """A seed, in whichever process."""
+    """Runs a seed."""
     outcome = simulate(size.plan(seed), Signatures(size.cheap))
     if outcome.violation is not None:
         outcome.violation.__cause__ = outcome.violation.__traceback__ = None
@@ -90,7 +90,7 @@ def one(seed: int, size: Size) -> tuple[int, Outcome]:
 
 
 def many(seeds: Iterator[int] | range, size: Size, jobs: int) -> Iterator[tuple[int, Outcome]]:
-    """Every seed as it ends."""
+    """Yields every seed's result as it ends."""
     work = partial(one, size=size)
     if jobs <= 1:
         yield from map(work, seeds)
@@ -100,7 +100,7 @@ def many(seeds: Iterator[int] | range, size: Size, jobs: int) -> Iterator[tuple[
 
 
 def _deaf() -> None:
-    """Whoever types Ctrl-C speaks to the process that counts, and that ends the others."""
+    """Ignores Ctrl-C and SIGTERM in a child: the process that counts handles them, and ends the others."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
@@ -108,7 +108,7 @@ def _deaf() -> None:
 def until(rounds: int | None, seeds: range, size: Size, jobs: int, *, most_failures: int) -> Iterator[Totals]:
     """Runs the seeds; or, from the first of them on, as many as it takes to decide so many rounds. Yields each time."""
     totals = Totals()
-    # A pool counts all its seeds before it begins: in portions, since there is no last one.
+    # A pool counts all its seeds before it begins: so the endless range goes in portions.
     portions = (range(at, at + _PORTION) for at in count(seeds.start, _PORTION)) if rounds else (seeds,)
     for portion in portions:
         for seed, outcome in many(portion, size, jobs):
@@ -119,7 +119,7 @@ def until(rounds: int | None, seeds: range, size: Size, jobs: int, *, most_failu
 
 
 def smallest(seed: int, size: Size, rule: str) -> Reduction:
-    """What of a failing seed is enough for it to break the same rule."""
+    """Reduces a failing seed to what is enough to break the same rule."""
     signatures = Signatures(size.cheap)
 
     def fails(plan: Plan) -> bool:
@@ -129,8 +129,8 @@ def smallest(seed: int, size: Size, rule: str) -> Reduction:
     return shrink(size.plan(seed), fails)
 
 
-def told(plan: Plan, size: Size, *, minor: bool = False) -> tuple[Outcome, list[str]]:
-    """A simulation, and its story."""
+def run_with_story(plan: Plan, size: Size, *, minor: bool = False) -> tuple[Outcome, list[str]]:
+    """Runs a simulation and returns its story."""
     story = Story(minor=minor)
     outcome = simulate(plan, Signatures(size.cheap), story)
     return outcome, story.lines

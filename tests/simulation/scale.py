@@ -1,9 +1,9 @@
-"""Measures what an epoch costs with more members: `make bench WHAT=scale MEMBERS="4 7" SILENT=1 KEEP=1`.
+r"""Measures the cost of an epoch with more members: `make bench WHAT=scale MEMBERS="4 7" SILENT=1 KEEP=1`.
 
-The real core with real Ed25519, on one log in memory that shows every record to everybody, in one process: what Kafka,
-disks and Postgres cost is not in it. A line says, for an epoch that all decided: records and bytes on the log,
-signatures made and checked, and processor time, of all members together; and how long the timers run until the first
-epoch is decided, which has to leave every silent primary behind.
+The real core with real Ed25519, on one log in memory that shows every record to everybody, in one process: Kafka, disks
+and Postgres are not measured. A line has, for a decided epoch: records and bytes on the log, signatures made and
+checked, and processor time, of all members together; and how long the timers run until the first epoch is decided,
+which has to leave every silent primary behind.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from pathlib import Path
 
 import nacl.signing
 
+from bench import kept
+from bench.kept import Outcome, Row
 from memquorum.core.avro import Codec
 from memquorum.core.consensus import events as t
 from memquorum.core.identity.membership import Genesis
 from memquorum.schema_files import load_codec
-from tests.benchmarks import kept
-from tests.benchmarks.kept import Outcome, Row
 from tests.builders.genesis import make
 from tests.simulation.cluster import KINDS_OF_LOG, TIMERS, Cluster, Node
 
@@ -34,9 +34,10 @@ RESULTS = Path(__file__).with_name("results") / "scale"
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Of one decided epoch, all speaking members together. `cpu_s`: seconds of processor time of this process.
+    """The cost of one decided epoch, all speaking members together.
 
-    `first_s`: what the timers took until the first epoch was decided; all else takes no time there. `view`: in which.
+    `cpu_s`: seconds of processor time of this process. `first_s`: the time of the timers until the first epoch was
+    decided; all else takes no time there. `view`: in which.
     """
 
     n: int
@@ -53,20 +54,22 @@ class Cost:
 
 
 class Undecided(Exception):
-    """An epoch that not all who speak have decided."""
+    """Some speaking members have not decided an epoch."""
 
 
 @dataclass
 class Count:
-    """Ed25519 operations."""
+    """Counts Ed25519 operations."""
 
     signed: int = 0
     verified: int = 0
 
 
 class Bare(Cluster):
-    """What the cluster checks beside the core, at each decision of each member, is taken off the account. Its time is
-    that of the timers: it goes on when the next of them runs out."""
+    """A cluster without the checks at each member's decision, so that these are not measured.
+
+    Its time is that of the timers: it goes on when the next of them runs out.
+    """
 
     count: Count
     apart_s = 0.0
@@ -74,7 +77,7 @@ class Bare(Cluster):
 
     def __init__(self, codec: Codec, genesis: Genesis) -> None:
         self.decided_ms: dict[int, int] = {}
-        """By sequence, when the last member decided it."""
+        """Sequence → the time of the last member's decision."""
         self._due: dict[tuple[int, t.Timer], int] = {}
         super().__init__(codec, genesis)
 
@@ -85,7 +88,7 @@ class Bare(Cluster):
         super().carry_out(node, effects)
 
     def pass_time(self) -> bool:
-        """Lets the timers run out that do so next; whether there is one."""
+        """Lets the next timers run out; True if there is one."""
         running = [(node, timer) for node in self.nodes.values() for timer in TIMERS if node.runs(timer)]
         if not running:
             return False
@@ -105,7 +108,7 @@ class Bare(Cluster):
 
 @contextmanager
 def counted() -> Iterator[Count]:
-    """Counts what the library is asked to do meanwhile."""
+    """Counts calls of the library during the block."""
     count = Count()
     sign, verify = nacl.signing.SigningKey.sign, nacl.signing.VerifyKey.verify
 
@@ -127,14 +130,14 @@ def counted() -> Iterator[Count]:
 
 
 def silence(cluster: Cluster, members: Sequence[int]) -> None:
-    """These never say or read anything."""
+    """Silences these members: they neither send nor read."""
     for member in members:
         cluster.crash(cluster.nodes[member])
         del cluster.nodes[member]
 
 
 def settle(cluster: Bare) -> None:
-    """Everybody reads, answers and sends all there is; only when all rest, the next timers run out."""
+    """Has everybody read, answer and send everything; when all rest, the next timers run out."""
     while True:
         moved = False
         for node in cluster.nodes.values():
@@ -154,7 +157,7 @@ def settle(cluster: Bare) -> None:
 
 
 def measure(n: int, *, epochs: int = 3, proposals: int = 64, silent: Sequence[int] = ()) -> Cost:
-    """Decides so many epochs, the first apart; fails where not everybody that speaks decides each."""
+    """Measures so many epochs, the first apart; fails where a speaking member does not decide each."""
     cluster = Bare(load_codec(), make(n, shards=1))
     silence(cluster, silent)
     written, size, began = 0, 0, 0.0
@@ -185,7 +188,7 @@ def _log(cluster: Cluster) -> tuple[int, int]:
 
 
 def run(given: Namespace) -> Outcome:
-    """Measures each number of members; with --keep, keeps the outcome."""
+    """Measures each number of members; with --keep, saves the result."""
     begun = kept.begin()
     costs = []
     print("   N silent  messages      bytes  signed  verified    CPU s  of an epoch; the first takes", flush=True)
@@ -205,7 +208,7 @@ def run(given: Namespace) -> Outcome:
 
 
 def _row(cost: Cost) -> Row:
-    """An epoch's figures; those named *_s are in seconds."""
+    """Returns an epoch's figures; those named *_s are in seconds."""
     row = Row(f"scale {cost.n}, {cost.silent} silent", f"an epoch of {cost.n} members")
     for name, value in asdict(cost).items():
         row.figure(name.removesuffix("_s"), value, "s" if name.endswith("_s") else "")

@@ -1,4 +1,4 @@
-"""Draws docs/scale.md and its plots from the last kept runs of `scale`, without and with silence."""
+"""Draws docs/measured/scale.md and its plots from the last kept runs of `scale`, without and with silence."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import math
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import kept, plot
+from bench import kept, plot
 from tests.simulation.scale import RESULTS
 
-DOCS = kept.ROOT / "docs"
+DOCS = kept.ROOT / "docs" / "measured"
 _FILES = {"messages": "messages.svg", "verifications": "verifications.svg", "cpu_s": "cpu.svg"}
 _TITLES = {
     "messages": ("Records on the log for an epoch", "records"),
@@ -20,7 +20,7 @@ _TITLES = {
 
 
 def render(run: dict[str, Any], quiet: dict[str, Any]) -> dict[Path, str | plot.Chart]:
-    """The files: path below docs → text or chart. `quiet`: a run in which the first f members are silent."""
+    """Returns the files: path below docs → text or chart. `quiet`: a run in which the first f members are silent."""
     costs, about = run["costs"], run["machine"]
     page = [
         "# What more members cost",
@@ -50,7 +50,7 @@ def render(run: dict[str, Any], quiet: dict[str, Any]) -> dict[Path, str | plot.
         "",
         f"From N = {first['n']} to {last['n']} records grow as N to the power {grown['messages']:.2f}, checked",
         f"signatures {grown['verifications']:.2f}, processor time {grown['cpu_s']:.2f}. On a log that all read, a",
-        "phase is N records, each read N times. That each member checks what the others say makes the square.",
+        "phase is N records, each read N times. The square comes from each member checking the records of the others.",
         "",
     ]
     page += [line for file in _FILES.values() for line in (f"![{file[:-4]}](scale/{file})", "")]
@@ -88,12 +88,12 @@ def _silence(run: dict[str, Any]) -> list[str]:
         "A member waits for each view twice as long as for the one before, 64 s at most: with limits that do not grow",
         "members on a slow network might never meet in one. So with many members it matters where the silent ones are:",
         "ten of them in a row cost four minutes, in every shard whose turn comes to them, each time that it does.",
-        "Members that are gone for good are to be removed ([consensus.md](consensus.md#membership)).",
+        "Remove members that will not come back ([consensus.md](../understand/consensus.md#membership)).",
     ]
 
 
 def draw() -> None:
-    """Writes them, and says which."""
+    """Writes the files, and prints which."""
     runs = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(RESULTS.glob("*.json"))]
     loud, quiet = ([run for run in runs if any(c["silent"] for c in run["costs"]) == silent][-1] for silent in (0, 1))
     for file in plot.write(DOCS, render(loud, quiet)):

@@ -13,7 +13,7 @@ Lies = tuple[tuple[int, tuple[str, ...]], ...]
 
 
 class Reduction(Struct, frozen=True):
-    """What is kept of a drawn plan; None: all of it. Faults go by their place in the plan."""
+    """The parts of a drawn plan that are kept; None: all of it. Faults go by their place in the plan."""
 
     epochs: int | None = None
     faults: tuple[int, ...] | None = None
@@ -21,10 +21,10 @@ class Reduction(Struct, frozen=True):
     calm: bool = False
     forkless: bool = False
     total: bool = False
-    """Whether no rule raises."""
+    """True if no rule raises."""
 
     def of(self, plan: Plan) -> Plan:
-        """The plan with the rest left out."""
+        """Returns the plan with the rest left out."""
         return replace(
             plan,
             epochs=min(plan.epochs, self.epochs or plan.epochs),
@@ -36,7 +36,7 @@ class Reduction(Struct, frozen=True):
         )
 
     def arguments(self) -> str:
-        """As the command takes it."""
+        """Returns the reduction as arguments of the command."""
         words = []
         if self.epochs is not None:
             words.append(f"--only-epochs {self.epochs}")
@@ -51,7 +51,7 @@ class Reduction(Struct, frozen=True):
 
 
 def read_liars(text: str) -> Lies:
-    """The inverse of what `arguments` says of liars."""
+    """Reads the liars from what `arguments` writes."""
     if text == "none":
         return ()
     pairs = (part.partition(":") for part in text.split(","))
@@ -59,7 +59,7 @@ def read_liars(text: str) -> Lies:
 
 
 def shrink(plan: Plan, fails: Callable[[Plan], bool], most: int = 300) -> Reduction:
-    """The smallest reduction found within so many runs under which `fails` is still true."""
+    """Returns the smallest reduction found within so many runs under which `fails` is still true."""
     best = Reduction(faults=tuple(range(len(plan.faults))), liars=plan.liars)
     left, again = most, True
     while again and left > 0:
@@ -75,7 +75,7 @@ def shrink(plan: Plan, fails: Callable[[Plan], bool], most: int = 300) -> Reduct
 
 
 def _smaller(now: Reduction, plan: Plan) -> Iterator[Reduction]:
-    """The next steps to try, the boldest first."""
+    """Yields the next steps to try, the boldest first."""
     epochs, faults, liars = now.epochs or plan.epochs, now.faults or (), now.liars or ()
     if epochs > 1:
         yield replace(now, epochs=1)

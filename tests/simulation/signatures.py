@@ -1,11 +1,12 @@
-"""Signatures for many replicas in one process: nothing is verified or read twice, and Ed25519 can be left out.
+r"""Signatures for many replicas in one process: nothing is verified or read twice, and Ed25519 can be left out.
 
 The core reads envelopes and verifies signatures by two functions of its module `messages`. `installed` puts others in
-their place while a simulation runs, in this process alone. They answer what the core's own answer, and remember it by
-the bytes and the genesis, for all replicas together. Whoever signs, signs the same bytes as always, so the core builds
-and compares what it always does; only the arithmetic differs.
+their place while a simulation runs, in this process alone. They give the core's own answers, and remember them by the
+bytes and the genesis, for all replicas together. The signed bytes are the same as always, so the core builds and
+compares what it always does; only the arithmetic differs.
 
 - *real*: Ed25519.
+
 - *cheap*: BLAKE2b under the signer's seed. Simulated liars do not forge, so it tells the same signatures apart.
 """
 
@@ -47,17 +48,17 @@ def _key(signer: str) -> SigningKey:
 
 @lru_cache(maxsize=64)
 def genesis(n: int, shards: int) -> Genesis:
-    """The genesis of n members with the keys of the tests."""
+    """Builds the genesis of n members with the keys of the tests."""
     return make(n, shards=shards, **entitled())
 
 
 def key_name(genesis: Genesis, signer: str) -> str:
-    """Whose seed signs for somebody in a configuration: a stroke more for each time that the key was replaced."""
+    """Returns the name of a signer's seed in a configuration: one more stroke for each replacement of the key."""
     return _named(signer, genesis.key_of(signer))
 
 
 def next_key(genesis: Genesis, signer: str) -> bytes:
-    """The public key that replaces somebody's; the first one of somebody who has none yet."""
+    """Returns the public key that replaces a signer's; the first one of a signer without a key."""
     known = genesis.key_of(signer) is not None
     return bytes(_key(key_name(genesis, signer) + "'" * known).verify_key)
 
@@ -75,21 +76,21 @@ class Signatures:
 
     def __init__(self, cheap: bool = False) -> None:
         self.cheap = cheap
-        # What is remembered is true of one genesis.
+        # The memory is valid for one genesis.
         self._of: Genesis | None = None
         self._all: dict[int, tuple[Genesis, set[tuple[str, bytes, bytes]], dict[tuple[bytes, type], Any]]] = {}
         self._held: set[tuple[str, bytes, bytes]] = set()
         self._read: dict[tuple[bytes, type], tuple[Signed, Any] | str] = {}
 
     def sign(self, cluster: bytes, signer: str, body: bytes, *, key: str = "") -> Signed:
-        """As `messages.sign`, with the signer's first key of the tests, or another one by its name."""
+        """Signs as `messages.sign`, with the signer's first key of the tests, or another one by its name."""
         said = messages._signed_bytes(cluster, signer, body)
         if self.cheap:
             return Signed(signer, self._cheap(key or signer, said), body)
         return Signed(signer, _key(key or signer).sign(said).signature, body)
 
     def verify(self, world: Genesis, signed: Signed) -> None:
-        """As `messages.verify`: raises BadMessage."""
+        """Verifies as `messages.verify`: raises BadMessage."""
         self._about(world)
         mark = (signed.signer, signed.signature, signed.body)
         if mark in self._held:
@@ -106,7 +107,7 @@ class Signatures:
         self._held.add(mark)
 
     def read(self, codec: Codec, world: Genesis, data: bytes, kind: Any) -> tuple[Signed, Any]:
-        """As `messages.read_signed`: raises BadMessage."""
+        """Reads as `messages.read_signed`: raises BadMessage."""
         self._about(world)
         found = self._read.get((data, kind))
         if found is None:
@@ -127,7 +128,7 @@ class Signatures:
             _, self._held, self._read = self._all.setdefault(id(world), (world, set(), {}))
 
     def clear(self) -> None:
-        """Forgets what was read and verified: another cluster begins."""
+        """Forgets what was read and verified, for another cluster."""
         self._all.clear()
         self._of, self._held, self._read = None, set(), {}
 
@@ -137,7 +138,7 @@ class Signatures:
 
     @contextmanager
     def installed(self) -> Iterator[None]:
-        """While this lasts, the core reads and verifies here, in whichever of its modules a function was imported."""
+        """Replaces the core's functions during the block, in each of its modules that imports them."""
         ours = {"verify": (_VERIFY, self.verify), "read_signed": (_READ, self.read)}
         places = [
             (module, name)
@@ -163,7 +164,7 @@ class SharedCodec(Codec):
         self._known: dict[bytes, Any] = {}
 
     def decode(self, data: bytes) -> Any:
-        """The record that the bytes hold. Raises DecodeError."""
+        """Decodes a record. Raises DecodeError."""
         found = self._known.get(data)
         if found is None:
             found = super().decode(data)
@@ -173,7 +174,7 @@ class SharedCodec(Codec):
         return found
 
     def decode_as(self, kind: type[T], data: bytes) -> T:
-        """As `decode`, for a place where only one kind of record belongs. Raises DecodeError."""
+        """Decodes as `decode`, for a place where only one kind of record belongs. Raises DecodeError."""
         found = self._known.get(data)
         return found if isinstance(found, kind) else super().decode_as(kind, data)
 

@@ -1,4 +1,4 @@
-"""A simulation told in words: who said what when."""
+"""A simulation told in words: who says what when."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class Story:
-    """Lines, if they are wanted; proposals are called A, B, C in the order in which they turn up."""
+    """The lines, if they are wanted; proposals are called A, B, C in the order of their appearance."""
 
     def __init__(self, *, wanted: bool = True, minor: bool = False) -> None:
         self.wanted, self.lines = wanted, list[str]()
@@ -22,13 +22,13 @@ class Story:
         self._names: dict[bytes, str] = {}
 
     def tell(self, now: int, member: int | None, text: str, *, minor: bool = False) -> None:
-        """One thing that happened, at a time in µs; minor ones are kept only if asked for."""
+        """Adds an event, at a time in µs; minor ones are kept only on request."""
         if self.wanted and (self._minor or not minor):
             who = "" if member is None else f"member {member} "
             self.lines.append(f"{now / MS:10.3f} ms  {who}{text}")
 
     def name(self, proposal: bytes) -> str:
-        """A proposal's letter."""
+        """Returns a proposal's letter."""
         known = self._names.get(proposal)
         if known is None:
             count = len(self._names)
@@ -36,7 +36,7 @@ class Story:
         return f"proposal {known}"
 
     def record(self, codec: Codec, data: bytes, votes: Callable[[BallotCast], str]) -> str:
-        """What a record of the log says; `votes`: what a ballot does."""
+        """Describes a record of the log; `votes`: describes a ballot."""
         try:
             signed = codec.decode_as(Signed, data)
             body = codec.decode(signed.body)
@@ -63,7 +63,7 @@ class Story:
         return f"{kind.upper()} {where}{self._report(codec, body)}"
 
     def _report(self, codec: Codec, body: Any) -> str:
-        """What view changes carry."""
+        """Describes a view change's content."""
         if hasattr(body, "prepared"):
             if body.prepared is None:
                 return ", nothing prepared"
@@ -77,7 +77,7 @@ class Story:
 
 
 def body_is_of(body: Any, signer: str) -> bool:
-    """Whether a message is signed by whom it names."""
+    """True if a message is signed by the one that it names."""
     return signer == f"member:{getattr(body, 'member', '')}" or signer.startswith("service:")
 
 

@@ -1,5 +1,6 @@
-"""Whoever lies, what helps is admitted and nothing else, and so is its general form; each protection of that is missed
-where it is gone."""
+"""Only memories that help are admitted, whoever lies, and so are only their general forms; each protection is noticed
+when it is missing.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from memquorum.core.records import TrialMade
 from memquorum.core.vote.kinds import generalise
 from tests.simulation import generalising
 from tests.simulation.admitting import ACTS, MEMBERS, VERIFIERS, VOTES, Trials
-from workers.replica import casting, seat, trying
+from workers.replica import casting, repeated_trials, seat
 
 Run = Callable[..., Trials]
 Patch = pytest.MonkeyPatch
@@ -71,13 +72,13 @@ def test_who_tells_otherwise_is_shown(run: Run, act: str) -> None:
 
 
 def test_what_two_of_three_verifiers_lie_about_alike_members_do_not_admit(run: Run) -> None:
-    """More than may lie: what helps waits, and nothing comes in that does not help."""
+    """More liars than allowed: helpful memories wait, and no unhelpful one is admitted."""
     fleet = run(2, {VERIFIERS[0]: "false", VERIFIERS[1]: "false"})
     assert "what helps nobody is not" not in fleet.faults()
     assert fleet.voted_down > 0
 
 
-# Guards that are gone -------------------------------------------------------------------------------------------------
+# Guards removed -------------------------------------------------------------------------------------------------------
 
 
 def one_verifier_is_enough(patch: Patch) -> None:
@@ -89,7 +90,7 @@ def whoever_signs(patch: Patch) -> None:
 
 
 def members_try_nothing_again(patch: Patch) -> None:
-    patch.setattr(trying, "tried_again", lambda *_: True)
+    patch.setattr(repeated_trials, "tried_again", lambda *_: True)
 
 
 def members_make_no_general_form_again(patch: Patch) -> None:
@@ -101,7 +102,7 @@ def members_keep_no_general_form(patch: Patch) -> None:
 
 
 def nobody_asks_what_it_was_made_of(patch: Patch) -> None:
-    """What members are for by mistake, the journal voids."""
+    """Members vote for a false general form by mistake; the journal voids it."""
     patch.setattr(generalise, "committed", lambda _: ANY)
     patch.setattr(generals, "fits", lambda *_: True)
 
@@ -112,7 +113,7 @@ def members_keep_nothing(patch: Patch) -> None:
 
 @dataclass(frozen=True)
 class Sabotage:
-    """What is taken away, the rule that notices, and who lies then."""
+    """A guard to remove, the rule that notices, and the liar."""
 
     carry_out: Callable[[Patch], Any]
     rule: str

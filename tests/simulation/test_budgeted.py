@@ -1,4 +1,4 @@
-"""Budgets among members and a nominator that lie: many worlds, and that the rules see what they are for."""
+"""Budgets with lying members and a lying nominator: many worlds, and each rule notices its violation."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _SEVERAL = 1
 
 @pytest.fixture(autouse=True)
 def quiet() -> Any:
-    """Nobody is warned of what stays beyond a budget."""
-    log = logging.getLogger("streams.budgets")
+    """Silences the warnings about memories over a budget."""
+    log = logging.getLogger("streams.budget_choice")
     level = log.level
     log.setLevel(logging.ERROR)
     yield
@@ -59,15 +59,15 @@ def test_a_world_comes_again() -> None:
     assert (first.took, first.gone, first.asked) == (again.took, again.gone, again.asked)
 
 
-def _all_may_go(*_: Any) -> Mapping[str, least.Place]:
-    return dict.fromkeys(_[-1], least.Place(0, PPM))
+def _all_may_go(*_: Any) -> Mapping[str, least.BudgetPlace]:
+    return dict.fromkeys(_[-1], least.BudgetPlace(0, PPM))
 
 
 def _in_any_order(order: Sequence[tuple[str, int]], held: int, over: int, asked: Sequence[str], *, alike: bool) -> Any:
-    return dict.fromkeys(asked, least.Place(0, over * PPM // held))
+    return dict.fromkeys(asked, least.BudgetPlace(0, over * PPM // held))
 
 
-def _nothing_is_too_much(*_: Any) -> Mapping[str, least.Place]:
+def _nothing_is_too_much(*_: Any) -> Mapping[str, least.BudgetPlace]:
     return dict.fromkeys(_[-1], least.NOWHERE)
 
 
@@ -92,5 +92,5 @@ def test_the_rules_see_members_and_audits_without_their_protections(
         except Broken as error:
             seen |= {rule for rule in RULES if rule in str(error)}
         if seed >= _SEVERAL and seen == broken:
-            break  # a world in which nothing goes lives through all of its epochs
+            break  # a world without forgetting runs through all of its epochs
     assert seen and seen <= broken

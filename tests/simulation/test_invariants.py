@@ -1,7 +1,7 @@
 """Every rule of the simulator is seen to be broken: the core loses a guard, and some seed notices within a few.
 
-What is taken away here is taken from the core in memory, by name; that each guard of the core has a test of its own is
-`tests.guards`' affair.
+Guards are removed from the core in memory, by name; `tests.guards` checks that each guard of the core has a test of its
+own.
 """
 
 from __future__ import annotations
@@ -39,8 +39,10 @@ Patch = pytest.MonkeyPatch
 
 @dataclass(frozen=True)
 class Sabotage:
-    """What is taken away, the rules that may notice, the lies that it needs, and within how many seeds. `begin`: the
-    seed that is tried first, where the first ones are known to notice nothing; those before it come last."""
+    """A guard to remove, the rules that may notice, the lies that it needs, and within how many seeds.
+
+    `begin`: the seed that is tried first, where the first ones are known to notice nothing; those before it come last.
+    """
 
     name: str
     carry_out: Callable[[Patch], None]
@@ -72,7 +74,7 @@ def no_sign_state(patch: Patch) -> None:
     patch.setattr(MemorySignState, "claim", lambda self, slots: [data for _, _, data in slots])
     patch.setattr(MemorySignState, "load", lambda self, prefix: {})
     patch.setattr(MemorySignState, "fresh", lambda self, scope: False)
-    # The log would tell of the loss, and whoever knows of it is silent.
+    # The log would show the loss, and a member that knows of it is silent.
     a_sign_state_that_went_back_is_believed(patch)
 
 
@@ -172,12 +174,12 @@ def nobody_changes_the_view(patch: Patch) -> None:
 
 
 def nobody_looks(patch: Patch) -> None:
-    """Who is left behind alone waits until somebody says it again."""
+    """Removes the search: a member that is left behind waits for a repetition."""
     patch.setattr(Search, "_misses", lambda self: False)
 
 
 def one_ballot_an_epoch(patch: Patch) -> None:
-    """A member votes on the first nomination that it reads, and on no other one."""
+    """Lets a member vote only on the first nomination that it reads."""
     awaits = EpochBuffer.awaits
     patch.setattr(EpochBuffer, "awaits", lambda self, nomination: not self.own and awaits(self, nomination))
 
@@ -208,29 +210,29 @@ def sequences_are_decided_twice(patch: Patch) -> None:
 
 
 def a_rule_that_raises_ends_the_member(patch: Patch) -> None:
-    patch.setattr(judging, "_contained", lambda kind, known, context, by: kind.judge(known, context, *by))
+    patch.setattr(judging, "_contained", lambda kind, known, case: kind.judge(known, case))
 
 
 def a_rule_that_raises_spoils_every_vote(patch: Patch) -> None:
-    def contained(kind: Any, known: Any, context: Any, by: Any) -> Any:
-        found = judging.attempt("all", (), kind.judge, known, context, *by)
+    def contained(kind: Any, known: Any, case: Any) -> Any:
+        found = judging.attempt("all", (), kind.judge, known, case)
         return [None] * len(known) if isinstance(found, judging.Failed) else found
 
     patch.setattr(judging, "_contained", contained)
 
 
 def all_rules_raise(plan: Plan) -> Plan:
-    """Nobody lies and nothing fails but rules: everybody's, on every proposal."""
+    """Plans a world without lies or faults in which all members' rules raise on every proposal."""
     return replace(plan, liars=(), faults=(), network=CALM, orders=(), raising=(0, 1, 2, 3), raising_permille=1_000)
 
 
 def some_rules_raise(plan: Plan) -> Plan:
-    """The same of two members, on every other proposal."""
+    """Plans the same for two members, on every other proposal."""
     return replace(all_rules_raise(plan), raising=(1, 2), raising_permille=500, yes_permille=1_000)
 
 
 def alone(plan: Plan) -> Plan:
-    """One member decides alone, and is gone; the next primary has another proposal."""
+    """Plans that one member decides alone and goes away; the next primary has another proposal."""
     dice = Dice(plan.seed)
     member, when = dice.roll(4, "alone"), 80 * MS + dice.roll(30, "gone") * MS
     faults = (
@@ -242,14 +244,14 @@ def alone(plan: Plan) -> Plan:
 
 
 def alone_before_a_liar(plan: Plan) -> Plan:
-    """The same, and the next primary does not propose what it should."""
+    """Plans the same, with a next primary that does not propose what it should."""
     world = alone(plan)
     liar = next(m for m in (world.shard + 1, world.shard + 2) if m % 4 != world.faults[0].member) % 4
     return replace(world, liars=((liar, ("disobeys",)),))
 
 
 def crashes(plan: Plan) -> Plan:
-    """Everybody dies again and again between a claim and what it is for."""
+    """Plans crashes of all members between a claim and its use."""
     times = [(member, after) for member in range(4) for after in (0, 30, 60)]
     return replace(plan, faults=tuple(Fault(1, after * MS, "crash", m, 2 + m % 2, 5 * MS) for m, after in times))
 
@@ -259,7 +261,7 @@ OPEN = "every open nomination ends"
 
 
 def amnesia(plan: Plan) -> Plan:
-    """One member forgets what it has just signed, and what is not in the log yet."""
+    """Plans that one member forgets what it has just signed, before it is in the log."""
     dice = Dice(plan.seed)
     who, when = dice.roll(4, "who"), 10 + dice.roll(60, "when")
     faults = (Fault(1, 0, "mute", who, lasts=200 * MS), Fault(1, when * MS, "amnesia", who, 1, MS))
@@ -267,7 +269,10 @@ def amnesia(plan: Plan) -> Plan:
 
 
 def going_back(plan: Plan) -> Plan:
-    """The sign-state of one member goes back. Of what it lost, the log holds the first message and not yet the last."""
+    """Plans that the sign-state of one member goes back.
+
+    The log holds the first of its lost messages and not yet the last.
+    """
     dice = Dice(plan.seed)
     who, muted = dice.roll(4, "who"), 5 + dice.roll(40, "muted")
     faults = (
@@ -328,10 +333,10 @@ SABOTAGES = (
 
 
 def first_broken(sabotage: Sabotage) -> tuple[int, str] | None:
-    """The first seed that breaks a rule, and which."""
+    """Returns the first seed that breaks a rule, and which."""
     signatures = Signatures(cheap=True)
     for seed in (*range(sabotage.begin, sabotage.seeds), *range(sabotage.begin)):
-        # Where rules raise as well, another rule than the one that is asked for may be the first to be broken.
+        # With rules that raise, another rule than the requested one may break first.
         plan = replace(draw(seed, sabotage.lies, n=4), raising=(), raising_permille=0)
         violation = simulate(sabotage.world(plan), signatures).violation
         if violation is not None:

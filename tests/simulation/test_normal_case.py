@@ -1,7 +1,7 @@
-"""Four real cores on one log, under schedules that nobody would think of.
+"""Four real cores on one log, under random schedules.
 
 Hypothesis picks what happens next from everything that can: deliveries in any order between the logs, repetitions,
-records that the broker hides from one reader, crashes between any two effects, timers, and what liars write. Cluster
+records that the broker hides from one reader, crashes between any two effects, timers, and liars' messages. Cluster
 checks agreement, certificates and the sign-state at every effect; here the world is then healed and must go on.
 """
 
@@ -36,17 +36,17 @@ def everybody_decided(cluster: Cluster, epochs: int = EPOCHS) -> bool:
     return all(sorted(found) == list(range(1, epochs + 1)) for found in cluster.decisions.values())
 
 
-# What can go wrong ----------------------------------------------------------------------------------------------------
+# Faults ---------------------------------------------------------------------------------------------------------------
 
 
 def faults(cluster: Cluster, node: Node) -> list[Step]:
-    """Faults of the broker and of the machine that can hit a node now."""
+    """Returns the faults of the broker and of the machine that can hit a node now."""
     if node.core is None:
         return [lambda: cluster.start(node)]
     found: list[Step] = [lambda: cluster.crash(node)]
     for kind in KINDS_OF_LOG:
         length, position = len(cluster.log[kind]), node.positions[kind]
-        if position > 0:  # again, from anywhere before
+        if position > 0:  # repeated, from any earlier offset
             found.append(lambda k=kind, p=position: cluster.deliver(node, k, (p * 7 + 3) % p))  # type: ignore[misc]
         if position < length:  # never, or only after a later one
             found.append(lambda k=kind, p=position: hide(cluster, node, k, p))  # type: ignore[misc]
@@ -59,7 +59,7 @@ def hide(cluster: Cluster, node: Node, kind: Message, position: int) -> None:
 
 
 def drive(cluster: Cluster, choices: list[int], lies: Callable[[Cluster], list[Step]] = lambda _: []) -> None:
-    """Takes one step for each choice: mostly what an honest world would do, now and then a fault or a lie."""
+    """Takes one step for each choice: mostly a step of an honest world, now and then a fault or a lie."""
     for choice in choices:
         if cluster.decided and last_decided(cluster) + 1 <= EPOCHS and choice % 13 == 0:
             nominate_next(cluster)
@@ -79,11 +79,11 @@ def nominate_next(cluster: Cluster) -> None:
 
 
 def finish(cluster: Cluster) -> None:
-    """The heal phase: with the faults gone, every epoch must be decided by every honest node."""
+    """Heals the world: without the faults every honest node must decide every epoch."""
     cluster.heal()
     while last_decided(cluster) < EPOCHS:
         before = last_decided(cluster)
-        # What was nominated once must not be lost: nobody may need to be told twice.
+        # A nomination must not be lost: it is made only once.
         if before + 1 not in [epoch_of(cluster, n) for n in cluster.log[Message.NOMINATION]]:
             cluster.nominate(before + 1)
         cluster.settle()
@@ -93,11 +93,11 @@ def finish(cluster: Cluster) -> None:
     assert not [n.halted for n in cluster.nodes.values() if n.halted]
 
 
-# What liars write -----------------------------------------------------------------------------------------------------
+# Liars ----------------------------------------------------------------------------------------------------------------
 
 
 def equivocating_voter(cluster: Cluster) -> list[Step]:
-    """Member 3 has both opinions, and stands behind whatever nobody proposed."""
+    """Has member 3 cast both opinions, and vote for a digest that nobody proposed."""
     if not cluster.log[Message.NOMINATION]:
         return []
     nominated = cluster.log[Message.NOMINATION][-1]
@@ -114,7 +114,7 @@ def equivocating_voter(cluster: Cluster) -> list[Step]:
 
 
 def equivocating_primary(cluster: Cluster) -> list[Step]:
-    """Member 0, primary of view 0, writes a second pre-prepare from another choice of ballots, and votes for both."""
+    """Has member 0, primary of view 0, write a second pre-prepare with another choice of ballots, and vote for both."""
     found: list[Step] = []
     seq = last_decided(cluster) + 1
     nominations = [n for n in cluster.log[Message.NOMINATION] if epoch_of(cluster, n) == seq]
@@ -177,7 +177,7 @@ def test_a_voter_with_two_opinions_changes_nothing(choices: list[int]) -> None:
 @settings(max_examples=20, deadline=None)
 @given(schedules)
 def test_a_lying_primary_cannot_split_the_others(choices: list[int]) -> None:
-    """It may stop its shard until there is a view change; it never gets two decisions for a slot."""
+    """A liar may stop its shard until there is a view change; it never gets two decisions for a slot."""
     cluster = Cluster(CODEC, GENESIS, frozenset({0}))
     cluster.nominate(1)
     drive(cluster, choices, equivocating_primary)
@@ -190,7 +190,7 @@ def test_a_lying_primary_cannot_split_the_others(choices: list[int]) -> None:
 @settings(max_examples=8, deadline=None)
 @given(st.lists(st.integers(0, 9999), max_size=200), st.sets(st.integers(0, 3), min_size=1))
 def test_lost_views_are_rebuilt_from_the_log_and_nothing_is_said_twice(choices: list[int], lost: set[int]) -> None:
-    """Much more was decided than the window holds; what the members said then is settled in their sign-states."""
+    """Far more was decided than the window holds; the members' earlier messages are settled in their sign-states."""
     cluster = Cluster(CODEC, GENESIS)
     decided = 4 * WINDOW + 2
     for epoch in range(1, decided + 1):
@@ -211,7 +211,7 @@ def test_lost_views_are_rebuilt_from_the_log_and_nothing_is_said_twice(choices: 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_fixed_seeds(seed: int) -> None:
-    """The same with plain random numbers: a seed that failed once stays here for good."""
+    """The same with plain random numbers: a seed that failed once stays here permanently."""
     dice = random.Random(seed)
     cluster = Cluster(CODEC, GENESIS, frozenset({3}) if seed % 2 else frozenset())
     cluster.nominate(1)

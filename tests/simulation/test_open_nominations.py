@@ -1,4 +1,4 @@
-"""Whatever became of the nominations of an epoch and of the ballots on them: the next one that all read is decided."""
+"""An epoch whose nominations and ballots were lost in any way: the next nomination that all read is decided."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CODEC, GENESIS = load_codec(), make(shards=1)
 
 
 def rest(cluster: Cluster, most: int = 5_000) -> None:
-    """Everything that follows without a timer."""
+    """Runs everything that follows without a timer."""
     for _ in range(most):
         steps = cluster.steps()
         if not steps:
@@ -24,7 +24,7 @@ def rest(cluster: Cluster, most: int = 5_000) -> None:
 
 
 def decided(cluster: Cluster) -> list[int]:
-    """By member, how many epochs it has decided."""
+    """Returns how many epochs each member has decided."""
     return [len(found) for found in cluster.decisions.values()]
 
 
@@ -37,7 +37,7 @@ def test_members_that_were_shown_other_nominations_meet_on_the_next(withheld: in
     cluster.hidden = {(m, Message.NOMINATION): first if m < 2 else second for m in range(4)}
     rest(cluster)
     assert decided(cluster) == [0, 0, 0, 0]
-    cluster.hidden = {}  # nobody starts anew, and nobody reads again what it was not shown
+    cluster.hidden = {}  # nobody restarts, and nobody reads again what it was not shown
     cluster.nominate(1, tick=2 * withheld)
     rest(cluster)
     assert decided(cluster) == [1, 1, 1, 1]
@@ -49,7 +49,7 @@ def test_a_nomination_that_the_log_has_lost_and_ballots_on_it_that_are_signed() 
     for member in (0, 1):
         node = cluster.nodes[member]
         cluster.deliver(node, Message.NOMINATION)
-        cluster.answer(node)  # it stands in the sign-state, and not in the log
+        cluster.answer(node)  # it is in the sign-state, and not in the log
     for node in cluster.nodes.values():
         cluster.crash(node)
         node.disk.lose_view()

@@ -1,4 +1,4 @@
-"""What is ordered in simulated worlds: every order takes effect, old ones none, and a key that was replaced neither."""
+"""Orders in simulated worlds: every order takes effect, an old one has none, and neither has a replaced key."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CALM = Plan(seed=3, n=4, shard=1, epochs=6, heal_by=60_000 * MS, gap=0, yes_perm
 
 
 def run(plan: Plan) -> tuple[World, Outcome]:
-    """A plan, in this process."""
+    """Runs a plan, in this process."""
     signatures = Signatures(cheap=True)
     with signatures.installed():
         world = World(plan, signatures, Story(wanted=True))
@@ -28,7 +28,7 @@ def run(plan: Plan) -> tuple[World, Outcome]:
 
 
 def ordered(*actions: str, **changes: Any) -> Plan:
-    """A calm world with an order in each epoch but the last."""
+    """Plans a calm world with an order in each epoch but the last."""
     plan = replace(CALM, epochs=len(actions) + 1, orders=tuple(enumerate(actions, 1)))
     return replace(plan, **changes)
 
@@ -43,7 +43,7 @@ def test_every_order_about_the_members_takes_effect_one_after_the_other() -> Non
     world, outcome = run(ordered("add", "rotate", "rotate-service", "weight", "add", "rotate-service", "remove"))
     assert outcome.violation is None and outcome.rounds == 8
     assert (world.genesis.config, world.genesis.n) == (7, 5)
-    # Those who were added vote, and everybody follows, who was let go too.
+    # Added members vote, and everybody follows, a removed member too.
     assert world.shown[8] == {member.id for member in world.genesis.members}
     assert {each.view.configured[-1].config for each in world.nodes.values()} == {7}
     assert world.first.key_of("service:nomination") != world.genesis.key_of("service:nomination")

@@ -1,4 +1,4 @@
-"""The page of the long simulation says what the kept run says."""
+"""The page of the long simulation agrees with the kept run."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from tests.simulation.world import World
 
 
 def calm(seed: int) -> Plan:
-    """A world in which nothing fails but rules, and members like what they can judge."""
+    """Plans a world in which only rules fail, and members like what they can judge."""
     plan = draw(seed, BEHAVIOURS, n=4, epochs=3)
     return replace(
         plan,
@@ -27,7 +27,7 @@ def calm(seed: int) -> Plan:
 
 
 def outcomes(plan: Plan) -> Iterator[tuple[tuple[str, ...], str, bool]]:
-    """What became of every proposal: its memories, its kind, whether it was decided."""
+    """Yields every proposal's memories, its kind, and whether it was decided."""
     signatures = Signatures(cheap=True)
     with signatures.installed():
         world = World(plan, signatures, Story(wanted=False))

@@ -1,4 +1,6 @@
-"""Rehearsals in simulated worlds: they act, whoever dies and whoever lies, and every rule about them can be broken."""
+"""Rehearsals in simulated worlds: they have an effect whoever dies and whoever lies, and every rule about them can be
+broken.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from memquorum.core.identity import messages
 from memquorum.core.journal import grounds, rehearsals
 from memquorum.core.records import RehearsalMade
 from memquorum.ports import Seen
-from streams import caps
+from streams import cap_filter
 from tests.simulation.dice import Dice
 from tests.simulation.mutations import mutate, mutations
 from tests.simulation.plan import ACTS, MS, Plan, draw
@@ -38,7 +40,7 @@ def run(plan: Plan) -> tuple[World, Outcome]:
 
 
 def rehearsed(*acts: str, **changes: Any) -> Plan:
-    """A calm world with a way to rehearse in each epoch."""
+    """Plans a calm world with a way to rehearse in each epoch."""
     return replace(CALM, epochs=len(acts), rehearsals=tuple(enumerate(acts, 1)), **changes)
 
 
@@ -69,7 +71,7 @@ def test_a_verdict_is_mutated_in_each_of_its_parts() -> None:
     assert all(mutate(record, Dice(1), n)[0] != record for n in range(300))
 
 
-# Guards that are gone -------------------------------------------------------------------------------------------------
+# Guards removed -------------------------------------------------------------------------------------------------------
 
 
 def acts_again(patch: Patch) -> None:
@@ -85,12 +87,12 @@ def acts_again(patch: Patch) -> None:
 def acts_on_what_changed(patch: Patch) -> None:
     check = rehearsals.check
 
-    def anew(rows: Any, made: Any, policy: Any, *, entered: bool = False) -> Any:
+    def check_present_memory(rows: Any, made: Any, policy: Any, *, entered: bool = False) -> Any:
         known = rows.memories.get(made.memory_id)
         made = made if known is None else replace(made, memory_seq=known.seq)
         return check(rows, made, policy, entered=entered)
 
-    patch.setattr(rehearsals, "check", anew)
+    patch.setattr(rehearsals, "check", check_present_memory)
 
 
 def nothing_is_asked_of_a_verdict(patch: Patch) -> None:
@@ -138,12 +140,12 @@ def who_reads_ahead_holds_up_the_rest(patch: Patch) -> None:
 
 
 def nobody_nominates_what_is_doubted(patch: Patch) -> None:
-    patch.setattr(caps.rehearsal, "doubted", lambda *_: False)
+    patch.setattr(cap_filter.rehearsal, "doubted", lambda *_: False)
 
 
 @dataclass(frozen=True)
 class Sabotage:
-    """What is taken away, the rules of which one notices, and how verdicts come then."""
+    """A guard to remove, the rules one of which notices, and the act of the service."""
 
     carry_out: Callable[[Patch], None]
     rules: tuple[str, ...]

@@ -1,4 +1,6 @@
-"""Members propose in turn: nobody holds a shard's proposals for ever, and who is gone costs one time limit a turn."""
+"""Members propose in turn: no member holds a shard's proposals for ever, and an absent one costs one time
+limit a turn.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ import pytest
 
 from memquorum.core.identity import membership
 from tests.simulation.plan import CALM, Plan
-from tests.simulation.runs import Size, told
+from tests.simulation.runs import Size, run_with_story
 from tests.simulation.signatures import Signatures
 from tests.simulation.world import Outcome, simulate
 
@@ -16,9 +18,9 @@ _PROPOSES = re.compile(r"member (\d) says PRE-PREPARE in view (\d+) for sequence
 
 
 def run(epochs: int, *liars: tuple[int, tuple[str, ...]]) -> tuple[Outcome, list[tuple[int, int, int]]]:
-    """What came of it, and every proposal: (sequence, view, member)."""
+    """Returns the outcome, and every proposal: (sequence, view, member)."""
     plan = Plan(seed=1, n=4, shard=0, epochs=epochs, heal_by=600_000_000, gap=0, liars=liars, network=CALM)
-    outcome, lines = told(plan, Size(cheap=True))
+    outcome, lines = run_with_story(plan, Size(cheap=True))
     return outcome, [(int(s), int(v), int(m)) for m, v, s in _PROPOSES.findall("\n".join(map(str, lines)))]
 
 
@@ -33,7 +35,7 @@ def test_who_is_gone_costs_one_time_limit_a_turn_and_not_one_an_epoch(monkeypatc
     monkeypatch.setattr(membership, "TURN", 4)
     outcome, proposals = run(28, (0, ("silent",)))
     assert (outcome.violation, outcome.highest_view) == (None, 3)
-    # Its turns begin at 1 and, with the view that has come of each, at 13 and 25: one member of the others less.
+    # Its turns begin at 1 and, with the resulting views, at 13 and 25: one member of the others less.
     assert sorted({seq for seq, _, _ in proposals}) == list(range(1, 29))
     assert 0 not in {member for _, _, member in proposals}
     views = {seq: view for seq, view, _ in proposals}

@@ -7,12 +7,12 @@ import pytest
 from tests.simulation.scale import measure
 
 
-# The silent are first: the primary of the first view is one, and with two the next one as well.
+# The first members are silent: the primary of the first view is one, and with two the next one as well.
 @pytest.mark.parametrize(("n", "silent"), [(5, 0), (5, 1), (7, 0), (7, 1), (7, 2), (10, 3), (13, 4), (31, 10)])
 def test_they_decide_with_up_to_f_silent(n: int, silent: int) -> None:
     cost = measure(n, epochs=2, proposals=2, silent=range(silent))
     speaking = n - silent
-    # A nomination, a pre-prepare, of everybody who speaks a ballot and a commit, and of all but the primary a prepare.
+    # A nomination, a pre-prepare, a ballot and a commit of every speaking member, and a prepare of all but the primary.
     assert cost.messages == 2 + 3 * speaking - 1
     assert cost.signatures == cost.messages
 
@@ -23,7 +23,7 @@ def test_what_is_checked_grows_with_the_square_and_not_faster() -> None:
 
 
 def test_each_silent_primary_costs_twice_the_time_of_the_one_before_and_at_most_64_s() -> None:
-    limits = [1.25] + [min(2**number, 64) for number in range(9)]  # of the request, then of each view change
+    limits = [1.25] + [min(2**number, 64) for number in range(9)]  # the timeouts of the request and of each view change
     for n, silent in ((4, 1), (10, 3), (31, 10)):
         cost = measure(n, epochs=1, proposals=2, silent=range(silent))
         assert (cost.view, cost.first_s) == (silent, sum(limits[:silent]))

@@ -9,27 +9,26 @@ from tests.simulation.behaviours import LIBRARY
 from tests.simulation.plan import draw
 from tests.simulation.runs import Size, one
 
-# Seeds that broke a rule when a liar's second vote did not count, so that who had counted it went on alone; or when a
-# part of a log was read again from too far ahead; or when a refused nomination was waited for; or when view
-# changes were looked for from the first one that had been shown, and the one that was not shown lay before (3788,
-# 5433).
+# Seeds that broke a rule: a liar's second vote did not count, so that members that had counted it went on alone; a part
+# of a log was read again from too far ahead; a refused nomination was waited for; view changes were looked for from the
+# first one that had been shown, after the one that was not shown (3788, 5433).
 ONCE_FAILED = (55, 124, 492, 511, 563, 585, 656, 3_788, 5_433)
 
-# With four members. A liar's votes were more than are held, and the one that counted was let go of (26810, 38978), or
-# for those of other views (82304). A first life that crashed early was taken for one whose sign-state was lost (38978),
-# and so was one that crashed while it read of decisions (40332). One whose sign-state was lost, its view file not, went
+# With four members. A liar's votes were more than are held, and the one that counted was dropped (26810, 38978), or was
+# dropped for those of other views (82304). A first life that crashed early was taken for a lost sign-state (38978), and
+# so was one that crashed while it read decisions (40332). A member with a lost sign-state and a kept view file went
 # back to view 0 (47646). And with orders, as below: what members had said in a configuration was not read again (16800,
-# 17894, 19391). Of one whose sign-state was lost, what it had said of a view came to the log only once it spoke again
-# (163551). A liar could not tell its lie about what another lie had altered, and the simulation failed (225530).
+# 17894, 19391). A member with a lost sign-state got its view's messages into the log only once it spoke again (163551).
+# A liar could not tell its lie about what another lie had altered, and the simulation failed (225530).
 OF_FOUR = (26_810, 38_978, 47_646, 40_332, 82_304, 163_551, 225_530, 16_800, 17_894, 19_391)
 
 # With orders. A checkpoint was signed again in the next configuration (457); and what members had said in a
-# configuration was not read again, as it lay before the place from which its logs were read (13186, 13681, 23831).
+# configuration was not read again, as it lay before the offset from which its logs were read (13186, 13681, 23831).
 WITH_ORDERS = (457, 13_186, 13_681, 23_831)
 
 
 def failures(seeds: Iterable[int], size: Size) -> list[str]:
-    """What broke, and how to see it again."""
+    """Returns the failures, and how to see each again."""
     found = []
     for seed in seeds:
         violation = one(seed, size)[1].violation

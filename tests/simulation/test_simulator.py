@@ -1,4 +1,4 @@
-"""The simulator itself: the same seed is the same story, its parts do what they say, and a failure becomes a story."""
+"""The simulator itself: the same seed gives the same story, its parts work, and a failure becomes a story."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.simulation.disk import Disk, ViewFile
 from tests.simulation.invariants import Violation
 from tests.simulation.mutations import mutate, mutations
 from tests.simulation.plan import CALM, KINDS, Fault, Network, Plan, draw
-from tests.simulation.runs import BEHAVIOURS, Size, Totals, told, until
+from tests.simulation.runs import BEHAVIOURS, Size, Totals, run_with_story, until
 from tests.simulation.shrink import Reduction, read_liars, shrink
 from tests.simulation.signatures import SharedCodec, Signatures, genesis
 from tests.simulation.world import simulate
@@ -34,8 +34,9 @@ from tests.simulation.world import simulate
 
 def test_a_seed_tells_the_same_story_in_every_process() -> None:
     script = (
-        "from tests.simulation.runs import Size, told; from hashlib import sha256\n"
-        "stories = [told(Size(cheap=True).plan(seed), Size(cheap=True), minor=True)[1] for seed in range(12)]\n"
+        "from tests.simulation.runs import Size, run_with_story; from hashlib import sha256\n"
+        "size = Size(cheap=True)\n"
+        "stories = [run_with_story(size.plan(seed), size, minor=True)[1] for seed in range(12)]\n"
         "print(sha256(repr(stories).encode()).hexdigest())"
     )
     found = {
@@ -237,7 +238,7 @@ def test_several_processes_end_where_somebody_has_taken_the_signal_that_ends_the
 
 
 def test_a_story_says_who_said_what_when() -> None:
-    outcome, lines = told(replace(Size().plan(3), faults=(), liars=(), forks=False), Size())
+    outcome, lines = run_with_story(replace(Size().plan(3), faults=(), liars=(), forks=False), Size())
     assert outcome.violation is None
     story = "\n".join(lines)
     for words in (

@@ -1,7 +1,7 @@
-"""The scheduler: a heap of (time, tie-break, what to do), a clock that only it moves, and everything that it moves for.
+r"""The scheduler: a heap of (time, tie-break, action), a clock that only it moves, and everything that runs by it.
 
 Phase one is bad: the plan's faults and liars. Once all epochs but the last are decided, or `heal_by` has come, the
-broker and the disks are well again, whoever lost something starts anew, and the last epoch is nominated. From then on
+broker and the disks are well again, nodes that lost something restart, and the last epoch is nominated. From then on
 every honest member must decide every epoch within a bounded time, though up to f members may still lie.
 """
 
@@ -20,7 +20,7 @@ from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import Nominated, proposal_digest
 from memquorum.core.consensus.events import Message
 from memquorum.core.consensus.replica import ShardReplica
-from memquorum.core.decay import decay_ppm, of_tier
+from memquorum.core.decay import decay_ppm
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import digest
 from memquorum.core.ids import shard_of
@@ -69,10 +69,10 @@ _DROPS = (
     (CONSOLIDATE.name, FORGET.name), (MERGE.name, CONSOLIDATE.name), (EVICT.name, FORGET.name),
     (ADMIT.name, FORGET.name), (UNITE.name, FORGET.name), (GENERALISE.name, FORGET.name),
 )  # fmt: skip
-"""What an epoch proposes. Two that would be promoted contradict each other."""
+"""The proposals of an epoch. Two that would be promoted contradict each other."""
 INTERVAL = 2  # decisions between two checkpoints
-_AGAIN = 10_000 * MS  # the nomination service says again what was not decided
-# By when, after the heal, all must be decided: view changes back off, and up to f primaries in a row may lie.
+_AGAIN = 10_000 * MS  # the interval after which the nomination service repeats what was not decided
+# The deadline after the heal: view changes back off, and up to f primaries in a row may lie.
 PATIENCE = 600_000 * MS
 _MOST_EVENTS = 400_000
 _NAMESPACES = {
@@ -82,8 +82,11 @@ _NAMESPACES = {
 
 
 class Outcome(Struct, frozen=True):
-    """How a simulation ended. `rounds`: epochs decided; `events`: what the cores were told; `ended`: simulated µs;
-    `asked`: how often each rule was."""
+    """The end of a simulation.
+
+    `rounds`: epochs decided; `events`: events that the cores were told; `ended`: simulated µs; `asked`: how often each
+    rule was.
+    """
 
     plan: Plan
     violation: Violation | None
@@ -102,10 +105,10 @@ class World:
     def __init__(self, plan: Plan, signatures: Signatures, story: Story) -> None:
         self.plan, self.signatures, self.story = plan, signatures, story
         self.dice, self.codec, self.first = Dice(plan.seed), SharedCodec(), genesis(plan.n, SHARDS)
-        # The configuration that was decided last, by anybody; and each of them once, however many decode it.
+        # The last configuration that any node decided; and each of them once, however many decode it.
         self.genesis = self.first
         self._known: dict[bytes, Genesis] = {}
-        # Who may be added listens until then, behind everybody else at the broker.
+        # Members that may be added listen until then, behind everybody else at the broker.
         added = {2 * plan.n + count: plan.n + count for count in range(plan.added)}
         self.honest = (*plan.honest, *added)
         self.orders, self.rules = Desk(self), Rules(self)
@@ -116,11 +119,11 @@ class World:
         self.watch = Watch(self)
         self.memories = Memories(self, AS_OF) if plan.rehearsals else None
         self.renominated = 0
-        self.journal: dict[int, tuple[bytes, tuple[bytes, ...]]] = {}  # sequence → what proves the decision
-        self.shown: dict[int, frozenset[int]] = {}  # sequence → whose ballots it shows
+        self.journal: dict[int, tuple[bytes, tuple[bytes, ...]]] = {}  # sequence → the proof of the decision
+        self.shown: dict[int, frozenset[int]] = {}  # sequence → the members whose ballots it shows
         self._heap: list[tuple[int, int, Callable[..., None], tuple[Any, ...]]] = []
         self._count = 0
-        self._nominated: dict[int, NominationProposed] = {}  # epoch → what was nominated last
+        self._nominated: dict[int, NominationProposed] = {}  # epoch → its last nomination
         self._trouble_until = 0
         lies = dict(plan.liars)
         twins = [m for m, names in plan.liars if Twin.name in names]
@@ -138,7 +141,7 @@ class World:
     # Running --------------------------------------------------------------------------------------------------------
 
     def run(self) -> Outcome:
-        """To the end: everything decided, or a violation."""
+        """Runs to the end: everything decided, or a violation."""
         violation = None
         try:
             for node in self.nodes.values():
@@ -160,7 +163,7 @@ class World:
         )  # fmt: skip
 
     def at(self, when: int, action: Callable[..., None], *arguments: Any) -> None:
-        """Does something at a time."""
+        """Schedules an action at a time."""
         self._count += 1
         heapq.heappush(self._heap, (when, self._count, action, arguments))
 
@@ -190,7 +193,7 @@ class World:
 
     @property
     def healed(self) -> bool:
-        """Whether this is the second phase."""
+        """True if this is the second phase."""
         return self.healed_at is not None
 
     def _heal(self) -> None:
@@ -207,10 +210,10 @@ class World:
         if len(self.watch.decided) == self.plan.epochs - 1:
             self._nominate(self.plan.epochs)
 
-    # What the line beside the consensus does ------------------------------------------------------------------------
+    # The processes beside the consensus -----------------------------------------------------------------------------
 
     def _nominate(self, epoch: int) -> None:
-        """The nomination service opens an epoch, and with it come its faults."""
+        """Nominates an epoch as the service does, and schedules its faults."""
         if epoch > self.plan.epochs or epoch in self._nominated:
             return
         if epoch == self.plan.epochs and not self.healed:
@@ -220,7 +223,7 @@ class World:
         for fault in self.plan.faults:
             if fault.epoch == epoch:
                 self.at(self.now + fault.after, faults.strike, self, fault)
-                # What follows from it comes when it is over: a view change, as like as not.
+                # Its consequence, often a view change, comes when it is over.
                 ends = self.now + fault.after + fault.lasts + 2 * self.plan.timings.request_ms * MS
                 self._trouble_until = max(self._trouble_until, ends)
         if self.dice.chance(self.plan.refused_permille, "refused", epoch):
@@ -240,13 +243,13 @@ class World:
         self.at(self.now + _AGAIN, self._keep_nominating, epoch)
 
     def _keep_nominating(self, epoch: int) -> None:
-        """It nominates again while the epoch is open."""
+        """Repeats the nomination while the epoch is open."""
         if epoch not in self.watch.decided:
             self.renominate(epoch)
             self.at(self.now + _AGAIN, self._keep_nominating, epoch)
 
     def renominate(self, epoch: int) -> None:
-        """The service nominates an open epoch again: of a later tick, so in other bytes; now and then in the same."""
+        """Nominates an open epoch again: of a later tick, so in other bytes; now and then in the same."""
         before = self._nominated.get(epoch)
         if before is None or epoch in self.watch.decided:
             return
@@ -257,11 +260,11 @@ class World:
 
     @property
     def as_of(self) -> int:
-        """The shard's time."""
+        """Returns the shard's time."""
         return AS_OF if self.memories is None else self.memories.now
 
     def known(self, made: Genesis) -> Genesis:
-        """The one object for a configuration that was decided."""
+        """Returns the one object for a configuration that was decided."""
         found = self._known.setdefault(configuration_digest(made), made)
         if found.config > self.genesis.config:
             self.genesis = found
@@ -283,7 +286,7 @@ class World:
         )
 
     def _steal(self, epoch: int) -> None:
-        """Whoever has a nomination key that was replaced goes on nominating, as of now: first, and in vain."""
+        """Nominates, as of now, with a nomination key that was replaced: first, and without effect."""
         if self.genesis.key_of(NOMINATOR) == self.first.key_of(NOMINATOR) or not self.dice.chance(500, "stolen", epoch):
             return
         self.tell(None, f"Epoch {epoch} is nominated by who has the old key.")
@@ -296,11 +299,11 @@ class World:
         self._append(Message.NOMINATION, data)
 
     def refuses(self, nominated: Nominated) -> bool:
-        """Whether every honest view contradicts a nomination."""
+        """True if every honest view contradicts a nomination."""
         return nominated.record.proposals[0].memory_ids[0].startswith("refused")
 
     def terms(self, node: Node, nominated: Nominated) -> bytes:
-        """A member's ballot. A model need not judge twice alike: after a restart it may say something else."""
+        """Returns a member's ballot. A model need not judge twice alike: after a restart its opinion may differ."""
         record = nominated.record
         opinions = [
             self.opinion(
@@ -315,16 +318,16 @@ class World:
 
     def _likes(self, node: Node, record: NominationProposed, at: int) -> bool:
         if record.proposals[0].kind == PROMOTE.name and at != self.dice.pick((0, 1), "rival", node.me, record.epoch):
-            return False  # an honest member is for one at most of two that contradict
+            return False  # an honest member votes for at most one of two that contradict
         return self.dice.chance(self.plan.yes_permille, "yes", node.me, record.epoch, at, node.lives)
 
     def said(self, cast: BallotCast, nomination: NominationProposed) -> tuple[Opinion, ...]:
-        """What a ballot that holds says of each proposal."""
+        """Returns a valid ballot's opinion of each proposal."""
         policy = (self.genesis.of(nomination.config) or self.genesis).policy
         return read(cast, nomination, places_of(nomination), policy).opinions
 
     def opinion(self, proposal: Proposal, yes: bool, nomination: NominationProposed) -> Opinion:
-        """A yes or no that every check of a nomination's configuration accepts."""
+        """Returns a yes or no that every check of a nomination's configuration accepts."""
         policy, now = (self.genesis.of(nomination.config) or self.genesis).policy, nomination.as_of
         if proposal.kind in _BY_ORDER:
             return Opinion(yes, PPM * yes, (PPM * yes,))
@@ -336,14 +339,14 @@ class World:
         for_it = {PROMOTE: (PPM, PPM, PPM, 0), SUPERSEDE: (PPM, 0, 900_000, 100_000, 0)}
         for_it |= {CONSOLIDATE: (PPM, 600_000, PPM), MERGE: (PPM, 990_000), EVICT: (0, PPM // 2), ADMIT: (PPM, 200_000)}
         for_it |= {UNITE: (PPM, 990_000), GENERALISE: (PPM, PPM)}
-        fades = (decay_ppm(0, now, of_tier(policy, kind.decays_in)), 0, 0, 0)
+        fades = (decay_ppm(0, now, kind.scaled(policy)), 0, 0, 0)
         terms = for_it.get(kind, fades) if yes else kind.abstain(now)
         return Opinion(yes, kind.score(terms, policy), terms)
 
-    # What nodes ask -------------------------------------------------------------------------------------------------
+    # Questions of nodes ---------------------------------------------------------------------------------------------
 
     def make_core(self, node: Node, view: ViewFile, genesis: Genesis, *, closed: bool) -> ShardReplica:
-        """A new core on what the view file says."""
+        """Makes a new core on the view file's state."""
         signer = f"member:{node.me}"
         key = key_name(genesis, signer)
         return ShardReplica(
@@ -360,7 +363,7 @@ class World:
         )
 
     def decided(self, node: Node, effect: t.Decided) -> None:
-        """A node decides."""
+        """Notes a node's decision."""
         if not node.honest:
             return
         first = effect.seq not in self.watch.decided
@@ -377,24 +380,26 @@ class World:
             self.at(self.now + self.plan.gap, self._nominate, effect.epoch + 1)
 
     def stable(self, node: Node, effect: t.Stable) -> None:
-        """A node knows a checkpoint to be stable."""
+        """Notes that a node knows a checkpoint to be stable."""
         if node.honest:
             self.watch.stable(node, effect)
             self.tell(node, f"knows that sequence {effect.seq} is stable")
             self.broker.settle()
 
     def stream(self, reached: t.Reached) -> bytes:
-        """What everybody has read of the accepted stream up to a place."""
+        """Returns a digest of the accepted stream up to an offset."""
         return digest(b"the stream up to %d, %d" % (reached.accepted_offset, reached.seq))
 
     def signed(self, signer: str, record: Any, *, by: Genesis | None = None) -> bytes:
-        """A record in somebody's name, by its key in a configuration: the one that the record names, if no other."""
+        """Signs a record in a signer's name, with its key in a configuration: by default the one that the
+        record names.
+        """
         genesis = by or self.genesis.of(getattr(record, "config", self.genesis.config)) or self.genesis
         said = self.signatures.sign(genesis.cluster, signer, self.codec.encode(record), key=key_name(genesis, signer))
         return self.codec.encode(said)
 
     def forged(self, liar: int, record: Any) -> bytes:
-        """A record in the name of the member that it speaks of, signed by another."""
+        """Signs a record in the name of the member that it speaks of, with another's key."""
         true = self.codec.decode_as(Signed, self.signed(f"member:{liar}", record))
         return self.codec.encode(replace(true, signer=f"member:{record.member}"))
 
@@ -403,7 +408,7 @@ class World:
     def say(
         self, node: Node, message: Message, data: bytes, *, late: int = 0, hidden_from: tuple[int, ...] = ()
     ) -> None:
-        """A record of a member on its way to the log; a well broker shows it to everybody."""
+        """Writes a member's record to the log; a well broker shows it to everybody."""
         hidden_from = () if self.healed else hidden_from
         if self.story.wanted:
             shown = f", hidden from {', '.join(map(str, hidden_from))}" if hidden_from else ""
@@ -432,18 +437,18 @@ class World:
         return "/".join("yes" if opinion.yes else "no" for opinion in said)
 
     def tell(self, node: Node | None, text: str, *, minor: bool = False) -> None:
-        """A line of the story."""
+        """Adds a line to the story."""
         if self.story.wanted:
             self.story.tell(self.now, None if node is None else node.me, text, minor=minor)
 
     def tell_lie(self, node: Node, said: Said) -> None:
-        """What follows is a lie."""
+        """Announces a lie in the story."""
         self.tell(node, f"lies, into {said.message}:")
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Nobody is warned of what liars write."""
+    """Silences the warnings about what liars write."""
     log = logging.getLogger("memquorum.replica")
     level = log.level
     log.setLevel(logging.ERROR)

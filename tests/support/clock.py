@@ -1,4 +1,4 @@
-"""The driven clock of a running installation: it goes on by ticks, and the store tells what came of them."""
+"""The driven clock of a running installation: it goes on by ticks, and the store shows their effects."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from memquorum.schema_files import load_codec
 from tests.support.waiting import PATIENCE_S, Pause
 from workers.kafka import loop
 
-# How long a look at the store is put off at most where nothing was written to it.
+# The longest pause before the next look at the store where nothing was written to it.
 _QUIET_S = 0.25
 
 
 @contextmanager
 def journalled(running: Settings) -> Iterator[Pause]:
-    """A pause that ends once something was written to the journal, and after a quarter of a second at the latest.
+    """Pauses until something is written to the journal, and for a quarter of a second at most.
 
-    It lasts as long as it is asked to at least: what comes in one burst is looked at once.
+    The pause lasts as long as requested at least: writes that come in one burst are looked at once.
     """
     with psycopg.connect(running.memory_dsn, autocommit=True) as connection:
         connection.execute("LISTEN journal")

@@ -1,5 +1,8 @@
-"""Commands that tests run as processes of their own. Each is forked from one process that has imported what commands
-need: the imports would take a second of a processor each time."""
+"""Commands that tests run as processes of their own.
+
+Each is forked from one process that has imported what commands need: the imports would take a second of a processor
+each time.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,10 @@ _PATIENCE_S = 180.0
 def ran(
     program: Literal["infra", "memquorum"], *arguments: str, cwd: Path = ROOT, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """What `python -m PROGRAM ARGUMENTS` does and says, without the settings that this process has. `env`: more of its
-    environment. Call it from one thread."""
+    """Runs `python -m PROGRAM ARGUMENTS` without the settings of this process; returns the completed process.
+
+    `env`: more of its environment. Call it from one thread.
+    """
     known = {name: value for name, value in os.environ.items() if not name.startswith(settings.PREFIX)}
     with tempfile.TemporaryDirectory(prefix="command-") as folder:
         out, err = Path(folder, "out"), Path(folder, "err")

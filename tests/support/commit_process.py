@@ -1,4 +1,7 @@
-"""The commit worker as a process of its own, to be killed. Arguments: bootstrap address, memory's DSN, vault's DSN."""
+"""The commit worker as a process of its own, which a test kills.
+
+Arguments: bootstrap address, memory's DSN, vault's DSN.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work of others beside a test or a measurement: in a thread, and in transactions of agents."""
+"""Load beside a test or a measurement: in a thread, and in transactions of agents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from confluent_kafka import Producer
 
 @contextmanager
 def beside(work: Callable[[threading.Event], None]) -> Iterator[None]:
-    """Runs work in a thread meanwhile. It ends once the event that it is given is set."""
+    """Runs work in a thread during the block. The work ends once the event that it is given is set."""
     over = threading.Event()
     thread = threading.Thread(target=work, args=(over,))
     thread.start()
@@ -31,8 +31,9 @@ def transactions(
     how: str,
     value: bytes = b"{}",
 ) -> Iterator[None]:
-    """One transaction with a record in each partition of a topic: "committed", "aborted", or open for the duration, for
-    as long as brokers allow at most."""
+    """Runs a transaction with a record in each partition of a topic: "committed", "aborted", or left open for the
+    duration, for as long as brokers allow at most.
+    """
     opened = list[Producer]()
     try:
         for partition in range(partitions):

@@ -1,4 +1,4 @@
-"""A shard of which an order erases much, on a real broker."""
+"""A shard in which an order erases much, on a real broker."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AT = 5_000
 
 
 def beside(flow: Flow) -> str:
-    """Another tenant of the same shard."""
+    """Names another tenant of the same shard."""
     mine = flow.namespace(SHARD)
     return next(n for n in (f"t{i}" for i in range(99)) if shard_of(n, GENESIS.shards) == SHARD and n != mine)
 
@@ -29,7 +29,10 @@ def order(flow: Flow, selector: str = "subject", value: str = "ada", at: int = A
 
 
 def fill(flow: Flow) -> dict[str, str]:
-    """Ten entries. Of ada: a, an echo of it, what was dropped; c is made of a. Not hers: d, and another tenant's x."""
+    """Publishes ten entries.
+
+    Ada's: a, an echo of it, a dropped episode; c is made of a. Not hers: d, and another tenant's x.
+    """
     mine = flow.namespace(SHARD)
     names = {name: memory_id(mine, name) for name in ("a", "b", "c", "d", "echo", "faint", "late")}
     flow.tick(SHARD, 900)

@@ -1,4 +1,4 @@
-"""Feeds a shard's internal topics as intake, salience and the replicas do: for tests of who reads them."""
+"""Feeds a shard's internal topics as intake, salience and the replicas do, for tests of their readers."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from memquorum.core.reading.passages import passages
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
+    Comparison,
     EpisodeAccepted,
     EpisodeScored,
     JournalAppended,
@@ -37,7 +38,10 @@ from workers.kafka import loop
 
 
 class Flow:
-    """Writes and counts offsets itself, so the topics must be fresh. `offset[shard]`: next of the accepted stream."""
+    """Writes to the topics and counts offsets itself, so the topics must be fresh.
+
+    `offset[shard]`: the next offset of the accepted stream.
+    """
 
     def __init__(self, bootstrap: str, codec: Codec, genesis: Genesis, vault: Vault) -> None:
         self.codec, self.genesis, self.vault, self.bootstrap = codec, genesis, vault, bootstrap
@@ -45,13 +49,13 @@ class Flow:
         self.epoch = dict.fromkeys(range(genesis.shards), 0)
         self.scored = dict.fromkeys(range(genesis.shards), 0)
         self.log: dict[int, list[Item]] = {shard: [] for shard in range(genesis.shards)}
-        """Every accepted record with its score, in order: what a reference can be computed from."""
+        """Every accepted record with its score, in order, for computing a reference."""
         self._producer: Producer = loop.producer(bootstrap, linger_ms=5, log_level=0)
         self._numbers = itertools.count()
         self.sentences = False
-        """Whether what is stored has a vector of a sentence too, as a summary has."""
+        """True if stored episodes have a vector of a sentence too, as a summary has."""
         self.more = ""
-        """What stands behind the sentence that each episode says; a long text has vectors of its passages."""
+        """The text behind each episode's sentence; a long text has vectors of its passages."""
         self._random = np.random.default_rng(5)
 
     def flush(self) -> None:
@@ -83,9 +87,13 @@ class Flow:
         salience: int = 600_000,
         score: bool = True,
         contradicts: tuple[str, ...] = (),
+        denies: tuple[Comparison, ...] = (),
         **said: Any,
     ) -> list[tuple[EpisodeAccepted, int]]:
-        """Accepted and, unless told otherwise, scored. The records and their offsets. `said`: further fields."""
+        """Publishes accepted and, unless told otherwise, scored episodes; returns the records and their offsets.
+
+        `said`: further fields.
+        """
         namespace = said.pop("namespace", None) or self.namespace(shard)
         wanted = [(ids.memory_id(namespace, event_id), namespace, "planner") for event_id in event_ids]
         keys = self.vault.create(wanted)
@@ -105,7 +113,7 @@ class Flow:
             if score:
                 self.score(
                     shard, episode, offset, outcome=outcome, reinforces=reinforces, salience=salience,
-                    contradicts=contradicts,
+                    contradicts=contradicts, denies=denies,
                 )  # fmt: skip
         return done
 
@@ -119,6 +127,7 @@ class Flow:
         reinforces: str | None = None,
         salience: int = 600_000,
         contradicts: tuple[str, ...] = (),
+        denies: tuple[Comparison, ...] = (),
     ) -> None:
         sealed, below = None, None
         if outcome != "below_threshold":
@@ -131,7 +140,7 @@ class Flow:
         record = EpisodeScored(
             episode.event_id, episode.memory_id, episode.namespace, episode.agent, offset, episode.occurred_at, outcome,
             salience, False, "random", reinforces, 810_000, sealed_embedding=sealed, contradicts=contradicts,
-            sealed_sentences=below,
+            sealed_sentences=below, denies=denies, again=contradicts if denies else (),
         )  # fmt: skip
         self._send(topics.SCORED, shard, self.codec.encode(record), episode.event_id)
         at = next(i for i, item in enumerate(reversed(self.log[shard])) if item.offset == offset)
@@ -140,7 +149,7 @@ class Flow:
 
     def access(self, shard: int, memory_id: str, at: int) -> int:
         event_id = f"access-{next(self._numbers)}"
-        return self.accepted(shard, AccessAccepted(event_id, memory_id, self.namespace(shard), "reviewer", at))
+        return self.accepted(shard, AccessAccepted(event_id, (memory_id,), self.namespace(shard), "reviewer", at))
 
     def tick(self, shard: int, as_of: int) -> int:
         return self.accepted(shard, ClockTicked(f"tick-{next(self._numbers)}", as_of))
@@ -158,7 +167,7 @@ class Flow:
         as_of: int = 1_000_000,
         accepted_offset: int | None = None,
     ) -> None:
-        """The next epoch's pre-prepare and all commits."""
+        """Publishes the next epoch's pre-prepare and all commits."""
         self.epoch[shard] += 1
         nominated_at = self.offset[shard] - 1 if accepted_offset is None else accepted_offset
         pre_prepare, commits = votes.decision(
@@ -168,7 +177,7 @@ class Flow:
         self.certificate(shard, pre_prepare, commits)
 
     def tried(self, shard: int, *made: bytes) -> None:
-        """What verifiers found, as they signed it."""
+        """Publishes verifiers' findings as they signed them."""
         for data in made:
             self._send(topics.TRIALS, shard, data)
 
@@ -180,7 +189,7 @@ class Flow:
 
 
 def read_topic(bootstrap: str, topic: str, shard: int, until: int) -> list[bytes]:
-    """The values of a partition from its beginning, until there are so many."""
+    """Reads the values of a partition from its beginning, until there are so many."""
     consumer = loop.consumer(bootstrap)
     found: list[bytes] = []
     deadline = time.monotonic() + PATIENCE_S
@@ -195,7 +204,7 @@ def read_topic(bootstrap: str, topic: str, shard: int, until: int) -> list[bytes
 
 
 def journal_of(bootstrap: str, codec: Codec, shard: int, until: int) -> list[JournalEntry]:
-    """The shard's journal in the topic up to a sequence, once each."""
+    """Reads the shard's journal in the topic up to a sequence, each entry once."""
     known: dict[int, JournalEntry] = {}
     want = until
     while True:

@@ -1,5 +1,6 @@
-"""`python -m tests.support.forked FD`: imports what commands need and forks a process for each; see
-`tests.support.commands`, which orders them."""
+"""`python -m tests.support.forked FD`: imports what commands need and forks a process for each command that
+`tests.support.commands` orders.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +10,18 @@ import os
 import socket
 import sys
 
-from infra import commands
+from infra import admin_commands
 from infra.forked import IMPORTED, serve
 from memquorum import cli
 
 STDERR, FOLDER = "COMMAND_STDERR", "COMMAND_FOLDER"
-"""Variables of an order that the command does not see: where its errors go, and the folder that it is run in."""
-_MAIN = {"infra": commands.main, "memquorum": cli.main}
+"""Variables of an order that the command does not see: the file of its errors, and its working folder."""
+_MAIN = {"infra": admin_commands.main, "memquorum": cli.main}
 
 if __name__ == "__main__":
     gc.set_threshold(50_000, 20, 100)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    for module in (*IMPORTED, *commands.WHERE.values(), "infra.supervisor"):
+    for module in (*IMPORTED, *admin_commands.WHERE.values(), "infra.supervisor"):
         importlib.import_module(module)
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""What tests need of packages that not every environment has."""
+"""Skips tests whose packages the environment does not have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intake on a real broker and a real vault: publishes to the outside topics, and reads what comes of it."""
+"""Intake on a real broker and a real vault: publishes to the outside topics, and reads its output."""
 
 from __future__ import annotations
 

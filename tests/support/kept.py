@@ -1,4 +1,4 @@
-"""What tests of reading put into a store, and how they ask for it."""
+"""Memories that tests of reading put into a store, and their queries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from memquorum.encoders.hashing import HashingEncoder
 
 
 class Encoder(HashingEncoder):
-    """Named as the tests' shard names it."""
+    """An encoder with the name that the tests' shard uses."""
 
     @property
     def name(self) -> str:
@@ -35,7 +35,7 @@ SIGHT = EVERYONE.sight(READ)
 
 
 @dataclass
-class Told:
+class StoredMemory:
     """A memory to be stored. Its place in the list is its time, in seconds."""
 
     text: str
@@ -51,8 +51,8 @@ class Told:
     jurisdictions: str = ""
 
 
-def put(dsn: str, told: list[Told]) -> list[str]:
-    """Stores them; their ids."""
+def put(dsn: str, told: list[StoredMemory]) -> list[str]:
+    """Stores memories; returns their ids."""
     ids = [memory_id(one.namespace, f"e{at}") for at, one in enumerate(told)]
     rows = list(enumerate(zip(map(copying.raw_id, ids), told, strict=True)))
     with psycopg.connect(dsn, autocommit=True) as connection:
@@ -80,7 +80,7 @@ def put(dsn: str, told: list[Told]) -> list[str]:
     return ids
 
 
-def _vector(told: Told) -> NDArray[np.float32]:
+def _vector(told: StoredMemory) -> NDArray[np.float32]:
     vector: NDArray[np.float32] = ENCODER.encode([told.text])[0] if told.vector is None else told.vector
     return vector
 

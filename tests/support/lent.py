@@ -1,4 +1,4 @@
-"""A Postgres server, with migrated templates, that a process lends to the sessions of tests that it forks."""
+"""A Postgres server, with migrated templates, that a process lends to the test sessions that it forks."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from infra.embedded.postgres import Postgres
 
 TEMPLATES = ("memory", "vault")
 servers: list[Postgres] = []
-"""At most one, that these tests are to use instead of one of their own."""
+"""The lent server, if there is one: these tests use it instead of one of their own."""
 
 
 @contextmanager
 def started(folder: Path) -> Iterator[Postgres]:
-    """A server with a migrated template of each database."""
+    """Starts a server with a migrated template of each database."""
     with Postgres(folder, throwaway=True) as server:
         for name in TEMPLATES:
             server.create(f"template_{name}")
@@ -26,7 +26,7 @@ def started(folder: Path) -> Iterator[Postgres]:
 
 @contextmanager
 def lending(folder: Path) -> Iterator[None]:
-    """Lends one to all that is forked within the block."""
+    """Lends one server to all processes that are forked within the block."""
     with started(folder) as server:
         servers.append(server)
         try:

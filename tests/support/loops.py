@@ -19,7 +19,7 @@ DAY = 24 * 3_600_000
 
 @pytest.fixture(scope="module")
 def later(request: pytest.FixtureRequest) -> Callable[[float], None]:
-    """Lets so many days pass."""
+    """Moves the clock by so many days."""
     now = int(request.module.BEGUN)
 
     def turn(days: float) -> None:
@@ -38,7 +38,7 @@ def _begun(later: Callable[[float], None]) -> None:
 
 @pytest.fixture
 def memory() -> Iterator[Memory]:
-    """A client of a namespace that nobody else has."""
+    """Yields a client of a namespace of its own."""
     with Memory(namespace=f"loop-{uuid.uuid4().hex}", agent="host") as made:
         yield made
 
@@ -51,16 +51,16 @@ SPOKEN: dict[str, tuple[str, dict[str, Any]]] = {
         "add_memory", {"subject": "ada", "explicit": True, "path": "guests/ada", "key": "diet", "wait": True},
     ),
     "Thank you so much!": ("add_memory", {"subject": "bob", "wait": True}),
-    "Lovely day, isn't it?": ("add_memory", {"subject": "bob", "wait": True}),
+    "The tea was nice, wasn't it?": ("add_memory", {"subject": "bob", "wait": True}),
     "What does Ada eat?": ("search_memories", {"query": "What does Ada eat?", "top_k": 1}),
     "Forget me: Ada.": ("erase_memories", {"subject": "ada", "dry_run": False}),
 }  # fmt: skip
-"""The script of a model that has the memory's tools: which it calls, and with what, at what is said to it."""
+"""The script of a model with the memory's tools: message → the tool that it calls, and the arguments."""
 
 
 @pytest.fixture
 def scripted() -> Callable[[str], tuple[str, dict[str, Any]] | None]:
-    """The tool that a model calls at what is said, and its arguments; None where it calls none."""
+    """Returns the tool that a model calls for a message, and its arguments; None where it calls none."""
 
     def called(said: str) -> tuple[str, dict[str, Any]] | None:
         if said not in SPOKEN:
@@ -73,14 +73,16 @@ def scripted() -> Callable[[str], tuple[str, dict[str, Any]] | None]:
 
 @pytest.fixture
 def lived(later: Callable[[float], None]) -> Callable[[Mapping[str, Callable[[str], str]]], None]:
-    """Has agents with the memory's tools learn, be corrected and asked, forget small talk and erase a person. An agent
-    stands under its namespace, and answers with what its tools answered."""
+    """Has agents with the memory's tools learn, be corrected and asked, forget small talk and erase a person.
+
+    An agent stands under its namespace, and answers with what its tools answered.
+    """
 
     def live(agents: Mapping[str, Callable[[str], str]]) -> None:
         for say in agents.values():
             assert '"stored"' in say("Ada eats no meat.") and '"stored"' in say("No, Ada eats fish again.")
             assert '"below_threshold"' in say("Thank you so much!")
-            assert '"stored"' in say("Lovely day, isn't it?")
+            assert '"stored"' in say("The tea was nice, wasn't it?")
             told = say("What does Ada eat?")
             assert "fish again" in told and "no meat" not in told
         left = dict.fromkeys(agents, True)
@@ -95,7 +97,7 @@ def lived(later: Callable[[float], None]) -> Callable[[Mapping[str, Callable[[st
         assert not any(left.values())
         for say in agents.values():
             assert '"order_id"' in say("Forget me: Ada.")
-            # The order is given; it is obeyed a moment later.
+            # The order is given; it is carried out a moment later.
             assert any("fish" not in say("What does Ada eat?") for _ in range(20))
 
     return live
@@ -103,10 +105,10 @@ def lived(later: Callable[[float], None]) -> Callable[[Mapping[str, Callable[[st
 
 @pytest.fixture
 def page() -> Callable[[str, Mapping[str, str]], str]:
-    """The first lines of Python of a page of the docs, with some of them in other words."""
+    """Returns the first lines of Python of a page of the docs, with some of them replaced."""
 
     def read(name: str, instead: Mapping[str, str]) -> str:
-        text = (Path(os.environ["CHECKOUT"]) / "docs" / name).read_text()
+        text = (Path(os.environ["CHECKOUT"]) / "docs" / "use" / "integrations" / name).read_text()
         lines = text.split("```python\n")[1].split("```")[0]
         for said, other in instead.items():
             assert said in lines, f"{name} does not say {said}"

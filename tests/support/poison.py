@@ -1,4 +1,4 @@
-"""Rules that raise for one text: each function named is replaced by one that fails where an argument holds the mark."""
+"""Rules that raise for one text: each named function is replaced by one that fails where an argument holds the mark."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import pytest
 MARK = "zzpoison"
 """A word that no rule knows."""
 
-# Where the rules are called, by what each reads.
+# The places where the rules are called, by the input of each.
 SALIENCE = (
     "memquorum.core.salience:fingerprint",
     "memquorum.core.salience:gist",
     "memquorum.core.salience:read",
     "memquorum.core.salience:says_nothing",
     "memquorum.core.salience:between",
-    "streams.worths:content",
+    "streams.word_worths:content",
 )
 VOTES = (
     "memquorum.core.vote.grounds:hear",
@@ -34,7 +34,7 @@ VOTES = (
 
 
 def poison(patch: pytest.MonkeyPatch, rules: tuple[str, ...], mark: str = MARK) -> None:
-    """Makes the rules fail on what holds the mark, with the words of the text in the error."""
+    """Makes the rules fail on texts with the mark; the error quotes the text."""
     for rule in rules:
         module, _, name = rule.partition(":")
         patch.setattr(f"{module}.{name}", _failing(getattr(importlib.import_module(module), name), mark))
@@ -52,7 +52,7 @@ def _failing(rule: Any, mark: str) -> Any:
 
 
 def _texts(of: Any, depth: int) -> Iterator[str]:
-    """The texts in an argument: itself, or what it holds."""
+    """Yields the texts in an argument: itself, or its items."""
     if isinstance(of, str):
         yield of
     elif depth and isinstance(of, list | tuple | set | frozenset):

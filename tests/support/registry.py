@@ -1,5 +1,7 @@
-"""A small schema registry, with so much of Confluent's interface as publishers and intake use. It keeps what it is
-told, counts who asks, and fails when it is told to."""
+"""A small schema registry with the part of Confluent's interface that publishers and intake use.
+
+It keeps what it is told, counts requests, and fails when a test says so.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,11 @@ from typing import Any
 
 
 class Schemas:
-    """What one registry holds. `asked`: the addresses that were read, in order; `status`: what it answers with where
-    it fails; `logins`: the Authorization headers that came."""
+    """The state of one registry.
+
+    `asked`: the addresses that were read, in order; `status`: the status of its failures; `logins`: the Authorization
+    headers that came.
+    """
 
     def __init__(self) -> None:
         self.held: list[dict[str, Any]] = []
@@ -23,7 +28,7 @@ class Schemas:
         self.status, self.url = 0, ""
 
     def register(self, schema: str, schema_type: str = "AVRO", **more: Any) -> dict[str, Any]:
-        """The schema with its id and GUID; the same ones as before where it is known."""
+        """Registers a schema; returns it with its id and GUID, the same ones as before where it is known."""
         for one in self.held:
             if (one["schema"], one["schemaType"]) == (schema, schema_type):
                 return one
@@ -35,7 +40,7 @@ class Schemas:
         return self.held[-1]
 
     def found(self, path: str) -> dict[str, Any] | None:
-        """What is answered at an address."""
+        """Returns the schema at an address."""
         *_, kind, name = path.partition("?")[0].split("/")
         key = {"ids": "id", "guids": "guid"}.get(kind, "")
         return next((one for one in self.held if key and str(one[key]) == name), None)
@@ -43,7 +48,7 @@ class Schemas:
 
 @contextmanager
 def serving() -> Iterator[Schemas]:
-    """A registry at an address of its own, on this machine alone."""
+    """Serves a registry at an address of its own, on this machine alone."""
     schemas = Schemas()
 
     class Answers(BaseHTTPRequestHandler):

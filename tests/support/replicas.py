@@ -48,7 +48,7 @@ HOUR = 3_600_000
 
 
 class DerivedVault:
-    """The Vault port without a server: a key is the hash of its memory's id, in every process the same."""
+    """The Vault port without a server: a key is the hash of its memory's id, the same in every process."""
 
     def __init__(self) -> None:
         self.notes: dict[int, int] = {}
@@ -71,14 +71,14 @@ class DerivedVault:
         return dict(self.notes)
 
     def follow(self, moves: Mapping[int, tuple[int, int]], memory_ids: Iterable[str] = ()) -> int:
-        """Destroys nothing: a key is derived whenever it is asked for."""
+        """Destroys nothing: a key is derived at each request."""
         assert not list(memory_ids)
         self.notes |= {shard: seq for shard, (_, seq) in moves.items()}
         return 0
 
 
 def member_process(bootstrap: str, genesis: bytes, member: int, run_dir: Path, ready: Any) -> None:
-    """What a replica's process runs."""
+    """Runs a replica in its process."""
     logging.basicConfig(
         filename=run_dir / f"replica-{member}.log", level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
     )
@@ -117,7 +117,7 @@ class Replicas:
             assert ready.wait(PATIENCE_S), "a replica did not come to life"
 
     def begin(self, member: int) -> Any:
-        """Starts a member; answers the event that says it is live."""
+        """Starts a member; returns the event that it sets once it is live."""
         # A server that has imported everything forks the members: four imports at once take seconds on two cores.
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload([__name__])
@@ -128,17 +128,17 @@ class Replicas:
         return self.live[member]
 
     def ended(self, member: int) -> int | None:
-        """The exit status of a member that ends by itself; None if it does not."""
+        """Returns the exit status of a member that ends by itself; None if it does not."""
         self.processes[member].join(PATIENCE_S)
         return self.processes[member].exitcode
 
     def kill(self, member: int) -> None:
-        """kill -9."""
+        """Kills a member with SIGKILL."""
         self.processes[member].kill()
         self.processes[member].join()
 
     def stop(self) -> dict[int, int | None]:
-        """SIGTERM to all; their exit statuses, None for one that does not end."""
+        """Sends SIGTERM to all members; returns their exit statuses, None for one that does not end."""
         for process in self.processes.values():
             process.terminate()
         deadline = time.monotonic() + PATIENCE_S
@@ -167,7 +167,7 @@ class World:
         return next(n for n in map("room-{}".format, range(1000)) if shard_of(n, self.genesis.shards) == shard)
 
     def send(self, topic: str, shard: int, record: object) -> int:
-        """Writes a record and answers its offset."""
+        """Writes a record; returns its offset."""
         found: list[int] = []
         self._producer.produce(
             topic,
@@ -180,7 +180,7 @@ class World:
         return found[0]
 
     def flood(self, topic: str, shard: int, values: Iterable[bytes]) -> None:
-        """Bytes that nobody asked for."""
+        """Writes random bytes."""
         for value in values:
             self._producer.produce(topic, value, partition=shard)
         self._producer.flush(10)
@@ -189,7 +189,7 @@ class World:
         namespace = self.namespace(shard)
         memory = memory_id(namespace, event)
         key = self._vault.open([memory])[memory]
-        text, nonce = "Okay, thanks.", os.urandom(12)  # of no worth: nobody wants it
+        text, nonce = "Okay, thanks.", os.urandom(12)  # of no worth
         accepted = EpisodeAccepted(
             event_id=event, memory_id=memory, namespace=namespace, agent=agent, subject=agent, occurred_at=at,
             sealed_content=sealing.seal_text(key, nonce, text, memory), commitment=sealing.commitment(key, text),
@@ -207,7 +207,7 @@ class World:
         return memory
 
     def access(self, shard: int, memory: str, at: int) -> int:
-        record = AccessAccepted(f"access-{memory}-{at}", memory, self.namespace(shard), "reader", at)
+        record = AccessAccepted(f"access-{memory}-{at}", (memory,), self.namespace(shard), "reader", at)
         return self.send(topics.ACCEPTED, shard, record)
 
     def tick(self, shard: int, as_of: int) -> int:
@@ -218,7 +218,7 @@ class World:
     def nominate(
         self, shard: int, epoch: int, as_of: int, memories: Iterable[str], *, key: str = "", **changes: Any
     ) -> None:
-        """A nomination at the shard's last tick. `key`: whose seed signs it, if not the service's first."""
+        """Writes a nomination at the shard's last tick. `key`: whose seed signs it, if not the service's first."""
         namespace = self.namespace(shard)
         proposals = tuple(Proposal((m,), namespace, "forget", "decayed", START, START, 600_000) for m in memories)
         said: dict[str, Any] = {
@@ -234,7 +234,9 @@ class World:
 
 
 def authentic(codec: Codec, genesis: Genesis, data: bytes) -> tuple[Signed, Any] | None:
-    """A signed message and the record that it holds; None where it is not what a member or service signed."""
+    """Returns a signed message and the record that it holds; None where the signature is not a member's or
+    service's.
+    """
     try:
         said = codec.decode_as(Signed, data)
         verify(genesis, said)
@@ -244,7 +246,7 @@ def authentic(codec: Codec, genesis: Genesis, data: bytes) -> tuple[Signed, Any]
 
 
 class Decisions:
-    """Reads pre-prepares and commits until their certificates are complete; trusts nobody."""
+    """Reads pre-prepares and commits until their certificates are complete; it verifies everything."""
 
     def __init__(self, bootstrap: str, genesis: Genesis, codec: Codec) -> None:
         self._genesis, self._codec = genesis, codec
@@ -258,7 +260,7 @@ class Decisions:
         self.voters: set[tuple[int, int]] = set()
 
     def wait(self, *slots: tuple[int, int]) -> list[Checked]:
-        """The decisions of (shard, sequence)."""
+        """Waits for the decisions of (shard, sequence)."""
         deadline = time.monotonic() + PATIENCE_S
         while not all(slot in self.found for slot in slots):
             assert time.monotonic() < deadline, f"undecided: {[s for s in slots if s not in self.found]}"
@@ -266,11 +268,11 @@ class Decisions:
         return [self.found[slot] for slot in slots]
 
     def commits(self, shard: int, seq: int) -> tuple[bytes, ...]:
-        """The commits of a sequence, in the order of their members."""
+        """Returns the commits of a sequence, in the order of their members."""
         return tuple(data for _, data in sorted(self._commits[shard, seq].items()))
 
     def read(self, seconds: float) -> None:
-        """Takes what is there; waits so long for the first record."""
+        """Reads what is there; waits so long for the first record."""
         for message in loop.records(self._consumer, 500, seconds):
             self._take(message.value() or b"")
 
@@ -299,13 +301,13 @@ class Decisions:
             except BadCertificate:
                 continue
             if checked.configures is not None and checked.configures.config > self._genesis.config:
-                # What came before it was known could not be checked.
+                # Records before this configuration was known could not be checked.
                 self._genesis = checked.configures
                 for later in sorted(self._pre_prepares.keys() - self.found.keys()):
                     self._look(later)
 
     def _held_to(self, record: Any, data: bytes) -> None:
-        """No honest member says two things for one slot."""
+        """Checks that no honest member says two things for one slot."""
         number = (record.epoch,) if isinstance(record, BallotCast) else (record.view, record.seq)
         said = digest(self._codec.decode_as(Signed, data).body)
         slot = (type(record).__name__, record.member, record.shard, *number)

@@ -1,4 +1,4 @@
-"""A salience worker in a process of its own, which a test may kill: real Kafka, a vault that needs no server."""
+"""A salience worker in a process of its own, which a test may kill: real Kafka, and a vault without a server."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from db.inmemory import InMemoryNeighbourhoods, InMemoryStore
 from memquorum.core.policy import Policy
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.schema_files import load_codec
-from streams import app, salience
+from streams import faust_app, salience_stage
+from tests.inmemory.store import InMemoryNeighbourhoods, InMemoryStore
 
 BATCH_S = 0.1
 
@@ -38,7 +38,7 @@ class KeysByName:
 
 
 class Laborious(HashingEncoder):
-    """Takes as long for a batch as a model does, so that a kill can hit it in the middle of one."""
+    """An encoder that takes as long for a batch as a model does, so that a kill can hit it in the middle of one."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         time.sleep(BATCH_S)
@@ -46,11 +46,13 @@ class Laborious(HashingEncoder):
 
 
 def main(bootstrap: str, group: str, data_dir: str) -> None:
-    worker = app.create(bootstrap, Path(data_dir), 4, group, instance="0")
+    worker = faust_app.create(bootstrap, Path(data_dir), 4, group, instance="0")
     near = InMemoryNeighbourhoods(InMemoryStore())
-    stage = salience.Salience(load_codec(), Policy(), encoder=Laborious(), vault=KeysByName(), neighbourhoods=near)
-    salience.attach(worker, stage)
-    app.work(worker)
+    stage = salience_stage.Salience(
+        load_codec(), Policy(), encoder=Laborious(), vault=KeysByName(), neighbourhoods=near
+    )
+    salience_stage.attach(worker, stage)
+    faust_app.work(worker)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ with the numbers of their sources in the answer. Of five sentences it changes on
 date or a negation that its source does not; some others lose their time expression, or what stands behind their last
 comma. The same memories get the same answer, whatever came before.
 
-And it answers what `memquorum.core.text.comparing` asks of two memories: overtaken are the statements that hold a word
-of `overtakes`, where the newer memory holds the word before it; what holds a word of `unasserted` asserts nothing.
+And it answers what `memquorum.core.showing.comparing` asks of two memories: overtaken are the statements that hold a
+word of `overtakes`, where the newer memory holds the word before it; what holds a word of `unasserted` asserts nothing.
 
     with scripted_model(seed=1) as model:
         ...  # model.url, model.requests, model.invented, model.out
@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 NAME = "scripted-1"
 KINDS = ("number", "name", "date", "negation")
 IN = 5
-"""Of so many sentences one is invented."""
+"""One sentence in so many is invented."""
 
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 _SYNONYMS = (
@@ -51,7 +51,7 @@ _DATES = ("on 31 February", "next Whitsunday", "in November 1987", "at 04:57")
 
 
 class Invention(NamedTuple):
-    """What it made up: the kind, the sentence as it answered it, and the one that it was told."""
+    """An invented sentence: its kind, the sentence as answered, and the sentence that it was given."""
 
     kind: str
     sentence: str
@@ -59,14 +59,14 @@ class Invention(NamedTuple):
 
 
 class Model:
-    """What the server was asked, what it made up, and how it is to behave.
+    r"""The server's requests, its inventions, and its behaviour.
 
-    `out`: None to answer; a status such as 503, "hang" (until it is None again), "close", or "nonsense". `lie`: what it
-    answers about pairs in place of JSON.
+    `out`: None to answer; a status such as 503, "hang" (until it is None again), "close", or "nonsense". `lie`: the
+    answer about pairs in place of JSON.
     """
 
     def __init__(self, seed: int = 0, invents: int = IN, pause_s: float = 0.0) -> None:
-        """`invents`: one sentence in so many, 0 for none. `pause_s`: it takes so long over each answer."""
+        """`invents`: one sentence in so many is invented, none with 0. `pause_s`: the time that each answer takes."""
         self.seed, self.invents, self.pause_s = seed, invents, pause_s
         self.out: int | str | None = None
         self.url, self.error = "", "out of order"
@@ -80,7 +80,7 @@ class Model:
         self.compared: list[dict[str, Any]] = []
 
     def answer(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The answer to a request, as the endpoint gives it."""
+        """Answers a request as the endpoint does."""
         told = json.loads(body["messages"][-1]["content"])
         if "newer" in told:
             self.compared.append(told)
@@ -108,9 +108,9 @@ class Model:
         made: list[dict[str, Any]] = []
         for memory in memories:
             for told in filter(None, map(str.strip, _SENTENCES.split(memory["text"]))):
-                if chance.random() < 0.8:  # the rest it leaves out
+                if chance.random() < 0.8:  # leaves out the rest
                     made.append({"text": self._sentence(told, chance), "sources": [memory["n"]]})
-        if len(made) >= 2 and chance.random() < 0.5:  # and two of them it makes one of
+        if len(made) >= 2 and chance.random() < 0.5:  # and joins two of them into one
             last = made.pop()
             text = f"{made[-1]['text'].rstrip('.')}; {last['text']}"
             made[-1] = {"text": text, "sources": sorted({*made[-1]["sources"], *last["sources"]})}
@@ -164,7 +164,7 @@ class _Handler(BaseHTTPRequestHandler):
     model: Model
 
     def do_POST(self) -> None:
-        """Answers a request, or fails as it was told to."""
+        """Answers a request, or fails as the test has set."""
         model, body = self.model, json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         model.requests.append(body)
         model.keys.append(self.headers.get("Authorization"))
@@ -192,15 +192,15 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(answer)
         except OSError:
-            pass  # whoever asked is gone
+            pass  # the client is gone
 
     def log_message(self, *_: Any) -> None:
-        """Says nothing."""
+        """Logs nothing."""
 
 
 @contextmanager
 def scripted_model(seed: int = 0, *, invents: int = IN, pause_s: float = 0.0, port: int = 0) -> Iterator[Model]:
-    """A server that runs on 127.0.0.1 meanwhile; `url` is its base address, as a setting takes it."""
+    """Runs a server on 127.0.0.1 during the block; `url` is its base address, as a setting takes it."""
     model = Model(seed, invents, pause_s)
     handler = type("Handler", (_Handler,), {"model": model})
     server = ThreadingHTTPServer(("127.0.0.1", port), handler)
@@ -218,7 +218,7 @@ def scripted_model(seed: int = 0, *, invents: int = IN, pause_s: float = 0.0, po
 
 
 def main() -> None:
-    """Serves until Ctrl-C, and prints what it made up."""
+    """Serves until Ctrl-C, and prints the inventions."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)

@@ -1,4 +1,4 @@
-"""A running installation whose sessions are lived, ended and consolidated, by a clock that the test drives."""
+"""A running installation with sessions that are filled, ended and consolidated, by a clock that the test drives."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from tests.support.waiting import later, until
 
 _T = TypeVar("_T")
 START = 1_750_000_000_000
-# Each costs as much as all agents of such a test do; two, since more than one is otherwise.
+# Each agent costs as much as all agents of such a test do; two, since one alone would be a special case.
 SHARDS = 2
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 24 * 3_600_000
 NOTES = TWELVE[:5]
 
-# Each of the notes is worth keeping, and most of them are to go.
+# Each of the notes is worth keeping, and most of them are to be forgotten.
 LOSES: Mapping[str, Any] = {"strict": "strict-*", "lost_rank_ppm": PPM + 1, "share_ppm": 350_000}
 
 
 def configured(folder: Path, **changed: Any) -> Settings:
-    """Settings of an installation whose clock the test drives."""
+    """Returns the settings of an installation whose clock the test drives."""
     return replace(settings.load({}, folder), clock="driven", encoder="hashing", throwaway=True, **changed)
 
 
-# Of these namespaces alone, so that no other test loses anything.
+# Limits of these namespaces alone, so that no other test loses anything.
 FEW, ROOMS = "few-*=1/0/0", "rooms-*=0/0/5"
 SIGNED, SIGNING = "vault", "planner"
 RETAINED: Mapping[str, Any] = {"after": "retained-*=episodic:30d", "every_ms": HOUR}
@@ -46,8 +46,10 @@ RETAINED: Mapping[str, Any] = {"after": "retained-*=episodic:30d", "every_ms": H
 
 @contextmanager
 def driven(told: Settings, consolidate: Mapping[str, Any] = LOSES, **policy: Any) -> Iterator[Settings]:
-    """The whole fleet with a driven clock, at START; what may go within a day is not capped. Nothing unsigned comes
-    into SIGNED, and SIGNING has a key. `policy`: more of it."""
+    """Starts the whole fleet with a driven clock, at START, without a daily cap on forgetting.
+
+    SIGNED takes only signed records, and SIGNING has a key. `policy`: further sections.
+    """
     genesis.create(
         told, SHARDS, policy={"caps": UNCAPPED, "consolidate": consolidate, "erase": RETAINED} | policy,
         agent_keys={SIGNING: keys.public_key(f"agent:{SIGNING}")}, signed=[SIGNED],
@@ -58,19 +60,19 @@ def driven(told: Settings, consolidate: Mapping[str, Any] = LOSES, **policy: Any
 
 
 def rows(line: Settings, statement: str, **named: Any) -> list[tuple[Any, ...]]:
-    """Asks the store."""
+    """Queries the store."""
     with psycopg.connect(line.memory_dsn) as connection:
         return connection.execute(statement, named).fetchall()
 
 
 def tiers(line: Settings, namespace: str) -> dict[str, int]:
-    """How many memories of each maker are in each tier."""
+    """Counts each maker's memories in each tier."""
     told = "SELECT coalesce(made_by, agent) || ' ' || tier, count(*) FROM memory WHERE namespace = %(n)s GROUP BY 1"
     return dict(rows(line, told, n=namespace))
 
 
 def running(pid: int) -> bool:
-    """Whether there is such a process, and it has not ended."""
+    """True if there is such a process, and it has not ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -85,17 +87,17 @@ class Plant:
     now: int = START
 
     def client(self, namespace: str, agent: str = "anna") -> Memory:
-        """A client of a namespace."""
+        """Opens a client of a namespace."""
         return Memory(kafka=self.line.bootstrap, url=self.line.retrieval_url, namespace=namespace, agent=agent)
 
     def infra(self, *arguments: str) -> str:
-        """What an operator's command prints."""
-        done = ran("infra", *arguments, "--run-dir", str(self.line.run_dir))
+        """Runs an operator's command; returns its output."""
+        done = ran("infra", "admin", *arguments, "--run-dir", str(self.line.run_dir))
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
     def live(self, memory: Memory, session: str = "shift-1", notes: Sequence[str] = NOTES, **said: Any) -> list[str]:
-        """Says what happened in a session, a second apart; the ids of what was stored."""
+        """Publishes a session's episodes, a second apart; returns the ids of the stored ones."""
         ids = []
         for note in notes:
             self.now += 1_000
@@ -105,16 +107,16 @@ class Plant:
         return ids
 
     def pid(self, role: str) -> int:
-        """The process that has a role, once there is one: of who was killed before another may be on its way."""
+        """Returns the process that has a role, once there is one: after a kill the next may still be starting."""
         file = self.line.run_dir / "ready" / role
         return until(lambda: pid if running(pid := int(file.read_text())) else 0, f"there is no {role}")
 
     def kill(self, role: str) -> None:
-        """kill -9; the supervisor starts another."""
+        """Kills a process with SIGKILL; the supervisor starts another."""
         os.kill(self.pid(role), signal.SIGKILL)
 
     def turn(self, by: int = HOUR) -> None:
-        """So many milliseconds go by: an hour, so that an epoch opens."""
+        """Moves the clock by so many milliseconds: an hour, so that an epoch opens."""
         self.now += by
         tick(self.line, self.now)
 
@@ -124,20 +126,20 @@ class Plant:
             return until(condition, what, pause)
 
     def later(self, condition: Callable[[], _T], what: str = "it did not happen", by: int = HOUR) -> _T:
-        """Waits for a condition while the hours go by, ever more rarely, or longer steps."""
+        """Waits for a condition while the hours go by, ever more rarely, or in longer steps."""
         with journalled(self.line) as pause:
             return later(lambda: self.turn(by), condition, what, pause)
 
     def rows(self, statement: str, **named: Any) -> list[tuple[Any, ...]]:
-        """Asks the store."""
+        """Queries the store."""
         return rows(self.line, statement, **named)
 
     def tiers(self, namespace: str) -> dict[str, int]:
-        """How many memories of each maker are in each tier."""
+        """Counts each maker's memories in each tier."""
         return tiers(self.line, namespace)
 
     def summaries(self, namespace: str, tier: str = "short-term") -> list[str]:
-        """The ids of the summaries in a tier, the oldest first."""
+        """Returns the ids of the summaries in a tier, the oldest first."""
         told = (
             "SELECT id::text FROM memory WHERE namespace = %(n)s AND made_by IS NOT NULL AND tier = %(t)s "
             "ORDER BY created, id"
@@ -145,13 +147,13 @@ class Plant:
         return [one for (one,) in self.rows(told, n=namespace, t=tier)]
 
     def sources(self, summary: str) -> list[str]:
-        """What a summary was made of."""
+        """Returns the sources of a summary."""
         told = "SELECT parent::text FROM provenance WHERE child = %(s)s ORDER BY parent"
         return [one for (one,) in self.rows(told, s=summary)]
 
 
 @contextmanager
 def plant(folder: Path) -> Iterator[Plant]:
-    """The same, with its time. Of FEW one episode a minute comes in, of ROOMS five memories in all."""
+    """Starts the fleet with limits: FEW takes one episode a minute, ROOMS five memories in all."""
     with driven(configured(folder, ingest_limits=f"{FEW} {ROOMS}")) as running:
         yield Plant(running)

@@ -1,4 +1,4 @@
-"""Both stores behind one face: the ports' suites fill them by the rules of commit and ask each the same."""
+"""Both stores behind one interface: the ports' suites fill them by the rules of commit and ask each the same."""
 
 from __future__ import annotations
 
@@ -11,20 +11,15 @@ import pytest
 
 from db.comparisons import PostgresComparisons
 from db.generals import PostgresGenerals
-from db.inmemory import InMemoryNeighbourhoods, InMemoryRollups, InMemorySchedule, InMemoryStore, InMemoryStoredOrders
-from db.inmemory_comparisons import InMemoryComparisons
-from db.inmemory_rehearsals import InMemoryRehearsals
-from db.inmemory_sessions import InMemorySessions
-from db.inmemory_trials import InMemoryGenerals, InMemoryTrials
 from db.neighbourhoods import PostgresNeighbourhoods
-from db.rehearsals import PostgresRehearsals
-from db.rollups import PostgresRollups
+from db.rehearsal_reads import PostgresRehearsals
+from db.rollup_reads import PostgresRollups
 from db.schedule import PostgresSchedule
-from db.sessions import PostgresSessions
+from db.session_reads import PostgresSessions
 from db.standing import Clear
 from db.store import PostgresStore
 from db.stored_orders import PostgresStoredOrders
-from db.trials import PostgresTrials
+from db.trial_reads import PostgresTrials
 from memquorum.core.avro import Codec
 from memquorum.core.experience.ports import Trials
 from memquorum.core.identity.membership import Genesis
@@ -33,12 +28,23 @@ from memquorum.core.journal.workset import Workset
 from memquorum.ports import Comparisons, Generals, Neighbourhoods, Rehearsals, Rollups, Schedule, Sessions, StoredOrders
 from memquorum.schema_files import load_codec
 from tests.builders.shard import Shard
+from tests.inmemory.comparisons import InMemoryComparisons
+from tests.inmemory.rehearsals import InMemoryRehearsals
+from tests.inmemory.sessions import InMemorySessions
+from tests.inmemory.store import (
+    InMemoryNeighbourhoods,
+    InMemoryRollups,
+    InMemorySchedule,
+    InMemoryStore,
+    InMemoryStoredOrders,
+)
+from tests.inmemory.trials import InMemoryGenerals, InMemoryTrials
 
 KINDS = ["memory", "postgres"]
 
 
 def clear(memory_id: str) -> Clear:
-    """A text, and a unit vector of 8 dimensions that float16 holds exactly."""
+    """Builds a text with a unit vector of 8 dimensions that float16 holds exactly."""
     vector = np.zeros(8, np.float32)
     vector[int(memory_id[0], 16) % 8] = 1
     return Clear(f"text of {memory_id}, 100 %\n\\N", vector)
@@ -46,7 +52,7 @@ def clear(memory_id: str) -> Clear:
 
 @dataclass
 class World:
-    """A store with its reading ports; `reopen` is another process's view of the same."""
+    """A store with its reading ports; `reopen` gives another process's view of the same."""
 
     store: PostgresStore | InMemoryStore
     schedule: Schedule
@@ -62,7 +68,7 @@ class World:
     dsn: str | None = None
 
     def flush(self, shard: Shard, contents: Mapping[str, Clear] | None = None) -> None:
-        """Writes what the shard under test has done since the last time."""
+        """Writes the shard's changes since the last time."""
         net = shard.work.net()
         texts = {i: clear(i) for i in net.revealed} if contents is None else contents
         with self.store.transaction({net.before: Keys()}) as transaction:
@@ -85,7 +91,7 @@ class World:
         )
 
     def shard(self, codec: Codec, genesis: Genesis, number: int = 0) -> Shard:
-        """A shard of the store, begun if it was not."""
+        """Returns a shard of the store, and begins it if necessary."""
         state = self.store.start(genesis.cluster, genesis.shards)[number].state
         shard = Shard(codec, genesis, number)
         assert shard.rows.state == state
@@ -93,7 +99,7 @@ class World:
 
 
 def make(request: pytest.FixtureRequest) -> World:
-    """The world that the parameter names."""
+    """Makes the world that the parameter names."""
     if request.param == "memory":
         store = InMemoryStore()
 

@@ -1,4 +1,4 @@
-"""A worker's loop that ends after some turns, and what it tells an operator at each."""
+"""A worker's loop that ends after some turns, and its reports to an operator at each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from workers.kafka.loop import Stop
 
 
 class Turns(Stop):
-    """Stops after so many turns, and notes what is told at each under a name."""
+    """Stops after so many turns, and notes what each reports under a name."""
 
     def __init__(self, shown: Telemetry, left: int, note: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Waiting for what another process does, while time stands still or while a test's clock goes on."""
+"""Waits for other processes, while time stands still or while a test's clock goes on."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 _T = TypeVar("_T")
-# Long enough for a fleet that is started again beside two others. Whoever waits for something and does not measure how
-# long it takes waits so long: how loaded a machine is then fails no test.
+# Long enough for a fleet that restarts beside two others. Every wait that does not measure a time uses it, so that the
+# load of a machine fails no test.
 PATIENCE_S = 90.0
 _LOOK_S = 0.05
 _FIRST_LOOKS_S = 0.25
@@ -17,11 +17,15 @@ Pause = Callable[[float], None]
 """Waits so many seconds, or a little longer for something to happen."""
 
 
-def until(condition: Callable[[], _T], what: str = "it did not happen", pause: Pause = time.sleep) -> _T:
-    """The condition's value as soon as it is true. AssertionError says `what` where it never is."""
+def until(
+    condition: Callable[[], _T],
+    what: str | Callable[[], object] = "it did not happen",
+    pause: Pause = time.sleep,
+) -> _T:
+    """Returns the condition's value as soon as it is true. AssertionError tells `what`, if it never is."""
     deadline = time.monotonic() + PATIENCE_S
     found = _looks(condition, deadline, pause)
-    assert found, what
+    assert found, what() if callable(what) else what
     return found
 
 
@@ -31,11 +35,11 @@ def later(
     what: str = "it did not happen",
     pause: Pause = time.sleep,
 ) -> _T:
-    """The condition's value as soon as it is true while a driven clock goes on. AssertionError says `what` where it
-    never is.
+    """Returns the condition's value as soon as it is true while a driven clock goes on. AssertionError says `what`
+    where it never is.
 
-    Each `turn` of the clock is followed by looks, for twice as long as after the turn before. Where a turn at every
-    look would leave a loaded machine behind by days of the clock, votes let go meanwhile what a test waits for.
+    Each `turn` of the clock is followed by looks, for twice as long as after the turn before. With a turn at every look
+    the clock would run days ahead of a loaded machine, and votes would forget meanwhile what a test waits for.
     """
     deadline, looks_s = time.monotonic() + PATIENCE_S, _FIRST_LOOKS_S
     while True:
@@ -47,9 +51,10 @@ def later(
 
 
 def _looks(condition: Callable[[], _T], until_s: float, pause: Pause) -> _T:
-    """The condition's value as soon as it is true, or what it was at that time.
+    """Returns the condition's value as soon as it is true, or its last value at that time.
 
-    A look that took long is followed by as long a pause: who looks needs the processors of those who are waited for.
+    A look that took long is followed by a pause of the same length: the looks must not take the processors from the
+    processes that are waited for.
     """
     while True:
         began = time.monotonic()

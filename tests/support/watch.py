@@ -1,4 +1,4 @@
-"""Watching the commit worker at work: the worker in a thread, its store, and its journal redone by the rules."""
+"""Watches the commit worker: the worker in a thread, its store, and its journal redone by the rules."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from workers.kafka.loop import Stop
 
 
 class Worker:
-    """The worker in a thread; what it raised is kept."""
+    """The worker in a thread; its error is kept."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Worker:
         self.join()
 
     def join(self) -> None:
-        """Waits until it has ended. Who wants that to be quick measures it."""
+        """Waits until the worker has ended. A test of how fast that is measures the time itself."""
         self._thread.join(PATIENCE_S)
         assert not self._thread.is_alive(), "it does not end"
 
@@ -102,7 +102,9 @@ def rows(databases: tuple[str, str], query: str, *parameters: Any) -> list[tuple
 
 
 def check_journal(databases: tuple[str, str], codec: Codec, shard: int, genesis: Genesis = GENESIS) -> Workset:
-    """The shard's journal in Postgres: gapless, hashed, and redone by the rules it gives the state that is stored."""
+    """Checks the shard's journal in Postgres: it has no gaps, its hashes hold, and redone by the rules it gives the
+    stored state.
+    """
     work = Workset(Rows(links.beginning(genesis.cluster, shard)))
     columns = "entry, previous_hash, hash, seq, effect, event_id, source_offset"
     found = rows(databases, f"SELECT {columns} FROM journal WHERE shard = %s ORDER BY seq", shard)
@@ -151,7 +153,7 @@ _numbers = itertools.count()
 
 @contextmanager
 def database(postgres: Postgres, template: str) -> Iterator[str]:
-    """A database of its own, copied from another."""
+    """Makes a database of its own, copied from another."""
     name = f"audit_{next(_numbers)}"
     with psycopg.connect(postgres.dsn("postgres"), autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")

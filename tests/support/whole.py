@@ -1,4 +1,4 @@
-"""The checks that close a test of the commit worker: the journal is audited, and gives the same store again."""
+"""The checks at the end of a test of the commit worker: the journal is audited, and gives the same store again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ def check_whole(
     postgres: Postgres,
     **stamped: Any,
 ) -> None:
-    """The store is audited, made again in an empty database, compared, and audited there. `stamped`: see `verify`."""
+    """Audits the store, rebuilds it in an empty database, compares both, and audits the second.
+
+    `stamped`: see `verify`.
+    """
     report = verify(bootstrap, genesis, codec, memory_dsn, vault=vault, **stamped)
     assert report.ok, report.findings
     with database(postgres, "template_memory") as again:

@@ -123,7 +123,7 @@ def test_a_text_has_one_vector_whatever_comes_with_it_on_two_threads_too(either:
 
 @pytest.mark.parametrize("bucket", [16, 32, 64, 128, 256])
 def test_a_text_has_one_vector_in_every_row_of_a_call_that_has_no_padding(either: TorchEncoder, bucket: int) -> None:
-    """Where nothing is padded no mask is needed, and fused attention takes another kernel."""
+    """Without padding no mask is needed, and fused attention takes another kernel."""
     text = " ".join(["pressure"] * (bucket - 2))
     assert [len(tokens) for tokens in either._tokens([text])] == [bucket]
     rows = rows_of(bucket, either._sizes.call)
@@ -164,7 +164,7 @@ def test_vectors_of_a_card_and_of_a_cpu_are_one_store(
     apart = np.abs(theirs - ours).max()
     tell(capsys, f"{len(texts)} texts on {torch.cuda.get_device_name(0)} and on the CPU:")
     tell(capsys, f"  1 - cosine: most {1 - near.min():.1e}, mean {1 - near.mean():.1e}; numbers differ by {apart:.1e}")
-    # What was stored on one is found by a query on the other: in the order of the other's own.
+    # Texts stored on one are found by a query on the other: in the order of the other's own.
     crossed, own = np.argsort(-(ours @ theirs.T), axis=1)[:, :TOP], np.argsort(-(theirs @ theirs.T), axis=1)[:, :TOP]
     overlap = np.mean([len({*a} & {*b}) / TOP for a, b in zip(crossed, own, strict=True)])
     tell(capsys, f"  top-{TOP} of queries on the CPU in a store of the card: overlap {overlap:.4f}")

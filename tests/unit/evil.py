@@ -113,8 +113,8 @@ def commands(folder: Path, url: str) -> Iterator[tuple[str, Callable[[], object]
     yield "trace", lambda: _trace(folder)
     yield "dlq list", lambda: _letters(folder)
     yield "evidence", _evidence
-    yield "infra forget", _outlook
-    yield "infra rehearse", _rehearsed
+    yield "policy preview", _outlook
+    yield "memories rehearse", _rehearsed
     yield "status", lambda: _status(folder)
     yield "demo", _demo
     yield "log", _log
@@ -131,11 +131,11 @@ def _client(url: str, line: str) -> None:
 def _tail() -> None:
     from memquorum.cli import main
     from memquorum.client import tail
-    from memquorum.core.records import Accessed, JournalAppended, JournalEntry
+    from memquorum.core.records import APPLIED, Accessed, JournalAppended, JournalEntry, MemoryUsed
     from memquorum.schema_files import load_codec
 
     codec = load_codec()
-    detail = codec.encode(Accessed(agent=EVIL, accessed_at=1, applied=True))
+    detail = codec.encode(Accessed(agent=EVIL, accessed_at=1, used=(MemoryUsed(EVIL, APPLIED),)))
     entry = JournalEntry(
         shard=0, seq=1, as_of=0, effect="accessed", event_id="e", source_topic="t", source_partition=0,
         source_offset=0, detail=detail, namespace=f"n\n{EVIL}", memory_id=EVIL,
@@ -171,19 +171,21 @@ def _letters(folder: Path) -> None:
 
 
 def _evidence() -> None:
-    from infra import evidence
+    from infra import evidence_command
     from workers.audit.accusations import Fault
 
-    evidence._tell([Fault(0, 0, 1, EVIL, {2}, None, EVIL)], 0, verify=True)
+    evidence_command._tell([Fault(0, 0, 1, EVIL, {2}, None, EVIL)], 0, verify=True)
 
 
 def _outlook() -> None:
-    from infra import forget
+    from infra import policy_preview
     from memquorum.core.policy import Policy
     from memquorum.core.vote.preview import Example, Outlook, Vote
 
     example = Example(EVIL, EVIL, 0, 0, Vote(True, 3, 1), True)
-    print("\n".join(forget.lines([Outlook(EVIL, 0, 1, 1, reasons={EVIL: 1}, examples=[example])], {0: Policy()})))
+    print(
+        "\n".join(policy_preview.lines([Outlook(EVIL, 0, 1, 1, reasons={EVIL: 1}, examples=[example])], {0: Policy()}))
+    )
 
 
 def _rehearsed() -> None:
@@ -203,7 +205,7 @@ def _status(folder: Path) -> None:
 
 
 def _demo() -> None:
-    from infra.demo.report import line
+    from infra.demo.demo_report import line
     from memquorum import terminal
 
     console = terminal.console()

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Self
 
 import pytest
-from msgspec import structs
+from msgspec import convert, structs, to_builtins
 
-from memquorum import cli
+from memquorum import admin, cli
 from memquorum.client import (
     Erasure,
     Forget,
@@ -40,8 +40,11 @@ from memquorum.core.api.answers import (
     FinishedTask,
     Judge,
     Leaving,
+    Listed,
     Needed,
     Ordered,
+    Page,
+    Paths,
     Pinned,
     Placed,
     Published,
@@ -66,7 +69,7 @@ from memquorum.core.api.answers import (
 from memquorum.core.records import Link
 
 HIT = Hit("5f0c8f0e-0000-5000-8000-000000000001", "[red]a\ntext[/red]", "long-term", "bob", 0, 0, 0, 0.5, 0.9)
-# What every memory that is given has.
+# The fields of every memory that is given.
 ITEM = {
     "memory_id": HIT.memory_id, "text": "t", "tier": "short-term", "agent": "bob", "session": "s", "role": None,
     "occurred_at": 0, "last_access": 0, "accesses": 0, "salience": 0.5, "type": "episodic", "sensitivity": 0.0,
@@ -261,6 +264,27 @@ def test_links_are_to_an_id_or_to_a_name(client: Recorded) -> None:
     ]  # fmt: skip
 
 
+def test_where_probably_nothing_answers_the_reads_say_so(
+    client: Recorded, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = "Probably nothing here answers this."
+    for command in ("search", "retrieve", "context"):
+        assert cli.main([command, "-a", "a", "--peek", "q"]) == OK
+        told = capsys.readouterr()
+        assert said not in told.out + told.err
+    doubted = structs.replace(HIT, answerable=False)
+    monkeypatch.setattr(client, "search", lambda *_, **__: [doubted])
+    monkeypatch.setattr(client, "retrieve", lambda *_, **__: structs.replace(FOUND, answerable=False))
+    monkeypatch.setattr(client, "context", lambda *_, **__: structs.replace(PROMPT, answerable=False))
+    for command in ("search", "retrieve", "context"):
+        assert cli.main([command, "-a", "a", "--peek", "q"]) == OK
+        told = capsys.readouterr()
+        assert said in (told.err if command == "context" else told.out)
+        assert cli.main([command, "-a", "a", "--peek", "--json", "q"]) == OK
+        told = capsys.readouterr()
+        assert json.loads(told.out)["answerable"] is False and said not in told.out + told.err
+
+
 def test_where_nothing_of_it_could_be_sent_the_input_was_wrong(client: Recorded) -> None:
     assert cli.main(["publish", ""]) == USAGE
     assert client.episodes == []
@@ -279,25 +303,25 @@ def test_an_erased_episode_that_is_published_again_is_said_to_stay_out(
 def test_an_event_id_that_had_another_text_before_is_told_to_keep_the_first(
     client: Recorded, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    client.became = "stored"
+    client.became = "reused"
     first = structs.replace(SHOWN, text="The key hangs in shed 2.")
     monkeypatch.setattr(client, "get", lambda memory_id: first, raising=False)
     said = ["publish", "-a", "ann", "--event-id", "e0", "--wait"]
     assert cli.main([*said, "The key hangs in shed 9."]) == FAILED
     told = capsys.readouterr()
-    assert told.out == "m0  not stored  event e0\n"
-    assert 'event e0 was used before, so this text is not stored; the first one stays: "The key hangs in' in told.err
-    assert "publish another one under another event id, or without one" in told.err
+    assert told.out == "m0  reused  event e0\n"
+    assert "event e0 was used before for another text, which stays; this one is not stored" in told.err
+    assert "publish it under another event id, or without one" in told.err
+    assert 'event e0 has this text: "The key hangs in shed 2."' in told.err
     assert cli.main([*said, "--json", "The key hangs in shed 9."]) == FAILED
-    assert json.loads(capsys.readouterr().out)["first_stays"] is True
-    for same in ("The key hangs in shed 2.",):
-        assert cli.main([*said, same]) == OK
-        assert capsys.readouterr().out == "m0  stored  event e0\n"
-    # Of a text that is masked, gone, or not for this reader to see, nothing is known.
-    first = structs.replace(SHOWN, text="Call [phone].")
-    assert cli.main([*said, "Call 555-0100."]) == OK
+    assert json.loads(capsys.readouterr().out)["outcome"] == "reused"
+    # A reader that may not see the text is told of it all the same.
     first = structs.replace(SHOWN, text=None)
-    assert cli.main([*said, "Call 555-0100."]) == OK
+    assert cli.main([*said, "Call 555-0100."]) == FAILED
+    assert "has this text" not in capsys.readouterr().err
+    client.became = "stored"
+    assert cli.main([*said, "The key hangs in shed 2."]) == OK
+    assert capsys.readouterr().out == "m0  stored  event e0\n"
 
     def refused(memory_id: str) -> None:
         raise NotFound(memory_id)
@@ -314,7 +338,7 @@ def test_an_erasure_says_what_would_go_or_what_happened_and_not_both(
     told = capsys.readouterr().out
     assert "  M  by bob, 1970-01-01 00:00:00 UTC: another agent said it: bob\n  and 2 more\n" in told
     assert "would erase subject 'ada' in 'n': 1 memory, 2 episodes in all" in told and "  erased" not in told
-    assert "one of another subject that merely names somebody in its texts is not among these" in told
+    assert "finished tasks that only name somebody in their texts stay; a key with the right `read` is shown" in told
     assert cli.main([*asked, "--yes"]) == OK
     told = capsys.readouterr().out
     assert told.startswith("erased subject 'ada'") and "nothing" not in told and "would" not in told
@@ -636,15 +660,65 @@ def test_statuses(capsys: pytest.CaptureFixture[str]) -> None:
         assert caught.value.code == USAGE
 
 
-def test_an_unknown_option_is_told_with_its_commands_usage(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        cli.main(["search", "q", "--bogus"])
-    said = capsys.readouterr().err
-    assert said.startswith("usage: memquorum search") and "unrecognized arguments: --bogus" in said
+@pytest.mark.parametrize(
+    ("typed", "said", "help_of"),
+    [
+        (["search", "q", "--bogus"], "memquorum search: unrecognized arguments: --bogus", "memquorum search"),
+        (["search"], "memquorum search: the following arguments are required: QUERY", "memquorum search"),
+        (["publish", "--reward", "x", "t"], "memquorum publish: argument --reward: invalid float", "memquorum publish"),
+        (["receipt", "x"], "memquorum receipt: argument COMMAND: invalid choice: 'x'", "memquorum receipt"),
+        ([], "memquorum: the following arguments are required: COMMAND", "memquorum"),
+    ],
+)
+def test_a_wrong_use_is_told_first_and_then_whose_help_tells_more(
+    typed: list[str], said: str, help_of: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(typed)
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith(said) and second == f"see `{help_of} --help`"
+    assert ended.value.code == USAGE
+
+
+def test_the_slots_of_a_namespace_are_listed_each_with_what_fills_it(
+    client: Recorded, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def filed(place: int, key: str | None, text: str, path: str | None = "users/ada") -> Listed:
+        return convert(to_builtins(SHOWN) | {"memory_id": f"m{place}", "key": key, "path": path, "text": text}, Listed)
+
+    pages = [
+        Page("n", (filed(1, "diet", "No meat."), filed(2, None, "A note.")), next="c"),
+        Page("n", (filed(3, "diet", "[red]No fish."), filed(4, "door", "Shut.", None))),
+    ]
+    asked = list[dict[str, Any]]()
+
+    def memories(**given: Any) -> Page:
+        asked.append(given)
+        return pages[len(asked) - 1]
+
+    monkeypatch.setattr(client, "memories", memories, raising=False)
+    assert cli.main(["slots", "--path", "users"]) == OK
+    assert [(one["cursor"], one["path"]) for one in asked] == [(None, "users"), ("c", "users")]
+    assert capsys.readouterr().out.splitlines() == [
+        "door  Shut.", "        m4  bob, 1970-01-01 00:00:00", "users/ada  diet  [red]No fish.",
+        "        m3  bob, 1970-01-01 00:00:00",
+    ]  # fmt: skip
+    asked.clear()
+    assert cli.main(["slots", "--json"]) == OK
+    assert [json.loads(line)["memory_id"] for line in capsys.readouterr().out.splitlines()] == ["m4", "m3"]
+    monkeypatch.setattr(client, "memories", lambda **_: Page("n", ()), raising=False)
+    assert cli.main(["slots"]) == OK
+    assert "no slot in 'n' is filled" in capsys.readouterr().out
+
+
+def test_a_page_is_as_long_as_its_memories_and_gives_them_in_turn() -> None:
+    shown = convert(to_builtins(SHOWN), Listed)
+    assert (len(Page("n", (shown,))), list(Page("n", (shown,))), len(Page("n", ()))) == (1, [shown], 0)
+    assert (len(Paths("n", ("a", "b"))), list(Paths("n", ("a", "b")))) == (2, ["a", "b"])
 
 
 def test_what_is_passed_on_runs_where_it_was_typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What it imports is the checkout's all the same, and a file that it writes lies where it was named."""
+    """It imports the checkout's modules all the same, and writes files in the caller's folder."""
     real, ran = subprocess.run, list[str]()
 
     def run(command: list[str], *, env: dict[str, str], check: bool, cwd: Path | None = None) -> Any:
@@ -656,7 +730,7 @@ def test_what_is_passed_on_runs_where_it_was_typed(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(operating.subprocess, "run", run)
     monkeypatch.chdir(tmp_path)
     assert cli.main(["whatif", "--budget", "500"]) == OK
-    assert ran == [f"{tmp_path} {operating.CHECKOUT / 'infra' / '__init__.py'}\n"]
+    assert ran == [f"{tmp_path} {admin.CHECKOUT / 'infra' / '__init__.py'}\n"]
 
 
 @pytest.mark.parametrize(
@@ -675,7 +749,7 @@ def test_what_is_passed_on_helps_with_the_options_that_it_has(
     said = capsys.readouterr().out
     assert caught.value.code == OK
     assert [one for one in told if one not in said] == []
-    assert "python -m infra" not in said
+    assert "Its name now is `memquorum admin " in said
 
 
 @pytest.mark.parametrize("command", ["whatif", "rebuild", "dlq list", "dlq replay"])
@@ -693,15 +767,15 @@ def test_what_is_about_a_namespace_is_passed_on_as_that(monkeypatch: pytest.Monk
     ran: list[list[str]] = []
 
     def run(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
-        ran.append(command[3:])
+        ran.append(command[4:])
         return subprocess.CompletedProcess(command, 0)
 
     monkeypatch.setattr(operating.subprocess, "run", run)
     assert cli.main(["rebuild", "--namespace", "greenhouse", "--keep"]) == OK
     assert cli.main(["whatif", "-n", "greenhouse", "--budget", "5000", "--json"]) == OK
     assert ran == [
-        ["rebuild", "--keep", "--namespace", "greenhouse"],
-        ["whatif", "--json", "--budget", "5000", "--namespace", "greenhouse"],
+        ["audit", "rebuild", "--keep", "--namespace", "greenhouse"],
+        ["policy", "whatif", "--json", "--budget", "5000", "--namespace", "greenhouse"],
     ]
 
 

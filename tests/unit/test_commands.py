@@ -8,15 +8,16 @@ import os
 import re
 import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from infra import commands, settings
-from infra.command import OperatorCommand
+from infra import admin_commands, settings
+from infra.operator_command import OperatorCommand
 from infra.settings import SettingsError
-from infra.topics import TopicsError
-from memquorum import cli
+from infra.topic_files import TopicsError
+from memquorum import admin, cli, helping
 from memquorum.client import NotConfigured, operating
 from memquorum.client import settings as finding
 from memquorum.client.command import ClientCommand
@@ -24,15 +25,16 @@ from memquorum.commands import FAILED, OK, UNREACHABLE, USAGE, Command, Group, O
 from memquorum.ports import StoreUnavailable
 from tests import ROOT
 
-CLIENT, OPERATOR = "memquorum", "python -m infra"
-PARSERS = {CLIENT: cli.parser, OPERATOR: commands.parser}
-ALL = [(CLIENT, one) for one in declared(cli.WHERE)] + [(OPERATOR, one) for one in declared(commands.WHERE)]
+CLIENT, OPERATOR = "memquorum", "memquorum admin"
+PARSERS = {CLIENT: cli.parser, OPERATOR: admin_commands.parser}
+ALL = [(CLIENT, one) for one in declared(cli.WHERE)] + [(OPERATOR, one) for one in declared(admin_commands.WHERE)]
 NAMED = pytest.mark.parametrize(("program", "one"), ALL, ids=[f"{program} {one.name}" for program, one in ALL])
 
-# What an operator's command tells a program, too.
+# Operators' commands with output for programs, too.
 IN_JSON = {
-    "status", "verify", "rebuild", "reencode", "dlq list", "dlq replay", "queries", "learn", "forget", "evidence",
-    "prune", "sweep", "members show", "policy show", "keys list", "order", "rehearse", "whatif",
+    "fleet status", "fleet doctor", "audit verify", "audit rebuild", "memories reencode", "dlq list", "dlq replay",
+    "audit queries", "policy learn", "policy preview", "audit evidence", "kafka prune", "database sweep",
+    "members show", "policy show", "keys list", "orders show", "memories rehearse", "policy whatif",
 }  # fmt: skip
 
 
@@ -47,21 +49,88 @@ def test_the_example_is_a_line_that_it_takes(program: str, one: Command) -> None
     assert parsed.command.name == one.name
     if rest:  # what the client passes on to the operator's command
         assert isinstance(one, ClientCommand) and one.passes_on
-        assert commands.parser().parse_args([*one.name.split(), *rest]).command.name == one.name
+        assert admin_commands.parser().parse_args([*operating.NOW[one.name].split(), *rest]).command.name
 
 
 @NAMED
 def test_its_help_says_what_it_does_and_shows_the_example(
     program: str, one: Command, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(operating, "has_server", lambda: False)
+    monkeypatch.setattr(admin, "has_server", lambda: False)
     with pytest.raises(SystemExit) as ended:
         PARSERS[program]().parse_args([*one.name.split(), "--help"])
     told = capsys.readouterr().out
     assert ended.value.code == 0
     assert one.told[0].isupper() and one.told.endswith(".") and one.told in " ".join(told.split())
-    assert f"example:\n  {one.example}\n" in told
+    assert f"example:\n  {one.example}\n" in told.replace(" \\\n      ", " ")
     assert "exit status: 0 done; 1 refused" in told
+
+
+def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                yield from parsers(below)
+
+
+@pytest.mark.parametrize("program", [CLIENT, OPERATOR])
+def test_every_help_fits_a_screen(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admin, "has_server", lambda: False)
+    monkeypatch.setenv("COLUMNS", "200")  # whatever the screen is
+    helps = {each.prog: each.format_help().splitlines() for each in parsers(PARSERS[program]())}
+    assert len(helps) > 40
+    assert {name: len(lines) for name, lines in helps.items() if len(lines) > helping.LINES} == {}
+    assert [line for lines in helps.values() for line in lines if len(line) > helping.WIDTH] == []
+
+
+def test_the_help_shows_every_command_once_but_the_former_ones() -> None:
+    shown = [name for group in cli.GROUPS for names, _ in group for name in names.split(", ")]
+    assert len(shown) == len(set(shown))
+    assert set(shown) == ({name.split()[0] for name in cli.WHERE} | {cli.ADMIN}) - cli.FORMER
+    assert {one.name.split()[0] for _, one in ALL if isinstance(one, ClientCommand) and one.operators} == cli.FORMER
+
+
+@pytest.mark.parametrize(
+    ("given", "now", "said"),
+    [
+        (["admin", "fleet", "up"], ["fleet", "up"], ""),
+        (["up", "--wait", "9"], ["fleet", "up", "--wait", "9"], "now: memquorum admin fleet up"),
+        (["members", "show", "--json"], ["members", "show", "--json"], "now: memquorum admin members show"),
+        (["genesis", "make"], ["genesis", "make"], "now: memquorum admin genesis make"),
+        (["genesis", "--shards", "8"], ["genesis", "make", "--shards", "8"], "now: memquorum admin genesis make"),
+        (["fleet", "status"], ["fleet", "status"], ""),
+        (["--help"], ["--help"], ""),
+        ([], [], ""),
+    ],
+)
+def test_a_former_name_is_answered_with_the_present_one(
+    given: list[str], now: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert admin_commands.named(given) == now
+    assert capsys.readouterr().err == (f"{said}\n" if said else "")
+
+
+def test_every_former_name_leads_to_a_command() -> None:
+    names = {one.name for program, one in ALL if program == OPERATOR}
+    assert {now for old, now in admin_commands.FORMER.items() if old != now} <= names
+    assert set(operating.NOW.values()) <= names
+    assert set(admin_commands.NOUNS) == {name.split()[0] for name in names}
+
+
+def test_admin_becomes_the_operators_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[list[str]] = []
+    monkeypatch.setattr(admin.os, "execve", lambda _, words, __: seen.append(words))
+    cli.main(["admin", "fleet", "status"])
+    assert seen == [[sys.executable, "-m", "infra", "admin", "fleet", "status"]]
+
+
+def test_admin_of_the_clients_package_alone_says_what_it_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(admin, "CHECKOUT", tmp_path)
+    assert cli.main(["admin", "--help"]) == USAGE
+    assert "run it from a checkout of memquorum after `make setup`" in capsys.readouterr().err
 
 
 @NAMED
@@ -89,12 +158,13 @@ def test_no_command_is_declared_that_the_program_does_not_find(program: str, fol
     assert sorted(names) == sorted(one.name for kind, one in ALL if kind == program)
 
 
-@pytest.mark.parametrize(("program", "asked"), [(CLIENT, "search"), (OPERATOR, "status")])
+@pytest.mark.parametrize(("program", "asked"), [(CLIENT, "search"), (OPERATOR, "fleet")])
 def test_of_one_that_is_asked_for_no_other_is_imported(program: str, asked: str) -> None:
     (found,) = (a for a in PARSERS[program](asked)._actions if isinstance(a, argparse._SubParsersAction))
     assert set(found.choices) == {asked}
     (found,) = (a for a in PARSERS[program]("bogus")._actions if isinstance(a, argparse._SubParsersAction))
-    assert set(found.choices) == {one.name.split()[0] for kind, one in ALL if kind == program}
+    also = {cli.ADMIN} if program == CLIENT else set()
+    assert set(found.choices) == {one.name.split()[0] for kind, one in ALL if kind == program} | also
 
 
 @NAMED
@@ -108,12 +178,21 @@ def test_wrong_use_ends_with_the_one_status_for_it(program: str, one: Command) -
 def test_a_command_of_the_clients_without_an_installation_ends_as_wrong_use(
     one: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nothing names a server: what needs one says how to name it. `key` needs none, and writes nothing over."""
+    """No setting names a server: a command that needs one says how to name it.
+
+    `key` needs none, and overwrites nothing.
+    """
     alone(monkeypatch, tmp_path)
-    monkeypatch.setattr(operating, "has_server", lambda: False)
+    monkeypatch.setattr(admin, "has_server", lambda: False)
     given = shlex.split(one.example)[1:]
-    if one.name == "key":
+    if one.name == "doctor":  # it finds just that
+        assert cli.main(given) == FAILED
+        assert "MEMQUORUM_URL" in capsys.readouterr().out
+        return
+    if one.name in ("key", "completion"):
         assert cli.main(given) == OK
+    if one.name == "completion":
+        return
     assert cli.main(given) == USAGE
     assert capsys.readouterr().err.startswith("memquorum: ")
 
@@ -126,9 +205,9 @@ def test_a_command_of_the_operators_with_a_wrong_setting_ends_as_wrong_use(
         pytest.skip("it works on no installation of the settings")
     alone(monkeypatch, tmp_path)
     monkeypatch.setenv("MEMQUORUM_TICK_MS", "soon")
-    monkeypatch.setattr(sys, "argv", ["infra", *shlex.split(one.example)[3:]])
+    monkeypatch.setattr(sys, "argv", ["infra", *shlex.split(one.example)[1:]])
     with pytest.raises(SystemExit) as ended:
-        commands.main()
+        admin_commands.main()
     assert ended.value.code == USAGE
     assert "tick_ms = 'soon'" in capsys.readouterr().err
 
@@ -144,9 +223,9 @@ def test_an_operators_command_ends_by_what_went_wrong(
         raise error
 
     monkeypatch.setattr(settings, "load", fail)
-    monkeypatch.setattr(sys, "argv", ["infra", "sweep"])
+    monkeypatch.setattr(sys, "argv", ["infra", "admin", "database", "sweep"])
     with pytest.raises(SystemExit) as ended:
-        commands.main()
+        admin_commands.main()
     assert (ended.value.code, str(error) in capsys.readouterr().err) == (status, True)
 
 
@@ -179,7 +258,7 @@ def test_an_argument_that_is_not_utf_8_is_wrong_use(said: list[str], capsys: pyt
         cli.main(said)
     told = capsys.readouterr()
     assert (ended.value.code, told.out) == (USAGE, "")
-    assert re.search(r"error: argument .*'(http://)?caf\\udcff' is not UTF-8", told.err), told.err
+    assert re.search(r": argument .*'(http://)?caf\\udcff' is not UTF-8", told.err), told.err
 
 
 @pytest.mark.parametrize("said", [[NO_TEXT], ["search", "x", f"--{NO_TEXT}"]], ids=ascii)
@@ -192,16 +271,16 @@ def test_neither_is_there_such_a_command_or_option(said: list[str], capsys: pyte
 
 def test_an_operators_argument_is_text_too(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        commands.parser().parse_args(["dlq", "list", "--field", NO_TEXT])
+        admin_commands.parser().parse_args(["dlq", "list", "--field", NO_TEXT])
     assert ended.value.code == USAGE and "is not UTF-8" in capsys.readouterr().err
 
 
 def test_an_address_that_is_no_text_is_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
     """It comes from the environment as well, or from Python."""
     monkeypatch.setenv("MEMQUORUM_BOOTSTRAP", NO_TEXT)
-    with pytest.raises(NotConfigured, match="is no text"):
+    with pytest.raises(NotConfigured, match="must be a text"):
         finding.find().need_kafka()
-    with pytest.raises(NotConfigured, match="is no text"):
+    with pytest.raises(NotConfigured, match="must be a text"):
         finding.find(url=f"http://{NO_TEXT}").need_url()
 
 

@@ -1,10 +1,10 @@
-"""How the conformance suite's outcome is judged, and that the page tells what was kept of it."""
+"""The verdict on the conformance suite's outcome; the page agrees with the kept result."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from tests.conformance.outcome import MARKS, PAGE, PASSED, Outcome, judged, kept
+from tests.conformance.outcome import MARKS, PAGE, PASSED, Outcome, judged, kept_outcome
 from tests.conformance.suite import EXCLUDED
 
 
@@ -24,7 +24,7 @@ def test_what_is_left_out_has_to_be_there_and_to_fail() -> None:
 
 
 def test_the_page_tells_what_was_kept() -> None:
-    told = kept()
+    told = kept_outcome()
     _, _, rest = PAGE.read_text().partition(MARKS[0])
     assert rest.partition(MARKS[1])[0].strip() == told.page()
     assert told.failed == [] and {name: why for name, why in told.scenarios.items() if why != PASSED} == EXCLUDED

@@ -1,5 +1,6 @@
-"""What README and docs tell to type, or to set, is there: commands with their options, targets of make, settings, the
-policy's numbers, and names of fields, metrics and roles."""
+"""Commands and settings in README and docs exist: commands with their options, targets of make, settings, the policy's
+numbers, and names of fields, metrics and roles.
+"""
 
 from __future__ import annotations
 
@@ -17,25 +18,24 @@ import mypy.api
 import pytest
 from msgspec import structs
 
-from infra import commands
+from infra import admin_commands
 from infra.settings import FOREIGN, PREFIX, Settings
 from memquorum import cli
-from memquorum.client.command import ClientCommand
+from memquorum.client import operating
 from memquorum.commands import declared
 from memquorum.core.policy import Policy
 from memquorum.core.retrieval.decisions import OUTCOMES, VOTED
 from tests import ROOT
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 _FENCE = re.compile(r"^```.*?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`([^`\n]+)`")
 _REST = r"(?P<rest>[^#|;&>]*)"
 _OURS = re.compile(rf"(?<![\w./-])(?:[\w.-]*/)*memquorum (?=[a-z-]){_REST}")
 _MODULE = re.compile(rf"\bpython -m (?P<module>[\w.]+){_REST}")
 _MAKE = re.compile(r"(?<![\w./-])make (?=[a-zA-Z-])(?P<rest>[^#|;&>,]*)")
-_INFRA = re.compile(rf"^infra (?=[a-z]){_REST}")
 _OPTION = re.compile(r"--?[a-z][a-z-]*")
-# What CloudEvents, mem0 and ADK call something; and a login, which is named after the database and the process.
+# Names of CloudEvents, mem0 and ADK; and a login, which is named after the database and the process.
 _STRANGERS = {"agent_id", "delete_all", "get_all", "run_id", "memory_intake", "pg_dump", "pg_restore"} | {
     "add_events_to_memory", "add_session_to_memory", "app_name", "custom_metadata", "data_base64", "search_memory",
 }  # fmt: skip
@@ -57,7 +57,7 @@ def words(rest: str) -> list[str]:
 
 
 def taken(parser: argparse.ArgumentParser, given: list[str]) -> str | None:
-    """What a parser has not of what is given, as far as that says it: a command, an option, a choice."""
+    """Returns the command, option or choice that a parser does not have."""
     allowed = set(parser._option_string_actions)
     positionals = [action for action in parser._actions if not action.option_strings]
     for at, word in enumerate(given):
@@ -77,22 +77,25 @@ def taken(parser: argparse.ArgumentParser, given: list[str]) -> str | None:
 
 @cache
 def subcommands(parser: str) -> Mapping[str, argparse.ArgumentParser]:
-    made = {"client": cli.parser, "infra": commands.parser}[parser]()
+    made = {"client": cli.parser, "admin": admin_commands.parser}[parser]()
     (found,) = (one for one in made._actions if isinstance(one, argparse._SubParsersAction))
     return dict(found.choices)
 
 
 def client(given: list[str]) -> str | None:
-    """What a command line of `memquorum` names and is not there."""
+    """Returns what a command line of `memquorum` names and is not there."""
+    if given[0] == cli.ADMIN:
+        return operator(given[1:])
     if given[0].startswith("-"):
         return taken(cli.parser(), given)
     wrong = taken(cli.parser(), given)
-    passes_on = {one.name.split()[0] for one in declared(cli.WHERE) if isinstance(one, ClientCommand) and one.passes_on}
-    return taken(commands.parser(), given) if wrong and given[0] in passes_on else wrong
+    now = {one.name: operating.NOW[one.name] for one in declared(cli.WHERE) if getattr(one, "passes_on", False)}
+    name = next((old for old in now if given[: len(old.split())] == old.split()), "")
+    return operator([*now[name].split(), *given[len(name.split()) :]]) if wrong and name else wrong
 
 
 def module(name: str, given: list[str]) -> str | None:
-    """What a `python -m` names and is not there."""
+    """Returns what a `python -m` names and is not there."""
     if name == "infra":
         return operator(given)
     if name == "memquorum":
@@ -108,19 +111,22 @@ def module(name: str, given: list[str]) -> str | None:
 
 
 def operator(given: list[str]) -> str | None:
-    """What a command line of `python -m infra` names and is not there."""
-    return taken(commands.parser(), given)
+    """Returns what a command line of `memquorum admin` names and is not there."""
+    if given[:1] == [cli.ADMIN]:
+        given = given[1:]
+    return taken(admin_commands.parser(), given)
 
 
 @cache
 def makefile() -> tuple[set[str], set[str]]:
     """The targets, and the variables that are asked for."""
     text = (ROOT / "Makefile").read_text()
-    return set(re.findall(r"^([a-z-]+):", text, re.MULTILINE)), set(re.findall(r"\$[({](\w+)", text)) | {"PYTHON"}
+    targets = {name for names in re.findall(r"^([a-z -]+):", text, re.MULTILINE) for name in names.split()}
+    return targets, set(re.findall(r"\$[({](\w+)", text)) | {"PYTHON"}
 
 
 def make(given: list[str]) -> str | None:
-    """What a call of make names and is not there."""
+    """Returns what a call of make names and is not there."""
     targets, variables = makefile()
     for word in given:
         name, is_variable, _ = word.partition("=")
@@ -132,18 +138,16 @@ def make(given: list[str]) -> str | None:
 
 
 def wrong(line: str) -> Iterator[str]:
-    """What a line of code names and is not there."""
+    """Yields what a line of code names and is not there."""
     for found in _OURS.finditer(line):
         yield client(words(found["rest"])) or ""
     for found in _MODULE.finditer(line):
         yield module(found["module"], words(found["rest"])) or ""
     for found in _MAKE.finditer(line):
         yield make(words(found["rest"])) or ""
-    for found in _INFRA.finditer(line):
-        yield operator(words(found["rest"])) or ""
     given = words(line)
     if len(given) > 1 and any(word.startswith("--") for word in given):  # a command without its program: `dlq list`
-        parsers = [subcommands(kind)[given[0]] for kind in ("client", "infra") if given[0] in subcommands(kind)]
+        parsers = [subcommands(kind)[given[0]] for kind in ("client", "admin") if given[0] in subcommands(kind)]
         complaints = [taken(parser, given[1:]) for parser in parsers]
         yield (complaints[0] or "") if complaints and all(complaints) else ""
     for name in re.findall(rf"{PREFIX}[A-Z_]+", line):
@@ -161,13 +165,13 @@ def test_what_is_told_to_type_and_to_set_is_there(page: Path) -> None:
     assert {line: said for line in code(page.read_text()) for said in wrong(line) if said} == {}
 
 
-# What an example takes from the text around it.
+# The names that an example takes from the text around it.
 _GIVEN = "from memquorum.client import Memory\nmemory: Memory\nmemory_id: str\n"
 _EXAMPLE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def complaints(examples: Mapping[str, str], folder: Path) -> str:
-    """What mypy has against examples, each in a file of the name that it is given."""
+    """Returns mypy's errors about examples, each in a file of the name that it is given."""
     for name, example in examples.items():
         (folder / f"{name}.py").write_text(_GIVEN + example)
     said, _, status = mypy.api.run(
@@ -219,11 +223,11 @@ def _names(span: str) -> list[str]:
     "line",
     [
         "memquorum remember x", "$ memquorum search -n n --fuzzy q", ".venv/bin/memquorum verify --loud",
-        "python -m infra tidy", "python -m infra dlq burn", ".venv/bin/python -m infra dlq replay --now",
-        "infra erase --all", "make status, make tea",
-        "python -m infra keys forge x", "python -m tests.nothing", "python -m tests.guards --fast", "make tea",
+        "memquorum admin tidy", "memquorum admin dlq burn", ".venv/bin/memquorum admin dlq replay --now",
+        "memquorum admin memories erase --all", "make status, make tea",
+        "memquorum admin keys forge x", "python -m tests.nothing", "python -m tests.guards --fast", "make tea",
         "make soak HOURS=3", "MEMQUORUM_COLOUR=red make up", "rebuild --twice", "decay.gamma", "MEMQUORUM_TEA_",
-        "python -m infra demo --fast",
+        "python -m infra admin fleet demo --fast",
     ],
 )  # fmt: skip
 def test_what_is_not_there_is_seen(line: str) -> None:
@@ -235,7 +239,7 @@ def test_what_is_not_there_is_seen(line: str) -> None:
     [
         'memquorum search -n greenhouse "what pressure do we have?"', "memquorum verify --topics-only",
         "memquorum receipt verify receipt.json --genesis genesis.json # asks no server", "memquorum forget ID…",
-        "python -m infra keys add greenhouse --namespace greenhouse --right read", "make soak MINUTES=60 SEED=1",
+        "memquorum admin keys add greenhouse --namespace greenhouse --right read", "make soak MINUTES=60 SEED=1",
         "MEMQUORUM_MEMBERS=7 make up     # two may lie", "MEMQUORUM_RETRIEVAL_", "dlq replay --reason failed --go",
         "python -m tests.faults.flood --records 100000", "decay.delta=0.4", "from memquorum.client import Memory",
     ],
@@ -245,7 +249,7 @@ def test_what_is_there_is_not_complained_of(line: str) -> None:
 
 
 def test_the_page_of_decisions_names_every_kind_of_vote_and_what_it_comes_to() -> None:
-    page = (ROOT / "docs" / "auditing.md").read_text()
+    page = (ROOT / "docs" / "operate" / "auditing.md").read_text()
     for option, words in (("--kind", VOTED), ("--outcome", OUTCOMES)):
         row = next(line for line in page.splitlines() if line.startswith(f"| `{option}`, `"))
         assert not [word for word in words if f"`{word}`" not in row]

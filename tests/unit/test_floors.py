@@ -20,7 +20,7 @@ TOPS = ("memquorum", "workers", "streams", "db", "infra")
 Floors = Sequence[Mapping[str, Sequence[str]]]
 
 _CORE = "memquorum.core."
-_POLICY = tuple(_CORE + one for one in ("policy", "exact", "facets", "caps", "merging", "salience", "tiers"))
+_POLICY = tuple(_CORE + one for one in ("policy", "denying", "exact", "facets", "caps", "merging", "salience", "tiers"))
 _INTAKE = tuple(
     _CORE + one
     for one in ("intake", "asked", "authorship", "enveloped", "framing", "letters", "quota", "stock", "fairness")
@@ -32,14 +32,14 @@ def _each(*names: str, of: str = _CORE) -> dict[str, tuple[str, ...]]:
     return {name: (of + name,) for name in names}
 
 
-# They hold rooms and are none: what stands in no room of theirs has to be given one.
+# They hold rooms and are none: each module in them must belong to a room.
 PACKAGES = ("memquorum", "memquorum.core", "workers")
 
 # From the ground up.
 FLOORS: Floors = (
-    _each("records", "moments", "kept", "prepared", "reading"),
+    _each("late_numpy", "records", "moments", "kept", "prepared", "reading"),
     {"memquorum": PACKAGES, "topics": ("memquorum.topics",)}
-    | _each("contained", "ids", "jsontext", "names", "reasons", "rules", "sealing", "text"),
+    | _each("contained", "ids", "jsontext", "names", "reasons", "rules", "sealing", "showing"),
     {"policy": _POLICY} | _each("access", "avro") | {"linking": (_CORE + "linking", _CORE + "labelling")},
     {"ports": ("memquorum.ports",)} | _each("identity", "privacy", "worth"),
     _each("budgets", "consolidation", "decay", "experience", "learning", "orders", "triage"),
@@ -48,10 +48,12 @@ FLOORS: Floors = (
     _each("journal"),
     _each("commit", "retrieval", "whatif"),
     _each("audit"),
-    _each("cloudevents", "commands", "encoders", "kafka", "schema_files", "telemetry", "terminal", of="memquorum."),
+    _each("cloudevents", of="memquorum.")
+    | {"commands": ("memquorum.commands", "memquorum.helping", "memquorum.completion")}
+    | _each("encoders", "kafka", "schema_files", "telemetry", "terminal", of="memquorum."),
     {"db": ("db",)},
     {"streams": ("streams",), "workers.kafka": ("workers.kafka",)},
-    {"client": ("memquorum.client", "memquorum.cli", "memquorum.__main__")}
+    {"client": ("memquorum.client", "memquorum.cli", "memquorum.admin", "memquorum.__main__")}
     | _each(
         *(f"workers.{process}" for process in ("audit", "consolidator", "intake", "rehearsal", "replica", "verifier")),
         of="",
@@ -74,7 +76,7 @@ Imports = Mapping[str, set[str]]
 def imported(name: str, source: str, names: set[str], *, package: bool = False) -> set[str]:
     """The modules among `names` that the source of a module imports, anywhere in it."""
     found: set[str] = set()
-    # Of a relative import the first dot is the package that the module stands in.
+    # The first dot of a relative import is the module's package.
     parts = (name if package else name.rpartition(".")[0]).split(".")
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -120,7 +122,7 @@ def upward(imports: Imports, floors: Floors) -> set[tuple[str, str]]:
 
 
 def circle(imports: Imports) -> list[str]:
-    """Files that import each other in a circle, the first again at the end; nothing where there are none."""
+    """Returns files that import each other in a circle, the first again at the end; nothing where there are none."""
     try:
         TopologicalSorter(imports).prepare()
     except CycleError as error:
@@ -129,7 +131,7 @@ def circle(imports: Imports) -> list[str]:
 
 
 def unlike(found: set[tuple[str, str]], excepted: set[tuple[str, str]]) -> list[str]:
-    """What is wrong: imports that go up and are no known exception, and exceptions that are needed no more."""
+    """Returns imports that go up and are no known exception, and exceptions that are not needed any more."""
     more = [f"{who} imports {whom}, which stands no lower" for who, whom in sorted(found - excepted)]
     return more + [f"{who} → {whom} is no exception any more" for who, whom in sorted(excepted - found)]
 

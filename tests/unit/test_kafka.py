@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from infra import kafkalogins, settings
-from infra.topics import TopicsError
+from infra.topic_files import TopicsError
 from memquorum import kafka
 from memquorum.client import settings as client
 from memquorum.client.errors import NotConfigured

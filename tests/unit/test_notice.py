@@ -16,7 +16,7 @@ NOTICE = (ROOT / "NOTICE").read_text(encoding="utf-8")
 
 
 def _locked() -> list[str]:
-    lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "requirements/main.lock").read_text(encoding="utf-8").splitlines()
     return [found.group(1) for line in lines if (found := re.match(r"([A-Za-z0-9_.-]+)==", line))]
 
 

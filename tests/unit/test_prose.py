@@ -10,7 +10,8 @@ import pytest
 from tests import ROOT
 from tests.builders.sources import MODULES
 
-# What a sentence without a subject begins with: "Of one session." "For the length of the block." "As `add`, for many."
+# The first words of a sentence without a subject: "Of one session." "For the length of the block." "As `add`, for
+# many."
 _HANGING = re.compile(r"(Of|As|For|By|Until|After|To|With|Without|Once|From|In|At|On|Nor|Like) |One \w+'s(\.| in one )")
 
 

@@ -1,4 +1,4 @@
-"""Which samples the pages have, and what of them may differ."""
+"""The samples of the pages, and the parts of them that may differ."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from tests import samples
 
 
 def test_every_page_that_is_named_has_a_sample() -> None:
-    readme, agents = (page.read_text() for page in samples.PAGES)
+    readme, agents, *others = (page.read_text() for page in samples.PAGES)
     assert len(samples._PYTHON.findall(readme)) == 1
     assert len(samples._SHELL.findall(agents)) == 2
+    assert all(samples._PYTHON.search(page) or samples._SHELL.search(page) for page in others)
 
 
 def test_only_ids_times_and_places_may_differ() -> None:

@@ -1,4 +1,4 @@
-"""Nothing that an agent wrote reaches a terminal raw."""
+"""No text of an agent reaches a terminal raw."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from rich.text import Text
 
 from infra.logs import JsonFormatter, PlainFormatter
 from memquorum import terminal
-from memquorum.core.text.escaping import escaped
+from memquorum.core.showing.escaping import escaped
 from tests import ROOT
 from tests.builders.sources import MODULES, name
 from tests.unit import evil
 
-# What rich draws with: colours, the cursor's line and its visibility.
+# The escape sequences of rich: colours, the cursor's line and its visibility.
 _DRAWN = re.compile(r"\x1b\[[0-9;]*m|\r?\x1b\[[12]?[AK]|\x1b\[\?25[lh]|\r(?=\n|\x1b)")
 _CATEGORIES = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _JOINERS = "\u200c\u200d"
@@ -85,7 +85,7 @@ def test_lines_of_logs_hold_nothing_that_a_terminal_obeys() -> None:
 
 
 def _on_a_terminal(environment: dict[str, str]) -> str:
-    """What the commands write to a terminal of theirs."""
+    """Returns what the commands write to a terminal."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         [sys.executable, "-m", "tests.unit.evil"], cwd=ROOT, stdin=theirs, stdout=theirs, stderr=theirs,
@@ -211,7 +211,7 @@ def test_another_way_is_seen(source: str) -> None:
     assert _prints(ast.parse(source))
 
 
-@pytest.mark.parametrize("path", ["memquorum/cli.py", "infra/commands.py"])
+@pytest.mark.parametrize("path", ["memquorum/cli.py", "infra/admin_commands.py"])
 def test_every_command_begins_with_the_guard(path: str) -> None:
     (main,) = [n for n in ast.parse((ROOT / path).read_text()).body if getattr(n, "name", "") == "main"]
     assert isinstance(main, ast.FunctionDef)
@@ -230,7 +230,10 @@ def _into_nothing(*arguments: str) -> subprocess.CompletedProcess[str]:
         os.close(writes)
 
 
-_HEARD = "import sys; from memquorum import terminal\ndef told():\n    {}\n    return 3\nsys.exit(terminal.heard(told))"
+_HEARD = (
+    "import sys; from memquorum import terminal\ndef told():\n    {}\n    return 3\n"
+    "sys.exit(terminal.until_pipe_closes(told))"
+)
 
 
 @pytest.mark.parametrize(
@@ -239,7 +242,7 @@ _HEARD = "import sys; from memquorum import terminal\ndef told():\n    {}\n    r
         ("-m", "memquorum", "--help"),
         ("-m", "memquorum", "decisions", "--help"),
         ("-m", "infra", "--help"),
-        ("-m", "infra", "whatif", "--help"),
+        ("-m", "infra", "admin", "policy", "whatif", "--help"),
         ("-c", _HEARD.format("print('a', flush=True)")),
         ("-c", _HEARD.format("print('a')")),
         ("-c", _HEARD.format("terminal.console().print('a' * 100_000)")),
@@ -260,9 +263,9 @@ def test_another_broken_pipe_than_that_of_the_output_is_not_taken_for_it() -> No
         raise BrokenPipeError("a server went away")
 
     with pytest.raises(BrokenPipeError, match="a server"):
-        terminal.heard(fails)
+        terminal.until_pipe_closes(fails)
 
 
-@pytest.mark.parametrize("path", ["memquorum/cli.py", "infra/commands.py"])
+@pytest.mark.parametrize("path", ["memquorum/cli.py", "infra/admin_commands.py"])
 def test_every_program_runs_its_command_by_heard(path: str) -> None:
-    assert "terminal.heard(" in (ROOT / path).read_text(encoding="utf-8")
+    assert "terminal.until_pipe_closes(" in (ROOT / path).read_text(encoding="utf-8")

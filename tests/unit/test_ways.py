@@ -24,7 +24,7 @@ def test_what_goes_each_way_uses_the_package_that_offers_it_and_is_in_an_environ
         modules = {one.module or "" for one in ast.walk(tree) if isinstance(one, ast.ImportFrom)}
         # `memquorum mcp` is a process of its own, and the service answers at /mcp.
         assert entry.package == "mcp" or any(one.startswith(f"memquorum.{entry.package}") for one in modules), name
-        lock = ROOT / f"requirements-{entry.environment}.lock"
+        lock = ROOT / f"requirements/{entry.environment}.lock"
         assert entry.environment == MAIN or lock.exists(), name
 
 

@@ -9,7 +9,7 @@ from operator import attrgetter
 from tests.verdicts.frozen import Change, changes, judged, read, write
 
 
-def told(found: list[Change]) -> str:
+def changes_in_words(found: list[Change]) -> str:
     """The changes, by kind."""
     lines = list[str]()
     for kind, of_kind in groupby(found, key=attrgetter("kind")):
@@ -29,7 +29,7 @@ def main() -> int:
     frozen = read()
     today = judged(frozen)
     found = changes(frozen, today)
-    print(told(found) or "no verdict changed")
+    print(changes_in_words(found) or "no verdict changed")
     if parsed.keep:
         write(today)
         return 0

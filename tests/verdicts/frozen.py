@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memquorum.core.text.sameness import fingerprint
+from memquorum.core.reading.sameness import fingerprint
 from tests.verdicts.rules import of_said, of_text
 
 FOLDER = Path(__file__).parent
@@ -35,7 +35,7 @@ class Frozen:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Change:
-    """A verdict that is another one now; `no` where there is none. `about`: the texts that it is of."""
+    """A changed verdict; `no` where there is none. `about`: the texts that it is about."""
 
     kind: str
     old: str
@@ -71,7 +71,7 @@ def judged(frozen: Frozen) -> Frozen:
 
 
 def changes(old: Frozen, new: Frozen) -> list[Change]:
-    """Which verdicts differ, by kind."""
+    """Returns the verdicts that differ, by kind."""
     before, after = dict(_verdicts(old)), dict(_verdicts(new))
     found = []
     for kind, about in before.keys() | after.keys():
@@ -87,7 +87,7 @@ def _lines(file: Path) -> list[str]:
 
 
 def _alike(texts: Iterable[str]) -> dict[str, Line]:
-    """Of each text whose fingerprint another one has the first of those."""
+    """Returns, for each text with the fingerprint of an earlier one, the first of those."""
     first = dict[bytes, str]()
     found = dict[str, Line]()
     for text in texts:

@@ -1,6 +1,6 @@
-"""What today's rules say of a text, and of texts that were said one after the other.
+"""The verdicts of today's rules on a text, and on successive texts.
 
-Verdicts that are the usual ones are left out: a text without any is stored, states something, and has nothing masked.
+Usual verdicts are left out: a text without any is stored, states something, and has nothing masked.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from functools import cache
 from itertools import combinations
 
 from memquorum.core.api.answers import Hit
+from memquorum.core.denying import denied, nearest, statements
 from memquorum.core.privacy.masking import masked
+from memquorum.core.reading.asking import bare_question
+from memquorum.core.reading.conflict import Claims, Finding, between
+from memquorum.core.reading.conflict import read as claims
+from memquorum.core.reading.moments import moment
 from memquorum.core.reading.orders import asks_to_forget
+from memquorum.core.reading.sameness import same
 from memquorum.core.reading.talk import says_nothing
 from memquorum.core.reading.unkept import asks_not_to_be_kept
-from memquorum.core.retrieval.overtaken import denied, nearest, statements
 from memquorum.core.retrieval.rereading import best_first
-from memquorum.core.text.asking import bare_question
-from memquorum.core.text.conflict import Claims, Finding, between
-from memquorum.core.text.conflict import read as claims
-from memquorum.core.text.moments import moment
-from memquorum.core.text.sameness import same
 from memquorum.core.tiers import SHORT_TERM
 
 _DAY_MS = 86_400_000
@@ -69,7 +69,7 @@ def _denied(older: str, newer: str) -> str:
     """The numbers of the statements of the older text that the newer one denies, where one agent says both."""
     parts = statements(older)
     found = denied(parts, newer, own=True) or nearest(parts, newer)
-    return " ".join(str(number) for number, one in enumerate(parts, 1) if one in found) or "all"
+    return " ".join(map(str, found)) or "all"
 
 
 def _hit(number: int, text: str) -> Hit:
@@ -81,7 +81,9 @@ _claims = cache(claims)
 
 
 def _contradiction(older: Claims, newer: Claims) -> str:
-    """What the newer text says otherwise where one agent says both, and after "/" where two do, if that differs."""
+    """Returns the contradiction of the newer text where one agent says both, and after "/" where two do, if that
+    differs.
+    """
     one = _finding(between(older, newer, same_agent=True))
     two = _finding(between(older, newer, same_agent=False))
     return one if one == two else f"{one} / {two}"

@@ -1,4 +1,4 @@
-"""What is frozen is what the rules say today, and a change of a verdict is told with its texts."""
+"""The frozen verdicts agree with the rules, and a changed verdict is reported with its texts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def frozen() -> Frozen:
 
 def test_what_is_frozen_is_what_the_rules_say_today(frozen: Frozen) -> None:
     today = judged(frozen)
-    assert command.told(changes(frozen, today)) == "", "if they are right: `python -m tests.verdicts --keep`"
+    assert command.changes_in_words(changes(frozen, today)) == "", (
+        "if they are right: `python -m tests.verdicts --keep`"
+    )
     assert frozen == today, "lines are missing, unsorted or superfluous: `python -m tests.verdicts --keep`"
 
 
@@ -92,7 +94,7 @@ def test_a_change_is_told_by_kind_with_what_it_is_about() -> None:
         Change("order", "1 2", "2 1", (QUESTION, *GATE)),
         Change("small_talk", "no", "yes", ("Thanks!",)),
     ]
-    assert command.told(found[:1]).splitlines() == [
+    assert command.changes_in_words(found[:1]).splitlines() == [
         "contradicts: 1 changed",
         "  number → no",
         f"    {GATE[0]!r}",

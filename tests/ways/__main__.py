@@ -1,8 +1,8 @@
-"""`python -m tests.ways`: every way in against every other, on one installation that is started for them.
+r"""`python -m tests.ways`: every interface against every other, on one installation that is started for them.
 
-What is written through each is read through every other that can read it, as the same memory, and explained in the
-same words. Then each is tried with all that somebody knows of another namespace, and of another place in the same one:
-nothing is shown, and nothing changes. `--only`: some of the ways. Exit 0 where all holds.
+A memory written through each is read through every other that can read it, as the same memory, and explained in the
+same words. Then each is tried with all that somebody knows of another namespace, and of another path in the same one:
+nothing is shown, and nothing changes. `--only`: some of the interfaces. Exit 0 where all holds.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class _child(ExitStack):
 
 
 def _pairs(ask: Ask, ways: Sequence[str], memory: Memory) -> tuple[int, list[str]]:
-    """How many pairs were held against each other, and what is wrong with which."""
+    """Compares each interface with every other; returns the number of pairs, and the problems."""
     texts = {name: WAYS[name].text for name in ways}
     for name, text in texts.items():
         ask(name, SPACE, "write", key=f"by-{name}", text=text)
@@ -128,7 +128,7 @@ def _all(memory: Memory, count: int) -> list[Any]:
 
 
 def _apart(ask: Ask, ways: Sequence[str], memory: Memory) -> tuple[int, list[str]]:
-    """How much was tried by whom has no business there, and what it found or changed."""
+    """Probes foreign memories through each interface; returns the number of probes, and what they found or changed."""
     said: dict[str, Any] = {"explicit": True, "subject": SUBJECT, "attributes": {"kind": "animal"}, "wait": True}
     first = memory.add("The quokka is kept in bay 9.", key="where", path=PATH, **said)
     memory.add("The quokka answers to Mo.", key="name", path=PATH, **said)
@@ -150,7 +150,7 @@ def _apart(ask: Ask, ways: Sequence[str], memory: Memory) -> tuple[int, list[str
 
 
 def _state(memory: Memory) -> dict[str, Any]:
-    """What nobody else may change: the memories, with how often each was used, and the pins."""
+    """Returns the state that nobody else may change: the memories, with how often each was used, and the pins."""
     found = {one.memory_id: (one.text, one.tier, one.accesses) for one in memory.memories(limit=100).memories}
     return found | {"pins": [one.memory_id for one in memory.pins().pins]}
 

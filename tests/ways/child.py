@@ -41,7 +41,7 @@ def _done(ways: dict[tuple[str, str], Way], name: str, space: str, do: str, said
 
 
 def _tried(probes: Iterator[Probe]) -> Iterator[tuple[str, bool, str]]:
-    """Of each what it is, whether it was answered, and what it was told."""
+    """Yields each probe's name, whether it was answered, and its answer."""
     for what, do in probes:
         try:
             told = do()

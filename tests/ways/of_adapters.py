@@ -72,14 +72,14 @@ class Session(Way):
         return [(None, str(item)) for item in asyncio.run(self._session().get_items())]
 
     def _tries(self, name: str, path: str) -> Iterator[Probe]:
-        def asked(do: str) -> object:
+        def call_session(do: str) -> object:
             session = self._session(name, path)
             if do == "erase":
                 return asyncio.run(session.erase(dry_run=False)).memories
             return asyncio.run(getattr(session, do)())
 
         for do in ("get_items", "pop_item", "clear_session", "erase"):
-            yield f"{do} of {name!r} at {path!r}", lambda do=do: asked(do)
+            yield f"{do} of {name!r} at {path!r}", lambda do=do: call_session(do)
 
     def probes(self, known: Known) -> Iterator[Probe]:
         for name in (_ADA, known.key, known.memory_id, f"../{known.space}/{PATH}"):

@@ -17,7 +17,7 @@ _MOST = 100
 
 
 def _words(entry: MemoryEntry) -> str:
-    """What an entry says: it is quoted for prompts."""
+    """Returns an entry's text: it is quoted for prompts."""
     return "".join(json.loads(part.text or '""') for part in entry.content.parts or [])
 
 

@@ -40,7 +40,7 @@ def _run_dir() -> Path:
 
 
 def url() -> str:
-    """Where the service is."""
+    """Returns the address of the service."""
     return settings.load({}, _run_dir()).retrieval_url
 
 
@@ -129,7 +129,7 @@ class _Mcp(Way):
         raise NotImplementedError
 
     def call(self, tool: str, **arguments: Any) -> Any:
-        """What a tool answers. Raises ValueError with what it says is wrong."""
+        """Calls a tool and returns its answer. Raises ValueError with the tool's error."""
         done = self._portal.call(self._tools.call_tool, tool, arguments)
         text = cast(Any, done.content[0]).text
         if done.is_error:
@@ -210,7 +210,7 @@ class McpStdio(_Mcp):
 
 
 class Mem0Wire(Way):
-    """What mem0's client asks."""
+    """The requests of mem0's client."""
 
     def __init__(self, space: str) -> None:
         super().__init__(space)

@@ -8,8 +8,9 @@ MAIN, LANGGRAPH, ADAPTERS, ADK = "main", "langgraph", "adapters", "adk"
 
 
 class Entry(NamedTuple):
-    """Where a way is: the environment that has what it needs, the package of ours that offers it, the module of this
-    folder and the class there that goes it, and what it writes."""
+    """An interface: the environment with its packages, our package that offers it, the module and class of this folder
+    that use it, and the text that it writes.
+    """
 
     environment: str
     package: str
@@ -38,4 +39,4 @@ UNREADABLE: dict[tuple[str, str], str] = {
     ("mem0", "openai-agents"): _FLAT,
     ("mem0-class", "openai-agents"): _FLAT,
 }
-"""Who cannot read what whom wrote, by the writer and the reader, and why."""
+"""(writer, reader) → why the reader cannot read what the writer wrote."""

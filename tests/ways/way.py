@@ -1,4 +1,4 @@
-"""What is asked of every way in."""
+"""The operations that every interface is asked for."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 from memquorum.client import Memory
 
 PATH, SUBJECT, AGENT = "sessions/ada", "ada", "mem0"
-"""Where all write, about whom and in whose name, as far as they can say it."""
+"""The path, subject and agent of all that is written, as far as an interface can say them."""
 STRANGE_PATHS = (
     "sessions/ad", "sessions/adam", "sessions/ada2", "session", "sessions/ADA", "sessions/\u0430da",
     "sessions/a\u0300da", "sessions/ada%", "sessions/ada_", "sessions/%", "sess_ons/ada", "sessions/ada/ada",
 )  # fmt: skip
-"""What is none of that place, nor above it."""
+"""Paths that are neither that path nor above it."""
 STRANGE_SUBJECTS = ("ad", "adam", "ADA", "\u0430da", "a%", "ad_", "%", "ada\u200b", "ada ")
 CLIMBS = ("..", "../ada", "../../ada", "%2e%2e/ada", "..%2Fada", "x/../../sessions/ada", "./ada", "\u2024\u2024/ada")
 OPERATORS: tuple[dict[str, Any], ...] = (
@@ -25,13 +25,14 @@ OPERATORS: tuple[dict[str, Any], ...] = (
 Read = list[tuple[str | None, str]]
 """Ids of memories, where the way shows them, and what it shows of each."""
 Probe = tuple[str, Callable[[], object]]
-"""What is tried, and how; its answer may show nothing that is others'."""
+"""The name of a probe, and the probe; its answer may show nothing from another namespace or path."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """What somebody knows of a memory in a namespace that is not theirs: its id, key and path, a cursor and a token
-    that were given there, an order that was, and that namespace's name."""
+    """Facts about a memory in a foreign namespace: its id, key and path, a cursor, a token and an order of that
+    namespace, and its name.
+    """
 
     space: str
     memory_id: str
@@ -42,7 +43,7 @@ class Known:
 
 
 class Way(ABC):
-    """A way to a namespace. What it opens is closed with it."""
+    """An interface to a namespace. What it opens is closed with it."""
 
     def __init__(self, space: str) -> None:
         self.space, self.open = space, ExitStack()
@@ -58,10 +59,10 @@ class Way(ABC):
 
     @abstractmethod
     def read(self, path: str, texts: list[str]) -> Read:
-        """What is at a path; `texts`: what a way that only answers is asked by."""
+        """Reads the memories at a path; `texts`: the questions for an interface that only answers questions."""
 
     def explain(self, memory_ids: Iterable[str]) -> dict[str, str]:
-        """Of each why it is where it is, in words."""
+        """Explains in words where each memory is and why."""
         return {one: str(self.memory.explain(one)) for one in memory_ids}
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""The evidence that members have published against each other, read whole and told fault by fault."""
+"""Reads the evidence that members have published against each other, and groups it by fault."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from memquorum.core.consensus.evidence import BadEvidence, Verdict, convict, des
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage, UnknownConfiguration, open_any
 from memquorum.core.records import Misbehaved
-from workers.audit import configurations
+from workers.audit import audited_configurations
 from workers.kafka.partition import standing
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """A record that a member signed, in which configuration, and when it was written, in milliseconds, by the broker's
-    word."""
+class Accusation:
+    """A record that a member signed, the configuration, and the broker's time, in milliseconds."""
 
     at: int
     record: Misbehaved
@@ -28,7 +27,8 @@ class Report:
 
 @dataclass(slots=True)
 class Fault:
-    """What one or more members report alike. `verdict` and `wrong` once it was judged: proven, or why not."""
+    """A fault that one or more members report alike. `verdict` or `wrong` is set once it was judged: proven, or the
+    reason why not."""
 
     first_at: int
     shard: int
@@ -39,14 +39,15 @@ class Fault:
     wrong: str | None = None
 
 
-def read(bootstrap: str, genesis: Genesis, codec: Codec) -> tuple[list[Report], int]:
-    """All reports that members signed, in the order of their times, and how many records no member signed.
+def read(bootstrap: str, genesis: Genesis, codec: Codec) -> tuple[list[Accusation], int]:
+    """Returns all reports that members signed, in the order of their times, and the number of records that no member
+    signed.
 
     Raises KafkaException or TopicUnreadable.
     """
-    found, strangers = list[Report](), 0
-    # The journal is long: it is asked for configurations only where somebody speaks of a later one.
-    known = cache(partial(configurations.read, bootstrap, genesis, codec))
+    found, strangers = list[Accusation](), 0
+    # The journal is long: it is read for configurations only if a report names a later one.
+    known = cache(partial(audited_configurations.read, bootstrap, genesis, codec))
     for message in standing(bootstrap, topics.EVIDENCE, genesis.shards):
         data, shard = message.value() or b"", message.partition() or 0
         try:
@@ -58,15 +59,15 @@ def read(bootstrap: str, genesis: Genesis, codec: Codec) -> tuple[list[Report], 
             strangers += 1
             continue
         if record.shard == shard:
-            found.append(Report(message.timestamp()[1], record, by))
+            found.append(Accusation(message.timestamp()[1], record, by))
         else:
             strangers += 1
     return sorted(found, key=lambda report: report.at), strangers
 
 
-def faults(codec: Codec, reports: Iterable[Report], *, verify: bool) -> list[Fault]:
-    """The reports by fault, first reported first. With `verify` each is judged anew, from its originals alone; what
-    one reporter cannot prove another may, so the two stand apart."""
+def faults(codec: Codec, reports: Iterable[Accusation], *, verify: bool) -> list[Fault]:
+    """Groups the reports by fault, first reported first. With `verify` each is judged again, from its original messages
+    alone; one reporter may prove what another cannot, so these two are kept apart."""
     found: dict[tuple[object, ...], Fault] = {}
     for report in reports:
         record = report.record

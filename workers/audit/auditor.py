@@ -1,8 +1,8 @@
 """Audits a cluster: reads the journal's topics from their beginning, and Postgres beside them (`core.audit.verify`).
 
-It asks nobody's leave: it needs the topics and the genesis file, and where it is given the database, that. It writes
-nothing. On a living system the ends of the topics are noted before the snapshot of the database is taken, in the order
-that `core.audit.verify` explains, so that what happens meanwhile is no finding.
+It needs only the topics and the genesis file, and the database if one is given. It writes nothing. On a live system the
+ends of the topics are noted before the snapshot of the database is taken, in the order that `core.audit.verify`
+explains, so that concurrent changes are no findings.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
 from memquorum.core.journal.effects import Rules
 from memquorum.ports import Vault
-from workers.audit import authors, contents, contexts, queries, worths
+from workers.audit import authors, contents, erased_queries, task_digests, worth_checks
 from workers.audit.contents import Checked
 from workers.kafka.partition import Partition
 from workers.kafka.strangers import Strangers
 
 _LOG = logging.getLogger("memquorum.audit")
 
-# How long entries or heads that must follow may take: the commit worker publishes within milliseconds.
+# The time that entries or heads which must follow may take: the commit worker publishes within milliseconds.
 PATIENCE_S = 5.0
 
 _TELL_EVERY = 500
@@ -41,7 +41,7 @@ _TELL_EVERY = 500
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far long work has come: records of the journal read, of all that there are."""
+    """The progress of long work: records of the journal read, of all records."""
 
     shard: int
     done: int
@@ -60,13 +60,13 @@ def verify(
     progress: Callable[[Progress], None] | None = None,
 ) -> VerifyReport:
     """Audits every shard. Without `memory_dsn` the topics alone are verified. With a `vault` the contents of the
-    database are held against the journal's commitments; those without a key there, or all, are counted as unchecked.
-    What agents have signed, or had to, is held against their signatures then, too, as far as there are keys.
+    database are compared with the journal's commitments; those without a key there, or all, are counted as unchecked.
+    With it, agents' signatures, given or required, are checked too, as far as there are keys.
 
-    `stamps` tells what strangers wrote to the journal's topics, which is counted and passed over; without them it is
-    taken for the journal's own, and is a finding.
+    `stamps` identifies strangers' records in the journal's topics, which are counted and ignored; without it they are
+    taken for the journal's own, and are findings.
 
-    Raises StoreUnavailable, KafkaException or TopicUnreadable where a witness cannot be heard: that is no finding.
+    Raises StoreUnavailable, KafkaException or TopicUnreadable if a source cannot be read: that is no finding.
     """
     with ExitStack() as stack:
         strangers = Strangers(_LOG, stamps)
@@ -99,7 +99,7 @@ def verify(
         bodies, unchecked = Checked(), 0
         if found is not None:
             reports[0] = _with_strays(reports[0], found, genesis.shards)
-            told = contexts.check(found.contexts(), range(genesis.shards))
+            told = task_digests.check(found.contexts(), range(genesis.shards))
             reports = [_with_authors(report, told[report.shard]) for report in reports]
             bodies = contents.check(found.bodies(), vault)
             unchecked = bodies.unchecked + _still_there(memory_dsn, bodies.keyless)
@@ -136,8 +136,8 @@ def _teller(
 
 
 def _still_there(memory_dsn: str | None, keyless: Sequence[str]) -> int:
-    """How many contents without a key are in the store. What was forgotten while the audit ran lost its key rightly:
-    the rows that the audit sees are those of its beginning, the vault's keys those of now.
+    """Counts the contents without a key that are still in the store. A memory forgotten during the audit lost its key
+    rightly: the audit's rows are those of its beginning, the vault's keys the present ones.
     """
     if memory_dsn is None or not keyless:
         return 0
@@ -148,7 +148,7 @@ def _still_there(memory_dsn: str | None, keyless: Sequence[str]) -> int:
 def _authors(
     codec: Codec, genesis: Genesis, shard: int, accepted: Sequence[Partition], vault: Vault | None
 ) -> Findings:
-    """Reads the accepted stream of a shard, as far as it went when the audit began."""
+    """Checks the signatures in the accepted stream of a shard, up to its end at the beginning of the audit."""
     ended = _ended(accepted[shard])
     return authors.check(codec, genesis, shard, ((record.offset, record.data) for record in ended), vault)
 
@@ -156,19 +156,20 @@ def _authors(
 def _worths(
     codec: Codec, shard: int, accepted: Sequence[Partition], scored: Sequence[Partition], vault: Vault | None
 ) -> Findings:
-    """Reads the accepted and the scored stream of a shard, as far as they went when the audit began."""
+    """Checks the worths in the accepted and the scored stream of a shard, up to their ends at the beginning of the
+    audit."""
     said, scores = (
         ((record.offset, record.data) for record in _ended(partition)) for partition in (accepted[shard], scored[shard])
     )
-    return worths.check(codec, shard, said, scores, vault)
+    return worth_checks.check(codec, shard, said, scores, vault)
 
 
 def _queries(
     codec: Codec, shard: int, asked: Sequence[Partition], entries: Sequence[Partition], vault: Vault | None
 ) -> Findings:
-    """Reads what was asked of a shard, and its journal, as far as they went when the audit began."""
+    """Checks a shard's queries against its journal, up to their ends at the beginning of the audit."""
     said, journal = (lambda of=of: (record.data for record in _ended(of[shard])) for of in (asked, entries))
-    return queries.check(codec, shard, said, journal, vault)
+    return erased_queries.check(codec, shard, said, journal, vault)
 
 
 def _ended(partition: Partition) -> Iterator[Record]:
@@ -181,14 +182,14 @@ def _with_authors(report: ShardReport, found: Findings) -> ShardReport:
 
 
 def _with_bodies(report: ShardReport, bodies: Checked) -> ShardReport:
-    """The report with what became of the shard's contents."""
+    """Adds the results for the shard's contents to the report."""
     report.counts.contents += bodies.checked[report.shard]
     altered = tuple(finding for finding in bodies.findings if finding.shard == report.shard)
     return replace(report, findings=report.findings + altered, more=report.more + bodies.more[report.shard])
 
 
 def _with_strays(report: ShardReport, found: Snapshot, shards: int) -> ShardReport:
-    """The report with rows of shards that the cluster does not have: nobody else looks at them."""
+    """Adds rows of shards that the cluster does not have to a report, as no other check covers them."""
     strays = tuple(
         Finding(Kind.ROW_ADDED, shard, None, f"table {table}", f"shards 0 to {shards - 1} only", "rows")
         for table, shard in found.strays(shards)

@@ -1,7 +1,8 @@
-"""Whether agents signed what the accepted stream says they wrote, as long as there are keys (`core.authorship`).
+"""Checks whether agents signed the records that the accepted stream attributes to them, as long as there are keys
+(`core.authorship`).
 
-What has no key is not judged: it was forgotten or erased, and what was signed went with its content. So is what the
-vault does not answer for. Where no agent has a key nothing is read.
+A record without a key is not judged: it was forgotten or erased, and its signed bytes went with its content. A record
+for which the vault does not answer is not judged either. If no agent has a key, nothing is read.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import EpisodeAccepted
 from memquorum.ports import Vault
-from workers.audit.keys import batches
+from workers.audit.sealed_batches import batches
 
 Accepted = tuple[int, bytes]
 """Offset and bytes of an accepted record."""
 
 
 def check(codec: Codec, genesis: Genesis, shard: int, records: Iterable[Accepted], vault: Vault | None) -> Findings:
-    """Holds every episode that is signed, or has to be, against its agent's signature. Its count is `authors`."""
+    """Checks every episode that is signed, or has to be, against its agent's signature. Its count is `authors`."""
     found = Findings(shard)
     if vault is None or not genesis.agent_keys:
         return found
@@ -37,7 +38,7 @@ def _signed(codec: Codec, genesis: Genesis, records: Iterable[Accepted]) -> Iter
         try:
             record = codec.decode(data)
         except DecodeError:
-            continue  # the shard's own audit tells of it
+            continue  # the shard's own audit reports it
         if isinstance(record, EpisodeAccepted) and (
             record.sealed_signed is not None or record.namespace in genesis.signed
         ):
@@ -59,7 +60,7 @@ def _judge(
         try:
             text = sealing.open_text(key, episode.sealed_content, episode.memory_id)
         except ValueError:
-            continue  # nobody stores it
+            continue  # it is never stored
         wrong = authorship.fault(
             codec, genesis, memory_id=episode.memory_id, namespace=episode.namespace, agent=episode.agent, text=text,
             sealed=episode.sealed_signed, key=key, topic=topics.EPISODES if episode.task is None else topics.TASKS,

@@ -1,7 +1,7 @@
-"""The contents in Postgres, held against the commitments that the journal holds: a text of equal length is seen too.
+"""Compares the contents in Postgres with the journal's commitments: this detects even a text of equal length.
 
-It takes the vault's keys, one for each memory. What has no key is counted and not judged: a key may have been destroyed
-since the snapshot. Vectors have no commitment; a rebuild shows those.
+It takes the vault's keys, one for each memory. Contents without a key are counted and not judged: a key may have been
+destroyed since the snapshot. Vectors have no commitment; a rebuild shows those.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ Body = tuple[int, str, bytes, str]
 
 @dataclass(slots=True)
 class Checked:
-    """What came of it. `checked`: by shard; `more`: findings of a shard beyond those that are kept whole.
+    """The result of the check. `checked`: counts by shard; `more`: findings of a shard beyond those that are kept
+    whole.
 
-    `keyless`: memories whose key is gone by now; `unchecked`: contents that nobody gave a key for.
+    `keyless`: memories whose key is gone by now; `unchecked`: contents for which no key was given.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -39,7 +40,7 @@ class Checked:
 
 
 def check(bodies: Iterable[Body], vault: Vault | None) -> Checked:
-    """Holds every content against its commitment. Without a vault, or from where it stays away, nothing is checked."""
+    """Checks every content against its commitment. Without a vault, or from its failure on, nothing is checked."""
     found = Checked()
     for batch in _batches(bodies):
         if vault is not None:

@@ -1,9 +1,9 @@
-"""What the commit worker does to keep the vault and the journals in step: a vault that is put back revives nothing.
+"""The part of the commit worker that keeps the vault and the journals in step: a restored vault revives nothing.
 
 The vault notes for each shard up to which entry every key is destroyed that the journal calls so. The note moves with
-the keys, in one step, before the entry that tells of them is written; and from time to time with the journal, so that
-whoever compares has little to read (`journals`). Where the note is not where this process left it, a backup was put
-back: VaultBehind, and the session begins again, which destroys again what lies between (infra/decisions/0048).
+the keys, in one step, before the entry that tells of them is written; and from time to time with the journal, so that a
+comparison has little to read (`journals`). If the note is not the one that this process left, a backup was put back:
+VaultBehind is raised, and the session begins again, which destroys again the keys in between (infra/decisions/0048).
 """
 
 from __future__ import annotations

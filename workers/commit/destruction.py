@@ -14,7 +14,7 @@ from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Change, Keys
 from memquorum.core.journal.workset import Net, Workset
 from memquorum.telemetry.health import Health
-from workers.commit.line import Line
+from workers.commit.commit_shard import CommitShard
 from workers.kafka.own_clock import OwnClock
 
 log = logging.getLogger("memquorum.commit")
@@ -30,7 +30,8 @@ class Done:
 
 
 class Destruction:
-    """Knows which shards may have keys that are due. Of one session: what it forgets is only asked for again."""
+    """Knows which shards may have keys that are due. It lasts for one session: after a restart the store is asked
+    again."""
 
     def __init__(
         self,
@@ -47,10 +48,10 @@ class Destruction:
         self._echoed: dict[str, int] = {}
 
     def look_at(self, shards: Iterable[int]) -> None:
-        """These shards' time moved, or nobody has looked yet."""
+        """Marks shards whose time moved, or that nobody has checked yet."""
         self._shards.update(shards)
 
-    def round(self, lines: Mapping[int, Line]) -> list[Done]:
+    def round(self, lines: Mapping[int, CommitShard]) -> list[Done]:
         """Destroys what is due, some thousand keys at most; nothing if nothing is. There may be more for a next round.
 
         Raises what the store raises, and what `destroy` does."""

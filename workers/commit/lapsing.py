@@ -1,4 +1,4 @@
-"""Goals that nobody ended, nor spoke of for a long time, lapse: what they alone needed may be forgotten again.
+"""Goals that nobody ended or spoke of for a long time lapse: memories that only they needed may be forgotten again.
 
 In a step of its own, after the transaction of the tick that makes them due, as keys are destroyed: by the stream's
 clock, and never while that is ahead of this machine's.
@@ -13,7 +13,7 @@ from db.store import PostgresStore
 from memquorum.core.commit import ordering
 from memquorum.core.journal.rows import Change, Keys
 from memquorum.core.journal.workset import Net, Workset
-from workers.commit.line import Line
+from workers.commit.commit_shard import CommitShard
 from workers.kafka.own_clock import OwnClock
 
 log = logging.getLogger("memquorum.commit")
@@ -23,7 +23,8 @@ _PART_MOST = 1_000
 
 
 class Lapsing:
-    """Knows which shards may have goals that are due. Of one session: what it forgets is only asked for again."""
+    """Knows which shards may have goals that are due. It lasts for one session: after a restart the store is asked
+    again."""
 
     def __init__(self, store: PostgresStore, own_clock: OwnClock | None) -> None:
         """`own_clock`: as of commit.run."""
@@ -31,7 +32,7 @@ class Lapsing:
         # By shard: its time, and the policy's span, when nothing was due.
         self._looked: dict[int, tuple[int, int]] = {}
 
-    def round(self, lines: Mapping[int, Line]) -> list[tuple[Net, Change]]:
+    def round(self, lines: Mapping[int, CommitShard]) -> list[tuple[Net, Change]]:
         """Ends one goal of each shard that has one that is due, as far as an entry takes it; written, and still to be
         published. Raises what the store raises."""
         wanted = {shard: _after(line) for shard, line in lines.items() if self._moved(line)}
@@ -51,7 +52,7 @@ class Lapsing:
             transaction.write([net for net, _ in done], {}, {})
         return done
 
-    def _moved(self, line: Line) -> bool:
+    def _moved(self, line: CommitShard) -> bool:
         """Whether the shard's time moved on by as much as matters since nothing was due, or another policy came, and
         that time is not ahead of ours."""
         as_of, after = line.state.as_of, _after(line)
@@ -61,6 +62,6 @@ class Lapsing:
         return self._own_clock is None or not self._own_clock.early_ms(as_of)
 
 
-def _after(line: Line) -> int:
-    """How long after it was last spoken of a goal of the shard lapses."""
+def _after(line: CommitShard) -> int:
+    """Returns the time after which a goal of the shard lapses, counted from when it was last spoken of."""
     return line.rules.genesis.policy.protection.lapse_ms

@@ -1,7 +1,7 @@
 """The journal's way out: what Postgres has committed goes to the topic, in order, with signed heads (DESIGN 8).
 
-Entries are sent after their transaction, so the topic never knows more than the store. What a crash keeps from being
-sent is sent on the next start; a consumer may see an entry twice and tells it by its sequence.
+Entries are sent after their transaction, so the topic never knows more than the store. Entries that a crash kept from
+being sent are sent on the next start; a consumer may see an entry twice and tells it by its sequence.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Outbox:
         )
 
     def poll(self, wait_s: float = 0) -> None:
-        """Serves acknowledgements. Raises what kept a record from being sent for good."""
+        """Serves acknowledgements. Raises the error that kept a record from being sent permanently."""
         self._producer.poll(wait_s)
         if self._failed is not None:
             raise self._failed

@@ -33,7 +33,7 @@ class Recalling:
         self._codec, self._bootstrap, self._store, self._keys = codec, bootstrap, store, keys
 
     def recall(self, shard: int, memory_ids: Sequence[str]) -> tuple[dict[str, Restored], dict[str, Clear]]:
-        """What the journal tells of the memories that can be opened, and what they hold.
+        """Returns the journal's entries on those of the memories that can be opened, and their contents.
 
         The others stay sealed, and may be asked for again. Raises StoreUnavailable, and what `keys` raises.
         """

@@ -1,11 +1,11 @@
 """The commit worker: applies everything that happens to the shards, in one order, and journals it (DESIGN 8, 14).
 
-A synchronous loop over all shards. What has arrived is joined (`core.commit`), judged by the rules
+A synchronous loop over all shards. Records that have arrived are joined (`core.commit`), judged by the rules
 (`core.commit`) and written in one transaction with the offsets that it used up; while one transaction is under way the
 next batch gathers, so a batch is as large as the load makes it and an idle line waits for nobody. The journal is
 published after the transaction.
 
-Where it reads from stands in Postgres alone. So after a crash, a kill or an outage of Postgres it begins again where
+The offsets to read from are in Postgres alone. So after a crash, a kill or an outage of Postgres it begins again where
 the last transaction ended. Keys are destroyed in a step of its own, after the transaction of the decision or the tick
 that makes them due: no crash can destroy the key of a memory that a repeated run would then keep.
 """
@@ -41,12 +41,12 @@ from memquorum.ports import Follows, StoreUnavailable, VaultBehind, VaultUnavail
 from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.metrics import Meters
 from memquorum.telemetry.tracing import NOTHING, Hop
+from workers.commit.commit_shard import SOURCES, Batch, CommitShard, needed, opened
 from workers.commit.destroyer import Destroyer
 from workers.commit.destruction import Destruction
-from workers.commit.erasing import RESIDUE_MS, Erasing
-from workers.commit.experience import Experience
+from workers.commit.erasure_turn import RESIDUE_MS, Erasing
+from workers.commit.experience_metrics import Experience
 from workers.commit.lapsing import Lapsing
-from workers.commit.line import SOURCES, Batch, Line, needed, opened
 from workers.commit.outbox import SIGNER, Outbox, Outgoing
 from workers.commit.recalling import Recalling
 from workers.kafka import loop, published, spans
@@ -61,11 +61,11 @@ log = logging.getLogger("memquorum.commit")
 # Records read, and applied in one transaction, at a time.
 _READ_MOST = 2_000
 _BATCH_MOST = 1_000
-# How long to wait for a record where nothing is under way, and where acknowledgements of the journal are.
+# The waits for a record: with nothing under way, and with acknowledgements of the journal outstanding.
 _IDLE_S = 0.1
 _ACK_S = 0.002
 _BACKOFF_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
-# How far the journal is published is noted this often at most: a crash sends what is not noted again.
+# The published position of the journal is noted this often at most: after a crash, later entries are sent again.
 _NOTE_EVERY_S = 0.5
 _FLUSH_S = 3.0
 _REPUBLISH = 1_000
@@ -94,21 +94,22 @@ def run(
     """Runs until `stop`. `journal_seed`: the 32-byte Ed25519 seed of service:journal; `further` answers those of its
     keys that a later configuration may name; one that is named and not there is waited for. `ready` is called when it
     has reached the store and reads; again after an outage. `stamps`: what the line's records bear, the journal's too;
-    None, for tests: whoever writes is believed. `own_clock`: no key is destroyed for a shard's time that runs away from
-    it; None where the fleet's time is driven. `residue_ms`: see erasing.Erasing; `score_alarm_ms`: after how long
-    an episode without a score is an alarm.
+    None, for tests: records of any writer are accepted. `own_clock`: no key is destroyed for a shard's time that runs
+    away from it; None where the fleet's time is driven. `residue_ms`: see erasing.Erasing; `score_alarm_ms`: after how
+    long an episode without a score is an alarm.
 
-    Raises DigestConflict (two quorums contradict each other: halt, and let people look), StoreLost (Postgres lacks
-    what is published already: halt too) and Fenced (a second commit worker writes to the database, or it is another
+    Raises DigestConflict (two quorums contradict each other: halt, and let people look), StoreLost (Postgres lacks what
+    is published already: halt too) and Fenced (a second commit worker writes to the database, or it is another
     cluster's). Outages of Postgres, vault and Kafka are waited out.
     """
     store = PostgresStore(memory_dsn)
-    # A batch's entries go out in few requests: each costs the broker, and whoever reads the journal, as much as many.
+    # A batch's entries go out in few requests: the broker and each reader of the journal spend as much on one as on
+    # many.
     keys = Keys(codec, SIGNER, journal_seed, further)
     outbox = Outbox(loop.producer(bootstrap, linger_ms=2), codec, keys, stamps)
     strangers = Strangers(log, stamps.reader() if stamps else None)
     last = partial(published.last_entries, bootstrap, codec, strangers)
-    # What waits unread is bounded: read ahead further than this, a backlog would only lie in memory.
+    # The read-ahead is bounded: without this, a backlog would only fill memory.
     limits: dict[str, Any] = {"queued.max.messages.kbytes": 16_384}
     consumer = loop.consumer(bootstrap, **limits)
     failures, shown = 0, (telemetry or Telemetry()).stage("commit")
@@ -176,7 +177,7 @@ class _Session:
             head=outbox.signed_head, residue_ms=residue_ms,
         )  # fmt: skip
         self._recalling = Recalling(rules.codec, bootstrap, store, partial(self._patiently, vault.open))
-        self._lines: dict[int, Line] = {}
+        self._lines: dict[int, CommitShard] = {}
         self._paused: set[tuple[str, int]] = set()
         self._published: dict[int, int] = {}
         self._noted_at = 0.0
@@ -215,15 +216,15 @@ class _Session:
     def _begin(self) -> None:
         """Takes up every shard where the store left it, and sends what of the journal may not have been sent."""
         genesis = self._rules.genesis
-        # What an earlier session sent is to be in the topic before that is asked how far it goes. And the topic is
-        # asked before the store: a worker that ends just now may still commit, and then publish.
+        # Entries that an earlier session sent have to be in the topic before its end is read. And the topic is read
+        # before the store: a worker that ends just now may still commit, and then publish.
         while self._outbox.pending:
             self._outbox.flush(_FLUSH_S)
             self._still("it does not take the journal" if self._outbox.pending else None)
         last = self._last(range(genesis.shards), self._still)
         offsets: dict[tuple[str, int], int | None] = {}
         for shard, start in self._store.start(genesis.cluster, genesis.shards).items():
-            self._lines[shard] = Line(self._rules, start)
+            self._lines[shard] = CommitShard(self._rules, start)
             self._await_key(shard)
             self._published[shard] = start.published
             offsets |= {(topic, shard): start.cursors.get(topic) for topic in SOURCES}
@@ -333,7 +334,7 @@ class _Session:
                 shard: batches[shard].apply(line.rules, rows[shard], contents, vectors[shard], line.tombstones)
                 for shard, line in lines.items()
             }
-            # What an order keeps out has no grace time: the vault first here too.
+            # An erased episode has no grace time: the vault comes first here too.
             if through := {shard: net.after.seq for shard, net in nets.items() if net.of(ErasedRow)}:
                 self._destroyer.destroy([one.memory_id for net in nets.values() for one in net.of(ErasedRow)], through)
             cursors: dict[tuple[int, str], int] = {}
@@ -369,7 +370,7 @@ class _Session:
             self._await_key(shard)
         self._outbox.send(outgoing, net.after, line.rules.genesis)
 
-    def _show_applied(self, line: Line, batch: Batch) -> None:
+    def _show_applied(self, line: CommitShard, batch: Batch) -> None:
         meters, effects = self._shown.meters, Counter(change.entry.effect for change, _ in batch.changes)
         self._applied.update(effects)
         for effect, count in effects.items():
@@ -469,9 +470,8 @@ class _Session:
 def _meant(
     codec: Codec, genesis: Genesis, record: EpisodeAccepted, read: Clear | None, keys: Mapping[str, bytes]
 ) -> bool:
-    """Whether the agent itself wants what the record supersedes; no API key says so where agents have to sign. What
-    cannot be read and says something supersedes nothing anyway. `keys`: the memory's, and where it has to the
-    namespace's."""
+    """Whether the agent itself wants what the record supersedes; no API key says so where agents have to sign. A record
+    that cannot be read supersedes nothing anyway. `keys`: the memory's, and where it has to the namespace's."""
     text = "" if record.clears else None if read is None else read.text
     if text is None or record.namespace not in genesis.signed:
         return True

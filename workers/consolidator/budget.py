@@ -1,4 +1,4 @@
-"""What a model may cost: tokens a day, by the wall clock in UTC, kept in a file, so no restart grants more; and
+"""The budget of a model: tokens a day, by the wall clock in UTC, kept in a file, so no restart grants more; and
 requests a minute."""
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class BudgetSpent(SummariserUnavailable):
 
 
 class Budget:
-    """What is left of a day, and of a minute. A day's sum is written before a request is sent: after a crash it counts
-    as spent."""
+    """The rest of a day's tokens, and of a minute's requests. A day's sum is written before a request is sent: after a
+    crash it counts as spent."""
 
     def __init__(self, file: Path, most: int, clock: Callable[[], float] = time.time, *, per_minute: int = 0) -> None:
         """`most`: tokens a day; `per_minute`: requests a minute; 0: as many as it takes. `file`: where the day and its
@@ -40,8 +40,8 @@ class Budget:
         return self._spent
 
     def take(self, count: int) -> None:
-        """Takes so many tokens, and a request, before they are used. Raises BudgetSpent where today has fewer left, or
-        this minute no request."""
+        """Takes tokens, and a request, before they are used. Raises BudgetSpent where today has fewer left, or this
+        minute no request."""
         self._turn()
         if self._most and self._spent + count > self._most:
             left_s = _DAY_S - self._clock() % _DAY_S
@@ -60,7 +60,7 @@ class Budget:
         self._asked.append(now)
 
     def give_back(self, count: int) -> None:
-        """Notes that so many of those taken were not used; where the count is negative, that more were."""
+        """Gives back taken tokens that were not used; a negative count takes more."""
         self._note(max(0, self._spent - count))
 
     def _turn(self) -> None:

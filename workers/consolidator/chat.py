@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import httpx
 from msgspec import Struct
 
-from memquorum.core.text.tokens import tokens
+from memquorum.core.reading.tokens import tokens
 from memquorum.ports import SummariserUnavailable
 
 ANSWER_BYTES_MAX = 1024 * 1024
@@ -51,10 +51,10 @@ class Spending(Protocol):
     """The budget of requests. Raises SummariserUnavailable where there is not as much left."""
 
     def take(self, count: int) -> None:
-        """Takes so many tokens before they are used."""
+        """Takes tokens before they are used."""
 
     def give_back(self, count: int) -> None:
-        """Notes that so many of those taken were not used; where the count is negative, that more were."""
+        """Gives back taken tokens that were not used; a negative count takes more."""
 
 
 class Unanswerable(SummariserUnavailable):
@@ -78,7 +78,7 @@ class Chat:
 
     @property
     def rests_s(self) -> float:
-        """Tells for how many seconds nobody asks it, since it failed last."""
+        """Returns the seconds for which the model is not asked after its last failure."""
         return max(0.0, self._rests_until - self._clock())
 
     def close(self) -> None:
@@ -86,12 +86,12 @@ class Chat:
         self._client.close()
 
     def ready(self) -> None:
-        """Raises SummariserUnavailable while nobody asks it."""
+        """Raises SummariserUnavailable during the pause after a failure."""
         if self.rests_s > 0:
             raise SummariserUnavailable(self._why)
 
     def ask(self, system: str, told: str, answered: int) -> str:
-        """Asks the model for an answer of so many tokens at most. Raises SummariserUnavailable."""
+        """Asks the model for an answer of at most `answered` tokens. Raises SummariserUnavailable."""
         body = {
             "model": self._endpoint.model,
             "messages": [{"role": "system", "content": system}, {"role": "user", "content": told}],

@@ -22,13 +22,13 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
 from memquorum.core.orders.compare import COMPARE, SIGNER, ordered
 from memquorum.core.records import Comparison, JournalAppended, JournalEntry, Signed
-from memquorum.core.text.comparing import Verdict
-from memquorum.ports import StoreUnavailable, SummariserUnavailable, Told
+from memquorum.core.showing.comparing import Verdict
+from memquorum.ports import ComparableMemory, StoreUnavailable, SummariserUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from workers.consolidator.beside import beside
 from workers.consolidator.budget import BudgetSpent
 from workers.consolidator.chat import Unanswerable
-from workers.consolidator.comparing import Around, Comparer
+from workers.consolidator.comparison_turn import Around, Comparer
 from workers.consolidator.disclosing import Disclosing, settled
 from workers.consolidator.publishing import SOURCE
 from workers.kafka import loop
@@ -48,7 +48,7 @@ _COMMIT_EVERY = 500
 
 
 class _Stopped(Exception):
-    """Told to stop: the memory is left uncommitted."""
+    """Raised on a stop: the memory is left uncommitted."""
 
 
 class CompareLoop:
@@ -168,7 +168,7 @@ class CompareLoop:
                 self._comparer.left_out()
                 answers[older.memory_id] = None
 
-    def _asked(self, newer: Told, older: Told) -> Verdict | None:
+    def _asked(self, newer: ComparableMemory, older: ComparableMemory) -> Verdict | None:
         def idle(over: threading.Event) -> None:
             if self._stop:
                 raise _Stopped
@@ -216,7 +216,7 @@ class CompareLoop:
             if self._stop or (over and over.is_set()):
                 break
             self._shown.health.turn()
-            # What the group gives meanwhile is not paused.
+            # Partitions that the group assigns meanwhile are not paused.
             self._ahead.extend(loop.records(self._consumer, 1, 0.05 if over else _WAIT_S))
         self._consumer.resume([one for one in assigned if one in self._consumer.assignment()])
 

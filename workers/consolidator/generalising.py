@@ -22,8 +22,8 @@ _EVENTS = b"memquorum general forms"
 
 
 class Generalising:
-    """Looks through the experience of shards for what has earned a general form. Where it stands lives in process
-    memory: after a restart it looks at all again that has none."""
+    """Looks through the experience of shards for what has earned a general form. Its position is in process memory:
+    after a restart it looks again at all memories without a general form."""
 
     def __init__(
         self,
@@ -40,8 +40,8 @@ class Generalising:
 
     def found(self, shard: int) -> Iterator[EpisodeRecorded]:
         """The general forms of what was promoted in a shard since it was looked through last, or may have been
-        published before without being accepted. What names nothing, or says nothing without its names, has none.
-        Raises StoreUnavailable."""
+        published before without being accepted. A memory that names nothing, or has no content without its names, has
+        none. Raises StoreUnavailable."""
         behind = self._looked.get(shard)
         while some := self._generals.promoted(shard, self._policy(shard), _AT_ONCE, behind):
             for one in some:
@@ -52,7 +52,7 @@ class Generalising:
             self._looked[shard] = behind
 
     def forget(self, shard: int) -> None:
-        """Begins anew with a shard: another process may have gone on with it."""
+        """Restarts a shard from the beginning: another process may have gone on with it."""
         self._looked.pop(shard, None)
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from memquorum.ports import SessionMemory
 
 ROLE = "summary"
 EXTRACTIVE = "extractive/1"
-"""Who makes a summary of sentences as they were said, as provenance has it."""
+"""The maker, in provenance, of a summary of sentences as they were said."""
 
 
 def divided(closed: SessionClosed, memories: Sequence[SessionMemory], policy: ConsolidatePolicy) -> Divided:
@@ -28,8 +28,9 @@ def divided(closed: SessionClosed, memories: Sequence[SessionMemory], policy: Co
 
 
 def resting(memories: Sequence[SessionMemory]) -> list[SessionMemory]:
-    """What a summary is made anew of: what rests sealed because of the erased one, and where nothing does, as with a
-    draft or an overlay, what is alive. What is alive beside what rests a vote has brought back, and it stays so."""
+    """Returns the sources for a new summary: those that rest sealed because of the erased one, or if none do, as with a
+    draft or an overlay, the living ones. A living source beside sealed ones was brought back by a vote, and stays
+    so."""
     return [one for one in memories if one.lies is not None] or list(memories)
 
 
@@ -38,7 +39,7 @@ def summary(
 ) -> EpisodeRecorded:
     """A summary, as the consolidator publishes it. `summariser`: who was asked.
 
-    Of what it wrote nothing may be left: then the rules for sentences as they were said have made it.
+    If nothing is left of its text, the rules for sentences as they were said have made the summary.
     """
     by_id = sorted(part.memories, key=lambda one: one.memory_id)
     subjects = {one.subject for one in part.memories}
@@ -64,8 +65,8 @@ def summary(
 
 
 def _event_id(closed: SessionClosed, agent: str, by: str, memory_ids: Sequence[str]) -> str:
-    # What is made anew may be made of all that the erased one was made of, where that went for what was merged into it.
+    # A summary made again may have the same sources as the erased one, so its id also depends on that one.
     anew = () if closed.summary is None else (closed.summary,)
-    # Whoever makes the same summary again publishes the same event. Intake takes this id from the consolidator alone.
+    # The same summary made twice is the same event. Intake takes this id from the consolidator alone.
     named = (closed.namespace, agent, closed.session, by, *memory_ids, *anew)
     return ids.made_event_id(ids.SUMMARY, CONSOLIDATOR, *named)

@@ -1,7 +1,7 @@
 """A model as summariser, behind an endpoint (`chat`).
 
-Only the text of memories leaves the house, each under a number: no id, agent, namespace or time. What the model answers
-is a proposal: `core.consolidation.composing` takes of it what its sources say, and members judge it again.
+Only the text of memories leaves the house, each under a number: no id, agent, namespace or time. The model's answer is
+a proposal: `core.consolidation.composing` keeps the parts that its sources support, and members judge it again.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from memquorum.core.consolidation.composing import Written, compose, room
 from memquorum.core.consolidation.extractive import LEAST
 from memquorum.core.consolidation.importance import TINY_TOKENS
 from memquorum.core.consolidation.leaving import Gate
+from memquorum.core.reading.tokens import tokens
 from memquorum.core.records import Quote
-from memquorum.core.text.tokens import tokens
 from memquorum.ports import Source, SummariserUnavailable
 from workers.consolidator.budget import Budget
 from workers.consolidator.chat import Chat, Endpoint
@@ -30,7 +30,7 @@ Sections: "key facts", "decisions", "open issues", "follow-ups"; leave out what 
 Each sentence stands by itself, in the language of its sources, and names the numbers of all memories that it is from.
 Keep every number with its unit, every name, every date and time, and every "not" as its source has it; add none.
 Say nothing that no memory says. Leave out small talk and repetitions."""
-# What an answer in JSON takes beside its sentences.
+# The tokens of an answer's JSON beside its sentences.
 _FORM_TOKENS, _FORM_FACTOR = 256, 3
 
 
@@ -48,7 +48,7 @@ class Model:
 
     @property
     def rests_s(self) -> float:
-        """Tells for how many seconds nobody asks it, since it failed last."""
+        """Returns the seconds for which the model is not asked after its last failure."""
         return self._chat.rests_s
 
     def close(self) -> None:
@@ -84,12 +84,13 @@ class Model:
         return made.text, made.quotes
 
     def _room(self, sources: Sequence[Source], share_ppm: int) -> int:
-        """How many tokens of a summary are left for the model."""
+        """Returns the number of a summary's tokens that are left for the model."""
         return min(room(sources, share_ppm), sum(tokens(one.text) for one in self.sent(sources)))
 
 
 def _said(text: str, numbers: Mapping[int, str]) -> list[Written]:
-    """The sentences of an answer, with the memories that they name. Raises SummariserUnavailable where it is none."""
+    """The sentences of an answer, with the memories that they name. Raises SummariserUnavailable if the answer is no
+    JSON of sections with sentences."""
     begin, end = text.find("{"), text.rfind("}")
     try:
         sections = json.loads(text[begin : end + 1])["sections"]

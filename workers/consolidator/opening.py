@@ -21,11 +21,11 @@ from workers.kafka.partition import Partition, Shelf
 _LOG = logging.getLogger("memquorum.consolidator")
 
 UNREADABLE = (VaultUnavailable, TopicUnreadable, KafkaException)
-"""What is raised where something may be opened later."""
+"""The errors of memories that may be opened later."""
 
 
 class Opening:
-    """Gives memories their texts. What has no key any more is erased, or its grace time is over: it stays out."""
+    """Gives memories their texts. A memory without a key is erased, or its grace time is over: it is left out."""
 
     def __init__(self, bootstrap: str, codec: Codec, vault: Vault) -> None:
         """`vault`: may open every memory's key."""

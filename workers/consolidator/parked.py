@@ -1,7 +1,7 @@
 """Sessions whose summary failed: each is tried again with growing pauses, while the others go on.
 
-Nothing of it is kept but in memory: the offset of a session that is parked is not committed, so whoever reads the
-partition next has it again, and what was done behind it is done already (`workers.consolidator.worker`).
+It is kept in memory only: the offset of a parked session is not committed, so the next reader of the partition gets it
+again, and finds the sessions after it done already (`workers.consolidator.worker`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _FIRST_S, _LAST_S = 5.0, 900.0
 
 @dataclass(slots=True)
 class Session:
-    """A session that is over, where its record stands, and what became of it until now.
+    """A session that is over, with the position of its record and its tries until now.
 
     `since_ms`: when the record was written, by the broker's or the writer's clock; −1 where that is not known. `due`:
     when it is tried again, by a clock that only runs forward, in seconds.
@@ -53,7 +53,7 @@ class Parked:
         self.read[place] = max(offset, self.read.get(place, 0))
 
     def fail(self, session: Session, why: str, now: float, rests_s: float = 0.0) -> float:
-        """Parks a session, unless its partition is another's by now; for how many seconds. `rests_s`: before that
+        """Parks a session, unless its partition was revoked; returns the pause in seconds. `rests_s`: before that
         nobody can be asked."""
         pause = max(rests_s, min(_FIRST_S * 2.0**session.tries, _LAST_S))
         session.tries, session.due, session.why = session.tries + 1, now + pause, why
@@ -69,7 +69,7 @@ class Parked:
         return found
 
     def hurry(self, now: float) -> None:
-        """What they failed for is over: all are due."""
+        """Makes all parked sessions due, since the cause of their failure is over."""
         for one in self.held:
             one.due = min(one.due, now)
 
@@ -79,13 +79,13 @@ class Parked:
         return min(waiting) if waiting else self.read.get(place)
 
     def lose(self, places: set[Place]) -> None:
-        """These partitions are another's now."""
+        """Drops the parked sessions of revoked partitions."""
         self.held = [one for one in self.held if one.place not in places]
         for place in places:
             self.read.pop(place, None)
 
     def told(self) -> str | None:
-        """What an operator should know; None where none waits."""
+        """Returns a message for operators about the parked sessions; None without any."""
         if not self.held:
             return None
         oldest = min(self.held, key=lambda one: (one.place, one.offset))

@@ -9,7 +9,8 @@ from memquorum.core.kept import Kept
 from memquorum.core.records import SessionClosed
 from memquorum.ports import Sessions
 
-# How long the line may take to answer what was published of a session. The last so many are known.
+# The time that the commit worker has to answer a session's published events, and the number of the last events that are
+# kept.
 _ANSWERED_S, _MOST = 30.0, 10_000
 
 

@@ -17,7 +17,7 @@ SOURCE = "memquorum/consolidator"
 
 
 class Voice(Struct, frozen=True):
-    """Who publishes: the consolidator of an installation, with the seed of its key."""
+    """The publisher: the consolidator of an installation, with the seed of its key."""
 
     genesis: Genesis
     codec: Codec

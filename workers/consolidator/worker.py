@@ -1,11 +1,11 @@
 """The consolidator's loop: a session that is over becomes summaries, published and signed, each once.
 
-Order of each record: wait until the store holds what the accepted stream had of the session, read its memories, or what
-is left of those that an erased summary was made of, make the summaries, publish them, flush, and only then commit the
-offset. A crash in between makes them a second time, with the same event ids: the journal keeps the first.
+For each record: wait until the store holds the session as far as the accepted stream had it, read its memories (or the
+remaining sources of an erased summary). Then make the summaries, publish them, flush, and only then commit the offset.
+A crash in between makes them a second time, with the same event ids: the journal keeps the first.
 
-Where a summariser makes nothing, the session has failed: its memories are as they were, nothing of it is in the line,
-it is tried again with growing pauses, and the others go on meanwhile (`parked`).
+If a summariser makes nothing, the session has failed: its memories are unchanged, it is tried again with growing
+pauses, and the others go on meanwhile (`parked`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from workers.consolidator.opening import UNREADABLE, Opening
 from workers.consolidator.parked import Parked, Session
 from workers.consolidator.published import Published
 from workers.consolidator.publishing import Voice
-from workers.consolidator.rules import Rules, RulesFailed
+from workers.consolidator.rule_summaries import Rules, RulesFailed
 from workers.kafka import loop
 from workers.kafka.own_clock import wall_ms
 from workers.kafka.strangers import Strangers
@@ -55,7 +55,7 @@ _FAILED = "a summary"
 
 
 class _Stopped(Exception):
-    """Told to stop: the session is left uncommitted."""
+    """Raised on a stop: the session is left uncommitted."""
 
 
 class Consolidator:
@@ -120,7 +120,8 @@ class Consolidator:
         self._try(Session(closed, place, offset, loop.traceparent(message), message.timestamp()[1]))
 
     def _read(self, message: Message) -> SessionClosed | None:
-        """The session that is over; None, told of, where a stranger wrote the record or it is none."""
+        """The session that is over; None, with a log line, where a stranger wrote the record or it cannot be
+        decoded."""
         if self._strangers.wrote(message):
             return None
         try:
@@ -145,8 +146,8 @@ class Consolidator:
             rests_s = self._model.rests_s if self._model is not None else 0.0
             self._park(session, str(error), rests_s)
         except RulesFailed as error:
-            # The memory may be erased meanwhile. After some tries the session is left for good, or where many are
-            # parked, since the same rule fails again.
+            # The memory may be erased meanwhile. After some tries, or if many are parked, the session is given up,
+            # since the same rule fails again.
             again = session.tries < _RULES_TRIES and 2 * len(self._parked) < _PARKED_MAX
             self._park(session, str(error), 0.0 if again else None)
         self._shown.contained(self._rules.failures.told())
@@ -156,7 +157,7 @@ class Consolidator:
         self._shown.worked(time.monotonic() - began)
 
     def _park(self, session: Session, why: str, rests_s: float | None) -> None:
-        """Tries a session again later, or where `rests_s` is None never; its memories are as they were."""
+        """Parks a session to be tried again later, or never if `rests_s` is None."""
         pause = None if rests_s is None else self._parked.fail(session, why, time.monotonic(), rests_s)
         then = "it is left as it is" if pause is None else f"tried again in {pause:.0f} s"
         _LOG.warning("session %s of %s: failed, %s: %s", session.closed.session, session.closed.namespace, then, why)
@@ -211,7 +212,7 @@ class Consolidator:
 
     def _publish_part(self, session: Session, part: Part, share_ppm: int) -> bool:
         """Makes and publishes the summary of a part, of a share of its tokens at most; whether there was something to
-        say. What was published stands, whatever becomes of the other parts."""
+        say. A published summary stays, even if the other parts fail."""
         model = self._model if session.closed.summary is None and not _too_late(session, self._fallback_ms) else None
         if model is None or not model.takes(part.keeping().sources, share_ppm):
             name = self._rules.name  # what is left out of what rests sealed is nowhere
@@ -240,7 +241,7 @@ class Consolidator:
         settled(sent, lambda: self._sessions.disclosed(model.recipient, sent), say, self._wait)
 
     def _asked(self, model: Model, part: Part, share_ppm: int) -> tuple[str, tuple[Quote, ...]] | None:
-        """What the model makes, in a thread of its own: meanwhile this one keeps its place in the group."""
+        """Returns the model's summary, made in another thread: meanwhile this one keeps its place in the group."""
 
         def idle(over: threading.Event) -> None:
             if self._stop:
@@ -266,7 +267,7 @@ class Consolidator:
         self._consumer.pause(assigned)
         while (left := until - time.monotonic()) > 0 and not self._stop and not (over and over.is_set()):
             self._shown.health.turn()
-            # What the group gives meanwhile is not paused.
+            # Partitions that the group assigns meanwhile are not paused.
             self._ahead.extend(loop.records(self._consumer, 1, min(0.05 if over else _WAIT_S, left)))
         self._consumer.resume(assigned)
 

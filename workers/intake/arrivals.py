@@ -1,4 +1,4 @@
-"""What intake asks of a record before and after it is judged: its place, its signature, the key that it needs."""
+"""Prepares records for judgement and encodes the results: origin, signature, the keys they need, dead letters."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from memquorum.core.asked import QueryIntent
 from memquorum.core.avro import Codec
 from memquorum.core.identity import grants, signatures
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.intake import EndIntent, EpisodeIntent, Event, Intent, Origin, Refusal
+from memquorum.core.intake import AccessIntent, EndIntent, EpisodeIntent, Event, Intent, Origin, Refusal
 from memquorum.core.records import EpisodeAccepted, IntakeRefused, QueryAsked, SessionClosed
 from workers.intake.registry import Registry
 from workers.kafka import loop
 
 FIRST_AT = "first_at"
-"""Header of a replayed record, and of its letter if it is refused again: TOPIC/PARTITION/OFFSET where it stood when it
-was refused first."""
+"""Header of a replayed record, and of its dead letter if it is refused again: TOPIC/PARTITION/OFFSET of its first
+refusal."""
 _PLACE = re.compile(rb"([a-z0-9.-]{1,249})/([0-9]{1,9})/([0-9]{1,18})")
 
 # The dead letters' max.message.bytes is 2 MiB.
@@ -33,32 +33,34 @@ _SUBJECT = "dead-letter"
 
 
 _SCHEMA = "__value_schema_id"
-"""Header in which Confluent's serializers may say the schema, in place of the value's first bytes."""
+"""Header in which Confluent's serializers may name the schema, in place of the value's first bytes."""
 
 
 def value_of(message: Message) -> bytes | None:
-    """What was published. A schema that a header names stands before it, as its serializer might have put it: so it is
-    there too when a letter is opened, or published again."""
+    """The value of a message. A schema named in a header is put before it, as a serializer might have done: it is then
+    kept when a letter is opened, or published again."""
     value, named = message.value(), proof(message, _SCHEMA)
     return value if not named or not value or framing.schema_id(named) is None else named + value
 
 
 def wanted(origin: Origin, answer: Intent | Refusal) -> Iterator[tuple[str, str, str]]:
-    """The vault keys that an answer needs, each as id, namespace, subject: its namespace's too, where it is filed."""
+    """Yields the vault keys that an answer needs, each as id, namespace and subject; also its namespace's key if it is
+    filed under a path or key."""
     if isinstance(answer, EpisodeIntent):
         yield answer.memory_id, answer.namespace, answer.subject
         if answer.labels.filed:
             yield ids.space_key_id(answer.namespace), labelling.KEYS, answer.namespace
     if isinstance(answer, QueryIntent):
         yield answer.key_id, asked.KEYS, asked.owner(answer.namespace, answer.agent)
-    if isinstance(answer, Refusal):
+    if isinstance(answer, Refusal | AccessIntent):
         yield letters.dead_letter_id(origin), DEAD_LETTERS, _SUBJECT
 
 
 def sealed(
     answer: EpisodeIntent | QueryIntent, origin: Origin, keys: Mapping[str, bytes]
 ) -> EpisodeAccepted | QueryAsked | None:
-    """What comes in, sealed; None where its key was destroyed: of a query, if its agent was erased on this day."""
+    """Seals an accepted episode or query; None if its key was destroyed: a query's, if its agent was erased on this
+    day."""
     nonces = os.urandom(sealing.NONCE_BYTES), os.urandom(sealing.NONCE_BYTES), os.urandom(sealing.NONCE_BYTES)
     if isinstance(answer, EpisodeIntent):
         key, whole = keys.get(answer.memory_id), keys.get(ids.space_key_id(answer.namespace))
@@ -74,7 +76,7 @@ def ending(answers: Iterable[Intent | Refusal], shards: int) -> list[tuple[str, 
 
 
 def session_closed(end: EndIntent, shards: int, reached: Mapping[tuple[str, int], int]) -> SessionClosed:
-    """The session's end as it goes to whoever consolidates it. `reached`: how far those partitions went."""
+    """The session's end as it is sent to the consolidator. `reached`: the next offsets of those partitions."""
     shard = ids.shard_of(end.namespace, shards)
     return SessionClosed(
         event_id=end.event_id, shard=shard, namespace=end.namespace, agent=end.agent, session=end.session,
@@ -85,7 +87,7 @@ def session_closed(end: EndIntent, shards: int, reached: Mapping[tuple[str, int]
 def event_told(
     codec: Codec, genesis: Genesis, registry: Registry | None, message: Message, origin: Origin
 ) -> Event | None:
-    """Returns the event that a refused record tells of, as far as it can be read."""
+    """Returns the event of a refused record, as far as it can be read."""
     data = value_of(message)
     with loop.about(message):
         written = registry.written(data) if registry else None
@@ -96,9 +98,9 @@ def dead_letter(
     message: Message, origin: Origin, refusal: Refusal, key: bytes | None, refused_at: int, *,
     event: Event | None = None,
 ) -> IntakeRefused:  # fmt: skip
-    """What stays outside, and why. Without its payload goes what was forgotten, which has no `key`, and what no topic
-    could hold: compressed, it came in small. `event`: what its publisher calls it, as far as that could be read; only a
-    digest of it is written."""
+    """Builds the dead letter of a refused record. The payload is left out if it was forgotten, which leaves no `key`,
+    and if it exceeds what a topic holds: compressed, it was smaller. `event`: the publisher's name for it, as far as it
+    could be read; only a digest of it is written."""
     letter, payload = letters.dead_letter_id(origin), value_of(message) or b""
     closed = b""
     if key is not None and len(payload) <= _PAYLOAD_BYTES_MAX:
@@ -114,19 +116,19 @@ def dead_letter(
 
 
 class Proofs(TypedDict):
-    """The headers that prove something."""
+    """The headers that hold proofs."""
 
     signature: bytes | None
     granted: bytes | None
 
 
 def proofs(message: Message) -> Proofs:
-    """The headers that prove something, as `core.intake.accept` takes them."""
+    """The headers that hold proofs, as `core.intake.accept` takes them."""
     return {"signature": proof(message), "granted": proof(message, grants.HEADER)}
 
 
 def proof(message: Message, header: str = signatures.HEADER) -> bytes | None:
-    """The header that proves something. Two of them are none that could hold, nor is a header without a value."""
+    """The value of a proof's header, or None. Empty, so invalid, if the header occurs twice or has no value."""
     found = [value for name, value in loop.header_items(message) if name == header]
     if not found:
         return None
@@ -134,15 +136,16 @@ def proof(message: Message, header: str = signatures.HEADER) -> bytes | None:
 
 
 def origin_of(message: Message) -> Origin:
-    """Where it came from."""
+    """The origin of a message: topic, partition, offset and timestamp."""
     topic, partition = loop.place(message)
     return Origin(topic, partition, loop.offset(message), message.timestamp()[1], first_at(message, topic))
 
 
 def first_at(message: Message, topic: str) -> tuple[int, int] | None:
-    """Where a replayed record stood first, if its header, or that of its letter, says a place of this topic.
+    """The place where a replayed record was first refused, if its header, or that of its letter, names a place of this
+    topic.
 
-    Whoever lies in it gives its own record another event id, as it might have done in the record.
+    A forged place only gives the forger's own record another event id, which it could choose anyway.
     """
     for name, value in loop.header_items(message):
         found = _PLACE.fullmatch(value) if name == FIRST_AT and isinstance(value, bytes) else None
@@ -151,8 +154,9 @@ def first_at(message: Message, topic: str) -> tuple[int, int] | None:
     return None
 
 
-def kept(origin: Origin) -> loop.Headers:
-    """What the letter of a record that was published again keeps: where it stood first, and with that its event id."""
+def kept_headers(origin: Origin) -> loop.Headers:
+    """The headers that the letter of a replayed record keeps: the place of its first refusal, which determines its
+    event id."""
     return [] if origin.first is None else [(FIRST_AT, "/".join(map(str, (origin.topic, *origin.first))).encode())]
 
 

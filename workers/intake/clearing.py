@@ -1,12 +1,12 @@
-"""The outside topics hold content in the clear: what intake has let in is deleted from them, from the files too.
+"""Deletes records from the outside topics, which hold content in the clear, once intake has let them in.
 
-Deleted is what intake has written on and committed, `keep` after that; never what it has not read. Kafka lets go of a
-file only when all of it is deleted and another was begun, which only a record does: so where a partition has fallen
-silent one is appended that says nothing (`is_marker`), dated so that it begins a file. What a process that ended did
-not come to, the next one does: it begins with everything before the place where its group stands.
+It deletes records that intake has written on and committed, `keep` after that; never unread ones. Kafka deletes a file
+only when all its records are deleted and a newer file exists, which only a new record creates. So a marker without
+content (`is_marker`) is appended to an idle partition, dated so that it begins a file. A new process continues the work
+of an ended one: it begins with everything before the group's offset.
 
-Only topics that this installation provisioned are cleared; somebody else may read the others. Their retention is told
-as an alarm, since what was sent lies in them as long.
+Only topics that this installation provisioned are cleared, as others may have further readers. Their retention raises
+an alarm, since content stays in them that long.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from workers.kafka.reach import Asker
 _LOG = logging.getLogger("memquorum.intake")
 
 MARK = "delete.retention.ms"
-"""The setting of a topic that bears `mark`: it has an effect only where records are compacted."""
+"""The topic setting that bears `mark`: it has an effect only where records are compacted."""
 MARKER = "memquorum-roll"
-"""Header of a record without a value that only begins a file."""
+"""Header of a record without a value whose only purpose is to begin a file."""
 SEGMENT_MS = 60_000
-"""segment.ms of the outside topics: a marker dated so long after their latest record begins a file."""
-# What brokers take as dated ahead by default is an hour.
+"""segment.ms of the outside topics: a marker dated this much later than their latest record begins a file."""
+# Brokers accept timestamps up to an hour ahead by default.
 _AHEAD_MS = 59 * 60_000
 _EVERY_S = 30.0
 _ABOUT = "outside topics"
@@ -48,32 +48,33 @@ _NEWEST: OffsetSpec = OffsetSpec.max_timestamp()  # type: ignore[no-untyped-call
 
 
 def mark(cluster: bytes) -> str:
-    """What the topics of an installation bear; `cluster`: SHA-256 of its genesis file."""
+    """The value of the setting that marks an installation's topics; `cluster`: SHA-256 of its genesis file."""
     return str(int.from_bytes(hashlib.sha256(b"memquorum/provisioned/1\0" + cluster).digest()[:6], "big"))
 
 
 def is_marker(message: Message) -> bool:
-    """Whether a record of an outside topic says nothing and is to be passed over."""
+    """True if a record of an outside topic is a marker, which is skipped."""
     return not message.value() and any(name == MARKER for name, _ in loop.header_items(message))
 
 
 class Clearing:
-    """What one process of intake may delete. `took` and `left` are told by its loop; `run` works beside it."""
+    """Deletes records that one process of intake has let in. The loop calls `took` and `left`; `run` works in a thread
+    beside it."""
 
     def __init__(self, bootstrap: str, cluster: bytes, keep_s: float, health: Health) -> None:
-        """`keep_s`: how long what was let in still lies there; 0: until the topics' retention is over."""
+        """`keep_s`: seconds that records stay after they were let in; 0: until the topics' retention is over."""
         self._bootstrap, self._mark, self._keep_s, self._health = bootstrap, mark(cluster), keep_s, health
         self._asker = Asker(bootstrap)
         self._lock = threading.Lock()
         self._taken: dict[Place, deque[tuple[float, int]]] = {}
-        # Silent partitions whose last file may hold what was deleted; and their ends when they were looked at last.
+        # Idle partitions whose last file may hold deleted records; and their ends at the last look.
         self._unrolled: set[Place] = set()
         self._ends: dict[Place, int] = {}
         self._ours: dict[str, bool] = {}
         self._ask_at = 0.0
 
     def took(self, place: Place, end: int, now_s: float) -> None:
-        """What stands before `end` was let in, or refused, for good."""
+        """Notes that all records before `end` were let in or refused, and committed."""
         with self._lock:
             since = self._taken.setdefault(place, deque())
             if len(since) > 1 and now_s - since[-2][0] < self._keep_s / 4:
@@ -81,34 +82,34 @@ class Clearing:
             since.append((now_s, end))
 
     def given(self, place: Place, end: int, now_s: float) -> None:
-        """The group gave a partition, read until `end` by whoever had it before."""
+        """Notes that the group assigned a partition, which was read until `end` before."""
         with self._lock:
             self._unrolled.add(place)
         if end > 0:
             self.took(place, end, now_s)
 
     def left(self, places: Iterable[Place]) -> None:
-        """The group took partitions away."""
+        """Forgets partitions that the group revoked."""
         with self._lock:
             for place in places:
                 self._taken.pop(place, None)
                 self._unrolled.discard(place)
 
     def run(self, stop: Callable[[float], bool]) -> None:
-        """Turns until `stop`, which waits so many seconds for it; an outage of Kafka only delays."""
+        """Calls `turn` until `stop`, which waits the given seconds; an outage of Kafka only delays."""
         every_s = min(_EVERY_S, max(0.5, self._keep_s / 4)) if self._keep_s else _EVERY_S
         while not stop(every_s):
             try:
                 self.turn(time.monotonic(), time.time_ns() // 1_000_000)
             except KafkaException as error:
-                _LOG.warning("what was let in stays in the outside topics for now: %s", error)
+                _LOG.warning("accepted records stay in the outside topics for now: %s", error)
                 self._asker.failed()
                 self._health.alarm(_ABOUT, f"what was let in stays there for now: {error.args[0].str()}")
             else:
                 self._health.alarm(_ABOUT, None)
 
     def turn(self, now_s: float, wall_ms: int) -> None:
-        """Deletes what is due. `now_s`: the clock of `took`. Raises KafkaException."""
+        """Deletes the records that are due. `now_s`: the clock of `took`. Raises KafkaException."""
         with self._lock:
             known, unrolled = set(self._taken) | self._unrolled, set(self._unrolled)
         self._ask({topic for topic, _ in known}, now_s)
@@ -134,14 +135,14 @@ class Clearing:
                 self._unrolled -= rolled
 
     def _old(self, places: Iterable[Place], now_s: float) -> dict[Place, int]:
-        """How far each partition may be deleted."""
+        """The offset before which each partition may be deleted."""
         with self._lock:
             taken = {place: self._taken.get(place, ()) for place in places}
             old = {place: [end for at, end in ends if at + self._keep_s <= now_s] for place, ends in taken.items()}
         return {place: max(ends) for place, ends in old.items() if ends}
 
     def _ask(self, names: set[str], now_s: float) -> None:
-        """Which topics are this installation's; the others' retention is told."""
+        """Looks up which topics this installation provisioned, and raises an alarm with the retention of the others."""
         if not names or (now_s < self._ask_at and names <= self._ours.keys()):
             return
         asked = self._asker.client.describe_configs(
@@ -164,10 +165,11 @@ def offsets(admin: AdminClient, places: Iterable[Place], spec: OffsetSpec) -> di
 
 
 def roll(bootstrap: str, admin: AdminClient, places: Iterable[Place], wall_ms: int) -> set[Place]:
-    """Begins a file in partitions of the outside topics, so that the one before can go; in which it did.
+    """Begins a file in partitions of the outside topics, so that the previous one can be deleted; returns the
+    partitions in which it did.
 
-    A file's age is counted in its records' own times. One that is dated so far ahead that no broker would take the
-    marker waits. Raises KafkaException.
+    A file's age is counted in its records' own times. A partition whose records are dated so far ahead that no broker
+    would accept the marker has to wait. Raises KafkaException.
     """
     asked = admin.list_offsets({TopicPartition(*place): _NEWEST for place in places}, request_timeout=_PATIENCE_S)
     newest = {(place.topic, place.partition): answer.result().timestamp for place, answer in asked.items()}

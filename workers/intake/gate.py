@@ -1,8 +1,9 @@
-"""The limits of namespaces at intake: what is over them is refused, told as an alarm, and counted (docs/tenants.md).
+"""Enforces the limits of namespaces at intake: refuses records above them, raises an alarm, and counts them
+(docs/operate/tenants.md).
 
-Episodes alone are counted, tasks and feedback among them, after they were found sound: an order, a use or a tick is
-never refused for a limit. Each process counts what it lets in itself, so a namespace whose records several processes
-read has its limits in each; how many memories it has in all the store counts (`workers.intake.stocktaking`).
+Only valid episodes count, tasks and feedback among them: an order, a use or a tick is never refused for a limit. Each
+process counts the records that it lets in itself, so a namespace read by several processes has its limits in each; the
+limit of memories holds across the whole store (`workers.intake.stocktaking`).
 """
 
 from __future__ import annotations
@@ -20,21 +21,22 @@ from workers.intake.stocktaking import Stocktaking
 
 _LOG = logging.getLogger("memquorum.intake")
 _ABOUT = "over quota"
-# No batch is worked on for so long.
+# No batch takes this long.
 _STOOD_MS = 5_000
-# Of which namespaces it is told at most, and how many are named.
+# The namespaces remembered as over their limit, and those named in the alarm.
 _TOLD_MOST = 1_000
 _NAMED_MOST = 10
 
 
 class Gate:
-    """What one process lets in of each namespace. Times are milliseconds of a clock that only runs forward."""
+    """Enforces the limits of each namespace in one process. Times are milliseconds of a clock that only runs
+    forward."""
 
     def __init__(self, plan: Plan, shown: Stage, now_ms: int, stocktaking: Stocktaking | None = None) -> None:
-        """`stocktaking`: counts memories in all; without, there is no limit of them. Raises ValueError where the plan
-        has one all the same."""
+        """`stocktaking`: counts all stored memories; None: there is no limit of them. Raises ValueError if the plan has
+        such a limit nevertheless."""
         if plan.counts_memories and stocktaking is None:
-            raise ValueError("a limit of memories in all needs a store that counts them")
+            raise ValueError("a limit of stored memories needs a store that counts them")
         self._plan, self._shown, self._stocktaking = plan, shown, stocktaking
         self._quota = Quota(plan, now_ms)
         self._begun = False
@@ -45,21 +47,22 @@ class Gate:
         self._gauge.set(0)
 
     def begin(self, away_ms: int, now_ms: int) -> None:
-        """Nobody has let anything in for `away_ms`. Only the first call counts, before which nothing was let in."""
+        """Starts the quotas after `away_ms` in which no process let anything in. Only the first call, before the first
+        record, has an effect."""
         if not self._begun:
             self._begun = True
             self._quota = Quota(self._plan, now_ms - away_ms)
             self._quota.stood(away_ms, now_ms)
 
     def passed(self, answer: Intent | Refusal, size: int, now_ms: int) -> Intent | Refusal:
-        """The answer, or why its episode stays outside all the same. `size`: bytes of the record."""
+        """The answer, or a refusal if its namespace is over a limit. `size`: bytes of the record."""
         if not isinstance(answer, EpisodeIntent | FeedbackAccepted):
             return answer
-        # What is said of a task is no memory, and is known by its own id and not by the task's.
+        # Feedback is no memory, and is known by its own id and not by the task's.
         own = ids.memory_id(answer.namespace, answer.event_id)
         counts = isinstance(answer, EpisodeIntent) and answer.counts
-        # First: what finds no room is to cost nothing of the minute. What was let in before needs none, nor does what
-        # becomes no memory.
+        # Checked first: a record without room must not use up the minute's quota. A repeated episode needs no room, nor
+        # does a record that becomes no memory.
         known = not counts or self._quota.repeats(own)
         full = self._stocktaking.full(answer.namespace) if self._stocktaking and not known else None
         if full is not None:
@@ -81,25 +84,26 @@ class Gate:
         return Refusal(Reason.OVER_QUOTA, "namespace", _detail(over))
 
     def settled(self, passed: Intent | Refusal, answer: Intent | Refusal) -> None:
-        """What passed is not written after all, if the answer is a refusal now: its key was destroyed, or its id is
-        another's."""
+        """Returns the room of an episode that passed if its final answer is a refusal: its key was destroyed, or its id
+        is taken."""
         if isinstance(answer, Refusal):
             self.left(passed)
 
     def left(self, passed: Intent | Refusal) -> None:
-        """What passed is not written by this process."""
+        """Returns the room of an episode that passed but is not written by this process."""
         if self._stocktaking and isinstance(passed, EpisodeIntent) and passed.counts:
             self._stocktaking.stock.give_back(passed.namespace)
 
     def placed(self, namespace: str, shard: int, offset: int) -> None:
-        """An episode that passed stands in the accepted stream."""
+        """Notes the place of an episode that passed in the accepted stream."""
         if self._stocktaking:
             self._stocktaking.stock.placed(namespace, shard, offset)
 
     def turn(self, now_ms: int) -> None:
-        """Ends what is over, before each batch: who has been refused nothing for a minute is told of no longer.
+        """Called before each batch: ends the alarms of namespaces without a refusal for a minute.
 
-        Where the last call is long ago, the batch in between waited: for the vault, or because the process was frozen.
+        A long time since the last call means that the last batch waited, for the vault, or because the process was
+        frozen; it does not count.
         """
         if now_ms - self._turned >= _STOOD_MS:
             self._quota.stood(now_ms - self._turned, now_ms)

@@ -1,7 +1,7 @@
-"""How far each partition can be committed: before the first record that was read and is not done with.
+"""Computes the offset to commit for each partition: the first record that was read and is not processed.
 
-Records of a partition are let in in another order than they stand there (`workers.intake.holding`). What is done with
-behind the first that waits comes again after a crash, under the same ids.
+Records of a partition are let in in another order than they were read (`workers.intake.waiting_episodes`). Records
+processed after the first waiting one are read again after a crash, with the same ids.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ class _Partition:
 
 
 class Offsets:
-    """The partitions of one process."""
+    """The offsets of one process's partitions."""
 
     def __init__(self) -> None:
         self._partitions: dict[Place, _Partition] = {}
 
     def read(self, messages: Iterable[Message]) -> None:
-        """These were read, in the order of their partitions."""
+        """Notes messages that were read, in the order of their partitions."""
         for message in messages:
             self._partitions.setdefault(loop.place(message), _Partition()).read.append(loop.offset(message))
 
     def done(self, messages: Iterable[Message]) -> dict[Place, int]:
-        """These are done with; up to where partitions can be committed that moved on by that."""
+        """Notes messages as processed; returns the new offsets to commit of partitions that advanced."""
         ends: dict[Place, int] = {}
         for message in messages:
             place, offset = loop.place(message), loop.offset(message)
@@ -48,6 +48,6 @@ class Offsets:
         return ends
 
     def lose(self, places: Iterable[Place]) -> None:
-        """The group took partitions away."""
+        """Forgets revoked partitions."""
         for place in places:
             self._partitions.pop(place, None)

@@ -1,6 +1,6 @@
-"""The end of the keys of dead letters and of queries: destroyed once their time is over.
+"""Destroys the keys of dead letters and of queries once their time is over.
 
-What they seal may lie in its topic longer: Kafka deletes whole segments. Nobody opens it.
+The sealed records may stay in their topic longer, as Kafka deletes whole segments. They cannot be opened any more.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from workers.intake.arrivals import DEAD_LETTERS
 _LOG = logging.getLogger("memquorum.intake")
 
 EVERY_S = 3600.0
-"""How often old keys are looked for: what they seal can be opened for that much longer."""
+"""The interval between searches for old keys, by which sealed records stay readable longer."""
 _AGAIN_S = 60.0
 
 
 class OldKeys:
-    """Destroys the keys of letters and queries that are too old. A vault that is away is asked again later."""
+    """Destroys the keys of letters and queries that are too old. Retries later if the vault is unavailable."""
 
     def __init__(self, vault: Vault, letters_ms: int, queries_ms: int) -> None:
-        """`letters_ms`: the retention of the dead letters' topic. `queries_ms`: for how long a query can be opened at
-        least; its key is as old as the first query of its day. 0: for no longer."""
+        """`letters_ms`: the retention of the dead letters' topic. `queries_ms`: the least time that a query can be
+        opened; its key is as old as the first query of its day. 0: such keys are destroyed at once."""
         queries_ms += asked.DAY_MS if queries_ms else 0
         self._vault, self._kept_ms = vault, {DEAD_LETTERS: letters_ms, asked.KEYS: queries_ms}
         self._next_s: float | None = None
 
     def turn(self, now_s: float) -> int:
-        """Destroys keys whose time is over, and says how many. `now_s`: a clock that only runs forward."""
+        """Destroys keys whose time is over; returns their number. `now_s`: a clock that only runs forward."""
         if self._next_s is not None and now_s < self._next_s:
             return 0
         try:

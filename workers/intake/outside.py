@@ -1,4 +1,4 @@
-"""What lies in the outside topics as agents sent it, although intake has let it in; and its deletion.
+"""Finds and deletes records of the outside topics that intake has already let in.
 
 Intake deletes from topics that this installation provisioned (`workers.intake.clearing`); from others an operator may.
 """
@@ -21,9 +21,9 @@ _PATIENCE_S = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """What one topic holds that lies before the place that intake has read to. `reach`: by partition, its first offset
-    and that place; only where there is anything. `oldest`: the time of the oldest such record, in milliseconds."""
+class TopicState:
+    """The records of one topic before the offset that intake has read to. `reach`: by partition, its first offset and
+    that offset; only partitions with such records. `oldest`: the time of the oldest such record, in milliseconds."""
 
     topic: str
     reach: dict[int, tuple[int, int]]
@@ -31,12 +31,12 @@ class Taken:
 
     @property
     def records(self) -> int:
-        """How many offsets that is."""
+        """The number of offsets between them."""
         return sum(to - low for low, to in self.reach.values())
 
 
-def taken(bootstrap: str, shards: int) -> list[Taken]:
-    """Each outside topic, as it is now. Raises KafkaException."""
+def topic_states(bootstrap: str, shards: int) -> list[TopicState]:
+    """Returns the state of each outside topic now. Raises KafkaException."""
     reader = loop.consumer(bootstrap, GROUP, **{"enable.auto.commit": False})
     try:
         return [_taken(reader, topic, shards) for topic in topics.OUTSIDE]
@@ -44,8 +44,8 @@ def taken(bootstrap: str, shards: int) -> list[Taken]:
         reader.close()
 
 
-def delete(bootstrap: str, found: Sequence[Taken]) -> None:
-    """Deletes that, and begins other files, so that these can go. Raises KafkaException."""
+def delete(bootstrap: str, found: Sequence[TopicState]) -> None:
+    """Deletes these records, and begins new files, so that the old ones can be deleted. Raises KafkaException."""
     before = {(each.topic, k): to for each in found for k, (_, to) in each.reach.items()}
     if before:
         admin = AdminClient({**kafka.librdkafka(bootstrap), "log_level": 3})
@@ -53,7 +53,7 @@ def delete(bootstrap: str, found: Sequence[Taken]) -> None:
         clearing.roll(bootstrap, admin, before, time.time_ns() // 1_000_000)
 
 
-def _taken(reader: Consumer, topic: str, shards: int) -> Taken:
+def _taken(reader: Consumer, topic: str, shards: int) -> TopicState:
     known = reader.list_topics(topic, timeout=_PATIENCE_S).topics[topic].partitions
     places = [TopicPartition(topic, k) for k in range(shards) if k in known]
     reach: dict[int, tuple[int, int]] = {}
@@ -62,11 +62,11 @@ def _taken(reader: Consumer, topic: str, shards: int) -> Taken:
         if low < min(place.offset, end):
             reach[place.partition] = (low, min(place.offset, end))
     times = [_time(reader, TopicPartition(topic, k, low)) for k, (low, _) in reach.items()]
-    return Taken(topic, reach, min((at for at in times if at is not None), default=None))
+    return TopicState(topic, reach, min((at for at in times if at is not None), default=None))
 
 
 def _time(reader: Consumer, place: TopicPartition) -> int | None:
-    """The time of one record; None where it does not come."""
+    """The time of one record; None if it cannot be read in time."""
     reader.assign([place])
     try:
         message = reader.poll(_PATIENCE_S)

@@ -1,8 +1,8 @@
-"""Asks a schema registry what a record was written with: an installation's own, by its setting, and nobody else.
+"""Looks up writers' schemas in a schema registry, only in the one that the installation's setting names.
 
-The HTTP interface is Confluent's, which others serve too: `GET /schemas/ids/ID` and `GET /schemas/guids/GUID`.
-What an id means never changes, so each is asked for once. A registry that does not answer holds nobody up: after a
-failure it rests for a while, and meanwhile what is known is read, and what is not goes to the dead letters.
+The HTTP interface is Confluent's, which others serve too: `GET /schemas/ids/ID` and `GET /schemas/guids/GUID`. The
+schema of an id never changes, so each is requested once. A registry that does not answer delays no record: after a
+failure it is not asked for a while, and meanwhile records with known schemas are read, and others become dead letters.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ _LOG = logging.getLogger("memquorum.intake")
 _KEPT_MOST = 1_000
 _ANSWER_BYTES_MAX = 1024 * 1024
 _TIMEOUT_S = 2.0
-# After a failure nobody asks it again for so long: doubling from the first to the last.
+# The pause after a failure: doubles from the first to the last.
 _PAUSE_S = (1.0, 60.0)
-# A schema that is not there may be registered yet.
+# A missing schema may be registered later.
 _MISSING_S = 60.0
-# Whoever publishes chooses the ids that are asked for: so many questions in so long.
+# Publishers choose the ids: limits the requests for unknown ones to so many in so many seconds.
 _ASKED_MOST, _ASKED_S = 50, 10.0
 _ACCEPT = "application/vnd.schemaregistry.v1+json, application/json"
 _LATER = "Nothing is lost: the operator can replay this letter"
 
 
 class Registry:
-    """What one process knows of the registry's schemas."""
+    """The registry's schemas known to one process."""
 
     def __init__(
         self, url: str, login: tuple[str, str] | None = None, *, alarm: Callable[[str | None], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
-        """`url`: what `/schemas/…` is put behind; `login`: user and password. `alarm`: is told why it cannot be asked,
-        and None once it can."""
+        """`url`: the prefix of `/schemas/…`; `login`: user and password. `alarm`: called with the reason why the
+        registry cannot be asked, and with None once it can."""
         self._url, self._alarm, self._clock = url.rstrip("/"), alarm, clock
         self._known: dict[int | uuid.UUID, Written] = {}
         self._missing: dict[int | uuid.UUID, tuple[float, Written]] = {}
@@ -53,20 +53,20 @@ class Registry:
         self._client = httpx.Client(timeout=_TIMEOUT_S, auth=login, headers={"Accept": _ACCEPT})
 
     def written(self, data: bytes | None) -> Written:
-        """What the registry says of a record's framing, if that names a schema. Never raises."""
+        """Returns the schema of a record's framing, if that names one. Never raises."""
         named = framing.schema_id(data)
         if named is None:
             return Written()
         found = self._known.pop(named, None)
         if found is not None:
-            # The one that was used last stands last.
+            # Keeps the order of last use.
             self._known[named] = found
             return found
         until, missing = self._missing.get(named, (0.0, Written()))
         return missing if self._clock() < until else self._ask(named)
 
     def close(self) -> None:
-        """Lets the connections go."""
+        """Closes the connections."""
         self._client.close()
 
     def _ask(self, named: int | uuid.UUID) -> Written:
@@ -112,7 +112,7 @@ class Registry:
         return _away(why)
 
     def _get(self, url: str) -> tuple[int, Any]:
-        """The status and the answer; 0 and what went wrong where none came."""
+        """Returns the status and the answer; 0 and the error if there is no answer."""
         began = self._clock()
         try:
             with self._client.stream("GET", url) as response:
@@ -121,11 +121,11 @@ class Registry:
                     data += chunk
                     if len(data) > _ANSWER_BYTES_MAX:
                         return 0, f"an answer of more than {_ANSWER_BYTES_MAX:,} bytes"
-                    # The client's time-out is for silence; one that drips is no better.
+                    # The client's time-out is for silence; this ends an answer that trickles.
                     if self._clock() - began > 2 * _TIMEOUT_S:
                         return 0, "an answer that does not end"
         except (httpx.HTTPError, httpx.InvalidURL, RuntimeError) as error:
-            # What it says may hold the address, and that a login.
+            # The message may hold the address, and that a login.
             return 0, type(error).__name__
         try:
             return response.status_code, json.loads(data)

@@ -1,8 +1,9 @@
-"""How many memories namespaces have in all, as intake learns it: counted by the store, and by what is on its way.
+"""Counts all memories of limited namespaces for intake: those in the store, and those not applied yet.
 
-The store is asked in a thread of its own, so one that is away, or stands still, stops nobody. Meanwhile who was counted
-is held to its limit by the last count and all that was let in since, and who was not may bring in a part of its limit.
-The first episode of a namespace waits for its count, a batch in all no longer than the patience.
+A thread of its own asks the store, so that an unavailable or slow store stops no record. Meanwhile a counted namespace
+is held to its limit by the last count and everything let in since, and one that was not counted may bring in a part of
+its limit. The first episode of a namespace waits for its count, all episodes of a batch together no longer than the
+patience.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from memquorum.core.identity.stamps import Writer
 from memquorum.core.quota import Plan
 from memquorum.core.reasons import Reason
 from memquorum.core.records import EpisodeAccepted
-from memquorum.core.stock import MEMORIES_IN_ALL, Full, Stock, told
+from memquorum.core.stock import MEMORIES_IN_ALL, Full, Stock, full_namespaces
 from memquorum.ports import Counted, Living
 from memquorum.telemetry.bundle import Stage
 from workers.kafka.partition import Partition
@@ -27,18 +28,18 @@ from workers.kafka.strangers import Strangers
 
 _LOG = logging.getLogger("memquorum.intake")
 _UNCOUNTED = "count of memories"
-# How often the store is asked, and how long a namespace's first episode waits for its answer.
+# The interval between counts, and how long a namespace's first episode waits for one.
 _EACH_S = 2.0
 _PATIENCE_S = 3.0
 _CLOSE_S = 2.0
 _NAMED_MOST = 10
 
 Place: TypeAlias = tuple[str, int, int]
-"""Of an episode in the accepted stream: its namespace, shard and offset."""
+"""The place of an episode in the accepted stream: namespace, shard and offset."""
 
 
 class Stocktaking:
-    """What one process of intake knows of memories in all. All but the thread is called by the loop alone."""
+    """Keeps the counts of memories for one process of intake. Only the loop calls its methods, except the thread's."""
 
     def __init__(
         self,
@@ -48,18 +49,18 @@ class Stocktaking:
         backlog: Callable[[Mapping[int, int]], Iterator[Place]],
         patience_s: float = _PATIENCE_S,
     ) -> None:
-        """Begins to count. `backlog`: the episodes that stand in the accepted stream from the shards' offsets on; asked
-        once, for what was let in before this process began."""
+        """Starts counting. `backlog`: yields the episodes in the accepted stream from the shards' offsets on; called
+        once, for episodes let in before this process began."""
         self.stock = Stock(plan)
         self._living, self._shown, self._backlog, self._patience_s = living, shown, backlog, patience_s
         self._changed = threading.Condition()
-        # Of these the thread and the loop both know, under the lock.
+        # Shared by the thread and the loop, under the lock.
         self._names = set(self.stock.names)
         self._counted: Counted | None = None
         self._found: list[Place] = []
         self._fault: str | None = None
         self._asked = self._closed = False
-        # How long this batch may still wait for counts.
+        # The time that this batch may still wait for counts.
         self._left_s = patience_s
         self._told: set[str] = set()
         self._gauge = shown.meters.full.labels(shown.name)
@@ -68,14 +69,14 @@ class Stocktaking:
         self._thread.start()
 
     def close(self) -> None:
-        """Ends the thread, as soon as the store answers."""
+        """Ends the thread once the store has answered."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
         self._thread.join(_CLOSE_S)
 
     def full(self, namespace: str) -> Full | None:
-        """How the namespace stands, where it has no room for one more memory."""
+        """Returns the namespace's count and limit if it has no room for another memory."""
         if not self.stock.limited(namespace):
             return None
         self._take_up()
@@ -88,7 +89,7 @@ class Stocktaking:
         return full
 
     def turn(self) -> None:
-        """Takes stock, each time that it is called: what the store counted meanwhile is taken up, and told."""
+        """Takes up the latest count of the store, and reports it."""
         self._left_s = self._patience_s
         if self._take_up() or self._told:
             self._tell()
@@ -119,7 +120,7 @@ class Stocktaking:
             counted, found = self._counted, self._found
             self._counted, self._found = None, []
             if counted is not None:
-                # What was dropped is asked for no longer.
+                # Stops asking for namespaces that were dropped.
                 self._names = set(self.stock.names)
         for place in found:
             self.stock.found(*place)
@@ -130,7 +131,7 @@ class Stocktaking:
     def _tell(self) -> None:
         full = self.stock.at_limit()
         for namespace in sorted(full.keys() - self._told):
-            _LOG.warning("namespace %s stands at its limit of %d memories in all", namespace, full[namespace].most)
+            _LOG.warning("namespace %s has reached its limit of %d memories", namespace, full[namespace].most)
         for namespace in sorted(self._told - full.keys()):
             _LOG.info("namespace %s has room for memories again", namespace)
         self._told = set(full)
@@ -140,8 +141,8 @@ class Stocktaking:
             return
         self._shown.health.alarm(
             MEMORIES_IN_ALL,
-            f"{told(full, _NAMED_MOST)}: the limit of memories (ingest_…) is reached; what is published lies in "
-            f"the dead letters (`dlq list --reason {Reason.OVER_QUOTA}`) until some are forgotten or erased",
+            f"{full_namespaces(full, _NAMED_MOST)}: the limit of memories (ingest_…) is reached; what is published "
+            f"lies in the dead letters (`dlq list --reason {Reason.OVER_QUOTA}`) until some are forgotten or erased",
         )
 
     # The thread
@@ -171,14 +172,14 @@ class Stocktaking:
 
 
 class Backlog:
-    """What stands in the accepted stream and is not applied: let in by whoever was here before."""
+    """Reads the episodes in the accepted stream that are not applied yet: let in by earlier processes."""
 
     def __init__(self, bootstrap: str, shards: int, codec: Codec, stamps: Writer | None) -> None:
         self._bootstrap, self._shards, self._codec = bootstrap, shards, codec
         self._stamps = stamps
 
     def __call__(self, applied: Mapping[int, int]) -> Iterator[Place]:
-        """The episodes from the shards' offsets on, to where each partition ends now.
+        """Yields the episodes from the shards' offsets on, up to the present end of each partition.
 
         Raises KafkaException or TopicUnreadable.
         """

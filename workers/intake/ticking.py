@@ -1,7 +1,7 @@
-"""The wall clock's ticks, from a timer of their own: what the loop works on, or waits for, delays none of them.
+"""Writes the wall clock's ticks from a timer of its own, so that the loop's work and waits delay none of them.
 
-A tick goes to every shard, shard 0 first. Only one process of the group ticks, which the loop says; and only as long as
-the loop turns: one that has stood still for longer than the group waits may have lost its place without knowing.
+A tick goes to every shard, shard 0 first. Only one process of the group ticks, as told by its loop, and only while the
+loop turns: one that has been blocked for longer than the group's session may have lost its place without knowing.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Ticking:
         shown: Stage,
         wall_ms: Callable[[], int],
     ) -> None:
-        """Begins; it ticks once it is told to lead."""
+        """Starts the thread; it ticks once `lead` is called."""
         self._codec, self._shards, self._tick_s = codec, shards, tick_s
         self._stamps, self._shown, self._wall_ms = stamps, shown, wall_ms
         self._producer = loop.producer(bootstrap)
@@ -67,7 +67,8 @@ class Ticking:
             self._leads = False
 
     def turn(self) -> None:
-        """The loop turns. Raises what ended the thread: KafkaException where a tick was refused, or BrokersLost."""
+        """Notes that the loop turned. Raises the thread's error: KafkaException if a tick was refused, or
+        BrokersLost."""
         self._turned = time.monotonic()
         if self._failed is not None:
             raise self._failed

@@ -1,28 +1,27 @@
 """Intake: reads the outside topics, judges every record by `core.intake`, and writes the accepted stream (DESIGN 4).
 
 Order of each batch: judge, fetch keys from the vault in one call, seal, produce, flush, and only then commit offsets.
-Between judging and the rest episodes wait for their namespace's turn (`workers.intake.holding`). A
-crash in between brings records a second time, never not at all; their ids are the same then, and the commit worker
-keeps the first outcome per event id. While the vault cannot be reached the batch waits, and nothing is refused for it.
+Between judging and sealing, episodes wait for their namespace's turn (`workers.intake.waiting_episodes`). After a crash
+in between, records are read a second time; none is lost. Their ids are the same then, and the commit worker keeps the
+first outcome per event id. While the vault cannot be reached the batch waits, and no record is refused for that.
 
-Ticks. Mode `wall`: whoever of the group reads partition 0 of the episodes writes a tick to every shard each `tick_ms`,
-by a timer of its own (`workers.intake.ticking`).
-Mode `driven`: each ClockRequested becomes a tick on every shard, after everything that stood in the outside topics when
-the request was read; so an episode acknowledged before the request was published lies before the tick. That holds for
-one intake process; with several, each knows only the partitions that it was given.
+Ticks. Mode `wall`: the process that reads partition 0 of the episodes writes a tick to every shard each `tick_ms`, by a
+timer of its own (`workers.intake.ticking`). Mode `driven`: each ClockRequested becomes a tick on every shard, after all
+records that were in the outside topics when the request was read; so an episode acknowledged before the request was
+published precedes the tick. This holds for one intake process; of several, each knows only its own partitions.
 
-A hold stands against an erasure. So an erasure is let in after every order to protect that stood in its topic when the
-erasure was read: who published the hold first, and had Kafka's word for it, is not overtaken on the way. And after
-every query: a key that is made later would be there after the erasure.
+A hold prevails over an erasure. So an erasure is let in after every order to protect that was in its topic when the
+erasure was read: a hold that Kafka acknowledged before the erasure was published is not overtaken. It is also let in
+after every query: a key made later would survive the erasure.
 
-Feedback is let in after every task that stood in its topic when the feedback was read: who was told that Kafka has the
-task may say what helped in it.
+Feedback is let in after every task that was in its topic when the feedback was read: a publisher may give feedback once
+Kafka has acknowledged the task.
 
-The end of a session is let in after every episode that stood in its topic when the end was read, and says how far the
-accepted stream went then: that much at least belongs to the session.
+The end of a session is let in after every episode that was in its topic when the end was read, and names the end of the
+accepted stream then: at least the episodes before it belong to the session.
 
-"Stood in its topic" is what could be read then. What an agent says in a transaction is not said before its end, nor is
-what stands behind it in the partition; nothing waits for that (`workers.intake.reading`).
+"In its topic" means what could be read then. Records of a transaction cannot be read before its end, nor can those
+after them in the partition; nothing waits for these (`workers.intake.outside_topics`).
 """
 
 from __future__ import annotations
@@ -45,20 +44,19 @@ from memquorum.core.avro import Codec
 from memquorum.core.contained import Failures
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Writer
-from memquorum.core.intake import EndIntent, EpisodeIntent, Intent, LetIn, Origin, Refusal, TickIntent
+from memquorum.core.intake import AccessIntent, EndIntent, EpisodeIntent, Intent, LetIn, Origin, Refusal, TickIntent
 from memquorum.core.privacy.sensitivity import SHIPPED, Weights
 from memquorum.core.quota import Plan
 from memquorum.core.records import ClockTicked, EpisodeAccepted, QueryAsked, SessionClosed
 from memquorum.ports import Living, Vault, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.tracing import Hop
-from workers.intake import claims
 from workers.intake.arrivals import (
     at,
     dead_letter,
     ending,
     event_told,
-    kept,
+    kept_headers,
     origin_of,
     proofs,
     sealed,
@@ -66,18 +64,19 @@ from workers.intake.arrivals import (
     value_of,
 )
 from workers.intake.clearing import Clearing, is_marker
+from workers.intake.event_owners import attested, keyed
 from workers.intake.gate import Gate
-from workers.intake.holding import Holding, Judged
 from workers.intake.offsets import Offsets
 from workers.intake.old_keys import OldKeys
-from workers.intake.reading import Reading
+from workers.intake.outside_topics import Reading
 from workers.intake.registry import Registry
-from workers.intake.scored import Scored
+from workers.intake.scored_offsets import Scored
 from workers.intake.stocktaking import Backlog, Stocktaking
 from workers.intake.ticking import Ticking
+from workers.intake.waiting_episodes import Holding, Judged
 from workers.intake.writing import Writing
 from workers.kafka import loop, spans
-from workers.kafka.group_membership import Place
+from workers.kafka.group_membership import GroupMembership
 from workers.kafka.ticks import last_tick
 
 T = TypeVar("T")
@@ -85,15 +84,15 @@ T = TypeVar("T")
 _LOG = logging.getLogger("memquorum.intake")
 _BATCH = 500
 _IDLE_S = 0.2
-# A partition that is behind and gives nothing for so long is not waited for.
+# A partition that has unread records and gives none for this long is skipped.
 _QUIET_S = 2.0
 
-# What is laid aside until what stands in other topics was let in.
+# The topics whose records are set aside until earlier records of other topics were let in.
 _AFTER = {
     topics.ENDS: (topics.EPISODES,), topics.FEEDBACK: (topics.TASKS,),
     topics.ERASURES: (topics.PROTECTIONS, topics.QUERIES),
 }  # fmt: skip
-# Where what comes in goes that is not for the accepted stream.
+# The topics of accepted records that do not go to the accepted stream.
 _TOPICS: dict[type, str] = {QueryAsked: topics.ASKED, SessionClosed: topics.CLOSED}
 
 Clock = Literal["wall", "driven"]
@@ -121,17 +120,17 @@ def run(
     weights: Weights = SHIPPED,
     registry: Registry | None = None,
 ) -> None:
-    """Runs until `stop`. `tick_ms`: how often the wall clock ticks; unused where the clock is driven. `letters_ms`: how
-    long their topic keeps dead letters, and so the vault their keys. `queries_ms`: how long queries can be opened; 0:
-    none is logged. `outside_keep_ms`: how long what was let in still lies in outside topics that this installation
-    provisioned; 0: until their retention is over (see `clearing`). `limits`: what namespaces may bring in; without, as
-    much as they like. `living`: counts memories, where one of the limits is of these. `refused`: whose orders stay
-    outside. `weights`: by which a sensitivity is suggested. `registry`: is asked what records in a schema registry's
-    framing were written with; without, they stay outside.
+    """Runs until `stop`. `tick_ms`: the interval of the wall clock's ticks; unused if the clock is driven.
+    `letters_ms`: the retention of the dead letters' topic, and so of their keys in the vault. `queries_ms`: how long
+    queries can be opened; 0: none is logged. `outside_keep_ms`: how long records that were let in stay in outside
+    topics that this installation provisioned; 0: until their retention is over (see `clearing`). `limits`: the limits
+    of namespaces; None: no limits. `living`: counts memories, if one of the limits is of these. `refused`: the signers
+    whose orders are refused. `weights`: by which a sensitivity is suggested. `registry`: looks up the schemas of
+    records in a schema registry's framing; without one, such records are refused.
 
-    `ready` is called once the group has taken this process in. `stamps`: what is written bears them.
-    `instance` makes it a static member of the group: started again after a kill, it has its partitions at once and not
-    when the session of the dead one is over; another process with the same instance drives it out.
+    `ready` is called once the group has assigned partitions to this process. `stamps`: stamps every record written.
+    `instance` makes it a static member of the group: restarted after a kill, it has its partitions at once and not only
+    when the session of the dead process expires; another process with the same instance replaces it.
     """
     client = Intake(
         bootstrap, genesis, codec, vault, stop=stop, instance=instance, stamps=stamps, telemetry=telemetry,
@@ -151,13 +150,13 @@ def serve(
     ready: Callable[[], None] = lambda: None,
     old_keys: OldKeys,
 ) -> None:
-    """Runs a client, and beside it what clears the outside topics, until it is told to stop."""
+    """Runs an intake process, and beside it the clearing of the outside topics, until told to stop."""
     client.clear(outside_keep_ms / 1000)
     client.run(tick_ms / 1000 if clock == "wall" else None, ready, old_keys)
 
 
 class Intake:
-    """One process of the group. `run` is all of it; the other methods are its steps."""
+    """One process of the group. `run` does all of its work; the other methods are its steps."""
 
     def __init__(
         self,
@@ -177,11 +176,11 @@ class Intake:
         weights: Weights = SHIPPED,
         registry: Registry | None = None,
     ) -> None:
-        """`queries`: whether they are logged; what comes of them all the same is passed over."""
+        """`queries`: whether they are logged; if not, queries that arrive are skipped."""
         self._refused, self._queries, self._weights, self._registry = refused, queries, weights, registry
         self._bootstrap, self._codec, self.vault, self._stop = bootstrap, codec, vault, stop
         self._genesis, self._shards, self._stamps = genesis, genesis.shards, stamps
-        # The last tick, where the clock is driven.
+        # The time of the last tick, if the clock is driven.
         self._driven, self._as_of = False, 0
         self._leads = self._joined = False
         self._offsets = Offsets()
@@ -198,12 +197,12 @@ class Intake:
         self._stocktaking = Stocktaking(plan, living, self._shown, backlog) if plan.counts_memories and living else None
         self._gate = Gate(plan, self._shown, _forward_ms(), self._stocktaking)
         self._clearing: Clearing | None = None
-        self.place = Place(self.reading.member, self.health)
-        # How far the accepted stream went, where sessions of the batch end.
+        self.place = GroupMembership(self.reading.member, self.health)
+        # The next offsets of the accepted stream, where sessions of the batch end.
         self._reached: dict[tuple[str, int], int] = {}
 
     def run(self, tick_s: float | None, ready: Callable[[], None], old_keys: OldKeys) -> None:
-        """`tick_s`: seconds between ticks of the wall clock; None: the clock is driven."""
+        """Runs until told to stop. `tick_s`: seconds between ticks of the wall clock; None: the clock is driven."""
         if tick_s is not None:
             self._ticking = Ticking(
                 self._bootstrap, self._codec, self._shards, tick_s,
@@ -226,23 +225,24 @@ class Intake:
             self.close()
 
     def clear(self, keep_s: float) -> None:
-        """Begins to delete what was let in from the outside topics, `keep_s` after that (`workers.intake.clearing`)."""
+        """Starts deleting records from the outside topics, `keep_s` after they were let in
+        (`workers.intake.clearing`)."""
         self._clearing = Clearing(self._bootstrap, self._genesis.cluster, keep_s, self.health)
         threading.Thread(target=self._clearing.run, args=(self._stop.wait,), name="clearing", daemon=True).start()
 
     def join(self, driven: bool) -> None:
-        """Joins the group; partitions come with the first polls."""
+        """Joins the group; partitions are assigned with the first polls."""
         self._driven = driven
         read = topics.OUTSIDE if driven else topics.FROM_AGENTS
         self.reading.subscribe(read, self._assigned, self._revoked)
 
     @property
     def ready(self) -> bool:
-        """Whether the group has taken this process in, with the partitions that fell to it."""
+        """True once the group has assigned partitions to this process."""
         return self._joined
 
     def close(self) -> None:
-        """Leaves the group. What was not committed comes again to whoever reads next."""
+        """Leaves the group. The next owner of the partitions reads uncommitted records again."""
         if self._ticking is not None:
             self._ticking.close()
         self.reading.close()
@@ -262,40 +262,40 @@ class Intake:
         """Lets a batch in: ends of sessions after episodes, feedback after tasks, erasures after holds, ticks last."""
         self._let_in(self._noted(messages))
         while self._due() and not self._stop:
-            # What stands there now is to come before every tick that was read until now, whatever is on its way.
+            # Records in the topics now must precede every tick read so far, even those whose turn has not come.
             waiting = set(map(id, self._clocks))
             if waiting:
                 self._holding.free = True
                 self._drain(topics.FROM_AGENTS)
-                # Where all of it was read before, the drain let in nothing.
+                # If they were all read before, the drain wrote nothing.
                 self._release()
             for topic, before in _AFTER.items():
                 self._let_in_after(before, self._aside[topic])
             self._holding.free = False
-            # One by one: a tick is judged by the one before. The group may have taken them away meanwhile.
+            # One by one: a tick is judged by its predecessor. The partition may be revoked meanwhile.
             while self._clocks and id(self._clocks[0]) in waiting and not self._stop:
                 self._let_in([self._clocks.popleft()])
 
     def _due(self) -> bool:
-        """Whether anything that was laid aside can be let in."""
+        """True if records that were set aside can be let in."""
         if self._clocks:
             return True
         return any(self._aside[topic] and not self._full(before) for topic, before in _AFTER.items())
 
     def _full(self, names: Collection[str]) -> bool:
-        """Whether a partition of these topics is not read on, for too much of it waits."""
+        """True if a partition of these topics is paused, as too many of its records wait."""
         return any(topic in names for topic, _ in self._holding.full)
 
     def _let_in_after(self, names: Collection[str], waiting: deque[Message]) -> None:
         if count := len(waiting):
             self._drain(names)
-            # Told to stop, or with too much that waits, it has not read all of these. The group may have taken some
-            # away meanwhile.
+            # If told to stop, or with too many waiting records, it has not read all of these. The group may have
+            # revoked some meanwhile.
             count = 0 if self._stop or self._full(names) else min(count, len(waiting))
             self._let_in([waiting.popleft() for _ in range(count)])
 
     def _noted(self, messages: Sequence[Message]) -> list[Message]:
-        """Notes how far was read; lays aside what comes after others, and returns the rest."""
+        """Notes the positions; sets aside records that must follow others, and returns the rest."""
         rest: list[Message] = []
         self._shown.took(Counter(str(message.topic()) for message in messages).items())
         self.reading.note(messages)
@@ -305,10 +305,10 @@ class Intake:
         return rest
 
     def _drain(self, names: Collection[str]) -> None:
-        """Lets in what can be read of these topics now, so that it comes before what was laid aside.
+        """Lets in the readable records of these topics, so that they precede those set aside.
 
-        Reads nothing else meanwhile, so that it ends however much is published elsewhere, and passes over a partition
-        that gives nothing for `_QUIET_S`.
+        Reads no other topics meanwhile, so that it ends however much is published there, and skips a partition that
+        gives nothing for `_QUIET_S`.
         """
         read = self.reading.next
         targets = self.reading.ends([p for p in read if p[0] in names], self._stop, self._turn)
@@ -327,10 +327,10 @@ class Intake:
         self.reading.only(None)
 
     def _let_in(self, messages: Sequence[Message]) -> None:
-        """Judges; writes what waits for nobody's turn, and then what has its turn now."""
+        """Judges messages; writes those that need no turn, and then the records whose turn it is."""
         now_ms = self._as_of if self._driven else _wall_ms()
         said = [m for m in messages if not is_marker(m) and (self._queries or m.topic() != topics.QUERIES)]
-        origins = self._from_vault(lambda: claims.attested(self.vault, [origin_of(m) for m in said]))
+        origins = self._from_vault(lambda: attested(self.vault, [origin_of(m) for m in said]))
         if origins is None:
             return
         judged = [
@@ -343,10 +343,10 @@ class Intake:
         self._release()
 
     def _release(self) -> None:
-        """Writes what has its turn now."""
+        """Writes the records whose turn it is."""
         batch: list[Judged] = []
         for one in self._holding.released():
-            # Where a session ends is how far the accepted stream goes, with all before it.
+            # The end of a session names the end of the accepted stream after all earlier records.
             if batch and (isinstance(one.answer, EndIntent) or len(batch) == _BATCH):
                 self._write(batch)
                 batch = []
@@ -358,16 +358,16 @@ class Intake:
         self._shown.health.slow("salience", why)
 
     def _write(self, judged: Sequence[Judged], passed: Sequence[Message] = ()) -> None:
-        """Seals, produces, flushes and commits; leaves everything uncommitted if it is told to stop. `passed`: what is
-        done with and says nothing."""
+        """Seals, produces, flushes and commits; leaves everything uncommitted if it is told to stop. `passed`: messages
+        without content, to be committed."""
         messages = [*(one.message for one in judged), *passed]
         if not messages:
             return
         began, since_ns = time.monotonic(), time.time_ns()
-        # What stands before the end of a session was let in, and flushed, with the batches before.
+        # The records before the end of a session were let in, and flushed, with the batches before.
         places = ending((one.answer for one in judged), self._shards)
         self._reached = self.reading.ends(places, self._stop, self._turn) if places else {}
-        found = self._from_vault(lambda: claims.keyed(self.vault, [(m.message, m.origin, m.answer) for m in judged]))
+        found = self._from_vault(lambda: keyed(self.vault, [(m.message, m.origin, m.answer) for m in judged]))
         if found is None or len(self._reached) < len(places):
             return
         for one, (message, origin, answer) in zip(judged, found[0], strict=True):
@@ -395,7 +395,7 @@ class Intake:
         )
 
     def _from_vault(self, ask: Callable[[], T]) -> T | None:
-        """What the vault answers, however long it takes; None if told to stop."""
+        """Calls `ask` until the vault answers; returns None if told to stop."""
         pause = 0.1
         while not self._stop:
             try:
@@ -418,13 +418,14 @@ class Intake:
         message, origin, answer = one.message, one.origin, one.answer
         if isinstance(answer, TickIntent):
             self._tick(answer, loop.traceparent(message))
-            return
-        if isinstance(answer, EpisodeIntent | QueryIntent):
-            record = sealed(answer, origin, keys)
-            if record is not None:
+        elif isinstance(answer, EpisodeIntent | QueryIntent):
+            if (record := sealed(answer, origin, keys)) is not None:
                 self._accept(record, one, hop)
         elif isinstance(answer, Refusal):
             self._refuse(message, origin, answer, keys, hop)
+        elif isinstance(answer, AccessIntent):
+            self._refuse(message, origin, answer.refusal, keys, hop)
+            self._accept(answer.accepted, one, hop)
         elif isinstance(answer, EndIntent):
             self._accept(session_closed(answer, self._shards, self._reached), one, hop)
         else:
@@ -446,18 +447,17 @@ class Intake:
         letter = letters.dead_letter_id(origin)
         event = event_told(self._codec, self._genesis, self._registry, message, origin)
         record = dead_letter(message, origin, refusal, keys.get(letter), _wall_ms(), event=event)
-        place = "/".join(map(str, at(origin)))
         shard = origin.partition % self._shards
-        parent, more = hop.send(topics.REFUSED, shard, letter), [*kept(origin), ("reason", refusal.reason)]
-        key = place.encode()
+        parent, more = hop.send(topics.REFUSED, shard, letter), [*kept_headers(origin), ("reason", refusal.reason)]
+        key = "/".join(map(str, at(origin))).encode()
         self._writing.produce(topics.REFUSED, shard, key, record, event_id=letter, parent=parent, more=more)
 
     # Ticks
 
     def _tick(self, tick: TickIntent, parent: str | None) -> None:
         self._as_of = tick.as_of
+        record = ClockTicked(tick.event_id, tick.as_of)
         for shard in range(self._shards):
-            record = ClockTicked(tick.event_id, tick.as_of)
             self._writing.produce(topics.ACCEPTED, shard, None, record, event_id=tick.event_id, parent=parent)
 
     # Kafka
@@ -468,13 +468,13 @@ class Intake:
             if self._clearing is not None:
                 self._clearing.given(place, at_offset, time.monotonic())
         self._leads = (topics.EPISODES, 0) in self.reading.next
-        # Whoever had the clock before may have ticked since this process last looked.
+        # The process that had the clock before may have ticked since this process last looked.
         self._as_of = max(
             self._as_of, last_tick(self._bootstrap, self._codec, self._stamps.reader() if self._stamps else None)
         )
         if self._leads and self._ticking is not None:
             self._ticking.lead(self._as_of)
-        # The last tick is also the last that anybody of the group has done, unless somebody else drives the clock.
+        # The last tick is also the last work of any process of the group, unless the clock is driven.
         away_ms = 0 if self._driven or not self._as_of else max(0, _wall_ms() - self._as_of)
         self._gate.begin(away_ms, _forward_ms())
         self._joined = True
@@ -516,8 +516,8 @@ class Intake:
         try:
             self.reading.commit(offsets)
         except KafkaException as error:
-            # The partitions may have gone to another process, which then lets the same records in under the same ids.
-            _LOG.warning("offsets were not committed, the records may come again: %s", error)
+            # The partitions may belong to another process now, which then lets the same records in under the same ids.
+            _LOG.warning("offsets were not committed, records may be read again: %s", error)
             return
         if self._clearing is not None:
             for place in {loop.place(m) for m in messages if not is_marker(m)} & ends.keys():
@@ -529,5 +529,5 @@ def _wall_ms() -> int:
 
 
 def _forward_ms() -> int:
-    """The time by a clock that only runs forward, whatever the machine's is set to."""
+    """The milliseconds of a clock that only runs forward, independent of the machine's time."""
     return time.monotonic_ns() // 1_000_000

@@ -1,4 +1,4 @@
-"""What intake writes to internal topics: with the line's headers and stamp, counted, and flushed batch by batch."""
+"""Writes to internal topics with the installation's headers and stamp, counts, and flushes batch by batch."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ Told = Callable[[KafkaError | None, Message], None]
 
 
 class Writing:
-    """A producer, and what it was given since the last flush."""
+    """A producer, and the records produced since the last flush."""
 
     def __init__(self, bootstrap: str, codec: Codec, stamps: Writer | None, shown: Stage, stop: loop.Stop) -> None:
         self._codec, self._stamps, self._shown, self._stop = codec, stamps, shown, stop
-        # A batch goes out in few requests: it is sent when it is flushed, or gathers for so long.
+        # A batch is sent in few requests: at the flush, or after this time.
         self._producer = loop.producer(bootstrap, linger_ms=5)
         self._failed: KafkaError | None = None
         self.hops: list[Hop] = []
-        """Of the records since the last flush; they end with it."""
+        """The spans of the records since the last flush, which ends them."""
         self._sent: Counter[str] = Counter()
 
     def produce(
@@ -42,7 +42,7 @@ class Writing:
         told: Told | None = None,
         more: Sequence[tuple[str, str | bytes | None]] = (),
     ) -> None:
-        """Hands a record over. `told` is called, too, once the broker has it, or has refused it."""
+        """Produces a record. `told` is called once the broker has accepted or refused it."""
         self._sent[topic] += 1
         value = self._codec.encode(record)
         headers = [*loop.headers(type(record).__name__, SOURCE, event_id, parent), *more]
@@ -58,12 +58,13 @@ class Writing:
                 self._producer.produce(topic, value, key, partition, delivered, headers=headers)
                 return
             except BufferError:
-                if self._stop:  # what is missing then is not flushed either, so nothing is committed
+                if self._stop:  # the missing records are not flushed either, so nothing is committed
                     return
                 self._producer.poll(0.05)
 
     def flushed(self) -> bool:
-        """Whether everything was delivered; False if told to stop meanwhile. Raises KafkaException for a refusal."""
+        """Flushes; True if everything was delivered, False if told to stop meanwhile. Raises KafkaException if the
+        broker refused a record."""
         while self._producer.flush(0.5):
             if self._stop:
                 return False
@@ -78,5 +79,5 @@ class Writing:
         return True
 
     def close(self) -> None:
-        """Waits a moment for what is on its way."""
+        """Waits briefly for pending records."""
         self._producer.flush(1)

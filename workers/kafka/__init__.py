@@ -1,8 +1,8 @@
-"""What all processes share: Kafka clients with safe settings, reading of topics and groups.
+"""The parts that all processes share: Kafka clients with safe settings, and readers of topics and groups.
 
-1. `loop`: clients, headers and a clean stop; `group_membership`: a place in a group that is lost ends the process;
-   `reach`: clients that notice when all brokers are lost; `stall_watch`: which shard stands still;
-2. `partition`: a topic from its beginning; `accepted_past`, `journals`, `published` and `ticks`: what the accepted
-   stream and the journal's topic tell; `own_clock`: to hold a shard's time against;
-3. `strangers`: whose record it is, where nobody signs; `spans`: which trace it belongs to.
+1. `loop`: clients, headers and a clean stop; `group_membership`: ends the process if its place in a group is lost;
+  `reach`: clients that notice the loss of all brokers; `stall_watch`: reports shards that wait for a score;
+2. `partition`: reads a topic from its beginning; `accepted_past`, `journals`, `published` and `ticks`: read facts
+  from the accepted stream and the journal's topic; `own_clock`: a clock to compare a shard's time with;
+3. `strangers`: finds the writer of unsigned records; `spans`: finds the trace of a record.
 """

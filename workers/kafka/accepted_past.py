@@ -17,7 +17,7 @@ class KafkaPast:
     """Connects for each question, which comes once for every shard that begins here."""
 
     def __init__(self, bootstrap: str, stamps: Reader | None) -> None:
-        """`stamps` tells what strangers wrote."""
+        """`stamps` identifies strangers' records."""
         self._bootstrap, self._strangers = bootstrap, Strangers(_LOG, stamps)
 
     def before(self, shard: int, offset: int, most: int) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""What the journals' topic says of destroyed keys, for whoever opens keys and is not the commit worker."""
+"""Finds destroyed keys in the journals' topic, for processes that open keys and are not the commit worker."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ _TELLING = frozenset(("destroyed", "erased", "dropped"))
 
 @dataclass(frozen=True, slots=True)
 class Journals:
-    """The journals of a cluster. `stamps` tells what strangers wrote, which is passed over; None: all is believed."""
+    """The journals of a cluster. `stamps` identifies strangers' records, which are ignored; None: every record is
+    accepted."""
 
     bootstrap: str
     shards: int
@@ -34,24 +35,25 @@ class Journals:
     stamps: Reader | None = None
 
     def __call__(self, followed: Mapping[int, int]) -> dict[int, int]:
-        """Finds for each shard the last entry after a sequence that tells of destroyed keys. Raises
-        VaultUnavailable."""
+        """Returns for each shard the last entry after a sequence that names destroyed keys. Raises VaultUnavailable."""
         try:
             return {shard: seq for shard, seq, _ in self.destroyed(followed)}
         except KafkaException as error:
-            raise VaultUnavailable(f"whether the vault is up to the journal cannot be asked: {error}") from error
+            raise VaultUnavailable(
+                f"the journal cannot be read, which the vault must follow before it gives keys: {error}"
+            ) from error
 
     def destroyed(self, followed: Mapping[int, int]) -> Iterator[tuple[int, int, list[str]]]:
-        """Shard, sequence and whose, of the entries after a sequence of each shard that tell of destroyed keys.
+        """Yields shard, sequence and memories of the entries after a sequence of each shard that name destroyed keys.
 
-        Raises KafkaException, and VaultUnavailable where the topic does not say what it has."""
+        Raises KafkaException, and VaultUnavailable if the topic does not deliver its records."""
         strangers = Strangers(_LOG, self.stamps)
         consumer = loop.reader(self.bootstrap)
         try:
             spans = {}
             for shard in range(self.shards):
                 low, end = consumer.get_watermark_offsets(TopicPartition(topics.JOURNAL, shard), timeout=_ANSWER_S)
-                # Every entry stands there, in order and some twice: none at an offset before its sequence less one.
+                # Every entry is in the topic, in order and some twice: none at an offset before its sequence less one.
                 start = max(low, min(followed.get(shard, 0), end))
                 if start < end:
                     spans[shard] = (start, end)
@@ -69,14 +71,14 @@ class Journals:
         try:
             entry = self.codec.decode_as(JournalEntry, self.codec.decode_as(JournalAppended, data).entry)
             ids = destroyed(self.codec, entry) if entry.effect in _TELLING else []
-            # An erasure that found no memory may have taken what somebody asked.
+            # An erasure that found no memory may have taken queries.
             return (entry.seq, ids) if ids or entry.effect == "erased" else (0, [])
         except DecodeError:
             return 0, []
 
 
 def _still() -> Callable[[str | None], None]:
-    """Raises VaultUnavailable once it was told for long enough that nothing comes."""
+    """Returns a callback that raises VaultUnavailable once it has reported silence for long enough."""
     heard = time.monotonic()
 
     def still(waits: str | None) -> None:
@@ -84,6 +86,8 @@ def _still() -> Callable[[str | None], None]:
         if waits is None:
             heard = time.monotonic()
         elif time.monotonic() - heard > _ANSWER_S:
-            raise VaultUnavailable(f"whether the vault is up to the journal cannot be asked: {waits}")
+            raise VaultUnavailable(
+                f"the journal cannot be read, which the vault must follow before it gives keys: {waits}"
+            )
 
     return still

@@ -1,4 +1,4 @@
-"""What every worker's loop shares: Kafka clients with safe settings, headers, and a clean stop.
+"""The parts that every worker's loop shares: Kafka clients with safe settings, headers, and a clean stop.
 
 Workers on plain Kafka assign partitions by hand and keep their offsets with their state; only intake is a group.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -19,24 +20,24 @@ from workers.kafka.reach import ReachingConsumer, ReachingProducer
 
 Headers = list[tuple[str, str | bytes | None]]
 
-# After an outage the client is back this soon; by default it may take 10 s.
+# The longest pause before a reconnect; the default is 10 s.
 _RECONNECT = {"reconnect.backoff.ms": 50, "reconnect.backoff.max.ms": 500}
-# A broker that stands still keeps its connections, and a client waits on them for an answer, by default for a minute,
-# while another broker leads in its place since 3 s. What is asked again for no reason is a request, not a record.
+# A frozen broker keeps its connections, and a client waits on them for an answer, by default for a minute, while
+# another broker has been leader since 3 s. A needless retry repeats a request, and never a record.
 _SILENCE = {"socket.timeout.ms": 4_000}
 # Larger than any batch that a topic allows (schemas/topics: 8 MiB).
 _MESSAGE_BYTES_MAX = 10 * 1024 * 1024
 _RETRY_S = 0.5
 COMMITTED = {"isolation.level": "read_committed"}
-"""For a consumer of what agents publish, who may use transactions."""
+"""For a consumer of agents' records, which may be in transactions."""
 
 
 class TopicUnreadable(RuntimeError):
-    """Kafka does not deliver what it says that it has, or delivers it damaged; the message names the place."""
+    """Kafka does not deliver a record that should exist, or delivers it damaged; the message names the offset."""
 
 
 class Stop:
-    """Whether to stop: set by SIGTERM or SIGINT, or by whoever holds it. Workers ask it between batches."""
+    """A flag to stop: set by SIGTERM or SIGINT, or by its owner. Workers check it between batches."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
@@ -48,11 +49,11 @@ class Stop:
         return self
 
     def set(self) -> None:
-        """Asks to stop."""
+        """Requests the stop."""
         self._event.set()
 
     def wait(self, seconds: float) -> bool:
-        """Waits for the stop, at most so long; whether it came. What a back-off waits on."""
+        """Waits for the stop, `seconds` at most; true if it came. Back-offs wait on it."""
         return self._event.wait(seconds)
 
     def __bool__(self) -> bool:
@@ -79,21 +80,22 @@ def producer(bootstrap: str, linger_ms: float = 0, **settings: Any) -> Producer:
 
 
 def consumer(bootstrap: str, group: str | None = None, **settings: Any) -> Consumer:
-    """A consumer that never commits by itself; without a group it only takes `assign`. What an outside topic holds of a
-    transaction that was not committed comes to it as well: who lets records in takes `COMMITTED`."""
+    """A consumer that never commits by itself; without a group it only takes `assign`. It also reads the records of
+    uncommitted transactions in outside topics: intake uses `COMMITTED`."""
     return ReachingConsumer(
         {
             **kafka.librdkafka(bootstrap),
-            # librdkafka wants a group id even where none is used.
+            # librdkafka wants a group id even if none is used.
             "group.id": group or "memquorum-unassigned",
             "enable.auto.commit": False,
             "auto.offset.reset": "earliest" if group else "error",
-            # The line uses no transactions. A stranger's open one would stall a partition for who waits for its end.
+            # The fleet uses no transactions. A stranger's open one would stall a reader of committed records.
             "isolation.level": "read_uncommitted",
-            # How often an idle client asks: what is written meanwhile is answered at once. A seek waits behind it.
+            # The poll interval of an idle client: records written meanwhile are delivered at once. A seek waits for the
+            # pending fetch.
             "fetch.wait.max.ms": 500,
             "fetch.message.max.bytes": _MESSAGE_BYTES_MAX,
-            # A broker does not check what it reads from its disk; by default neither does the client.
+            # A broker does not check the records it reads from its disk; by default neither does the client.
             "check.crcs": True,
             "allow.auto.create.topics": False,
             "log_level": 3,
@@ -105,16 +107,16 @@ def consumer(bootstrap: str, group: str | None = None, **settings: Any) -> Consu
 
 
 def reader(bootstrap: str, **settings: Any) -> Consumer:
-    """A consumer without a group that reads partitions to their ends and asks how far they go.
+    """A consumer without a group that reads partitions to their ends and asks for these.
 
-    The last offset before an end may be the mark of a stranger's transaction, which nobody gets: then the end says so.
-    That, and the answer to a question, comes once a fetch has waited for records in vain.
+    The last offset before an end may be the marker of a stranger's transaction, which no consumer gets: then the end
+    event shows the offset. This event, and the answer to a request, comes once a fetch has waited for records in vain.
     """
     return consumer(bootstrap, None, **{"enable.partition.eof": True, "fetch.wait.max.ms": 50, **settings})
 
 
 def assign(client: Consumer, offsets: Mapping[tuple[str, int], int | None]) -> None:
-    """Reads (topic, partition) from the offset, or from the beginning where it is None."""
+    """Assigns each (topic, partition) at its offset, or at the beginning for None."""
     client.assign(
         [
             TopicPartition(topic, partition, OFFSET_BEGINNING if offset is None else offset)
@@ -131,13 +133,12 @@ def records(
     *,
     reached: dict[tuple[str, int], int] | None = None,
 ) -> list[Message]:
-    """The records at hand, at most so many; waits only for the first.
+    """Returns the available records, `most` at most; waits only for the first.
 
-    `consume(n, timeout)` waits for a full batch, which costs latency; `poll` then `consume(n, 0)` does not.
-    `ended` gathers the partitions whose end was reached, where the consumer has `enable.partition.eof`; `reached` also
-    the offset that the next record will have. What lies before it and did not come is no record: it marks the end of a
-    transaction, or was deleted.
-    Raises TopicUnreadable where records are damaged, KafkaException for other errors that do not mend themselves.
+    `consume(n, timeout)` waits for a full batch, which costs latency; `poll` then `consume(n, 0)` does not. Adds the
+    partitions whose end was reached to `ended`, if the consumer has `enable.partition.eof`; and to `reached` the offset
+    of their next record. Offsets before it without a record are transaction markers or deleted records. Raises
+    TopicUnreadable if records are damaged, KafkaException for other permanent errors.
     """
     first = client.poll(wait_s)
     if first is None:
@@ -169,20 +170,37 @@ def _sound(message: Message) -> bool:
 
 _TRANSIENT = (
     *(KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT, KafkaError._RESOLVE, KafkaError._TIMED_OUT),
-    KafkaError._DESTROY_BROKER,  # what a question gets whose broker was killed
-    # What a question gets of a broker that has just come back, and takes its partitions up again.
+    KafkaError._DESTROY_BROKER,  # the answer when the broker was killed
+    # Errors of a broker that has just restarted and reloads its partitions.
     *(KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE, KafkaError.OFFSET_NOT_AVAILABLE),
     *(KafkaError.FENCED_LEADER_EPOCH, KafkaError.UNKNOWN_LEADER_EPOCH),
 )
+_UNLISTED = (KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC, KafkaError.UNKNOWN_TOPIC_OR_PART)
+_LISTED_S = 10.0
 
 
 def passing(error: KafkaError) -> bool:
-    """Whether an error mends itself once the brokers answer again."""
+    """True if an error passes once the brokers answer again."""
     return not error.fatal() and (error.retriable() or error.code() in _TRANSIENT)
 
 
+class Outage:
+    """Says which errors of repeated attempts pass. A broker that has just started knows no partition for a moment, so
+    an unknown one passes for 10 s, counted from the last error that says that the broker is away."""
+
+    def __init__(self) -> None:
+        self._until: float | None = None
+
+    def passes(self, error: KafkaError) -> bool:
+        """True if another attempt may succeed."""
+        now = time.monotonic()
+        if passing(error) or self._until is None:
+            self._until = now + _LISTED_S
+        return passing(error) or (error.code() in _UNLISTED and now <= self._until)
+
+
 def headers(kind: str, source: str, event_id: str, parent: str | None = None) -> Headers:
-    """The line's headers, for whoever adds its own to them; see `memquorum.cloudevents`."""
+    """The fleet's headers, as a list to which more can be added; see `memquorum.cloudevents`."""
     return [*cloudevents.headers(kind, source, event_id, parent)]
 
 
@@ -209,7 +227,7 @@ def traceparent(message: Message) -> str | None:
 
 
 def stamp(message: Message) -> bytes | None:
-    """The line's stamp on a record, if it carries one."""
+    """The fleet's stamp on a record, if it carries one."""
     for name, value in header_items(message):
         if name == stamps.HEADER and isinstance(value, bytes):
             return value
@@ -218,8 +236,8 @@ def stamp(message: Message) -> bytes | None:
 
 @contextmanager
 def about(*what: object) -> Iterator[None]:
-    """Notes on an error that leaves the block what was worked on: a record that was read, or words without content. The
-    log and the supervisor's alarm tell it."""
+    """Notes on an error that leaves the block the work in progress: a record that was read, or words without content.
+    The log and the supervisor's alarm show it."""
     try:
         yield
     except Exception as error:
@@ -232,13 +250,13 @@ def about(*what: object) -> Iterator[None]:
 
 
 def header_items(message: Message) -> Iterable[tuple[str, object]]:
-    """The headers as they came, in order."""
+    """The headers in their order."""
     found = message.headers() or ()
     return found.items() if isinstance(found, dict) else found
 
 
 def ends(client: Consumer, partitions: Iterator[tuple[str, int]]) -> dict[tuple[str, int], int]:
-    """The end offsets now: what a reader of everything up to this moment must reach."""
+    """The present end offsets, which a reader of all records up to this moment must reach."""
     return {
         (topic, partition): client.get_watermark_offsets(TopicPartition(topic, partition), timeout=10)[1]
         for topic, partition in partitions
@@ -248,12 +266,13 @@ def ends(client: Consumer, partitions: Iterator[tuple[str, int]]) -> dict[tuple[
 def ends_at_last(
     client: Consumer, partitions: Sequence[tuple[str, int]], stop: Stop, turn: Callable[[], None]
 ) -> dict[tuple[str, int], int]:
-    """Asks for `ends` as long as the broker does not answer, with a `turn` each time; nothing if told to stop."""
+    """Repeats `ends` until the broker answers, calling `turn` between attempts; empty if told to stop."""
+    outage = Outage()
     while not stop:
         try:
             return ends(client, iter(partitions))
         except KafkaException as error:
-            if not passing(error.args[0]):
+            if not outage.passes(error.args[0]):
                 raise
             turn()
             # A client that is not read from hears of its brokers, or of their loss, only so.

@@ -1,4 +1,4 @@
-"""A process's own clock, to hold a shard's time against where that follows the wall clock (DESIGN 7)."""
+"""A process's own clock, to compare a shard's time with if that follows the wall clock (DESIGN 7)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ def wall_ms() -> int:
 
 @dataclass(frozen=True, slots=True)
 class OwnClock:
-    """Tells a tick that has run away. `tolerance_ms`: how far two machines' clocks may be apart, and a bit."""
+    """Detects a tick that is too far ahead. `tolerance_ms`: the largest difference between two machines' clocks, with a
+    margin."""
 
     tolerance_ms: int = TOLERANCE_MS
     now_ms: Callable[[], int] = wall_ms
 
     def early_ms(self, as_of: int) -> int:
-        """How long until `as_of` is no more than the tolerance ahead; 0 where it is not."""
+        """The milliseconds until `as_of` is within the tolerance; 0 if it is."""
         return max(0, as_of - self.tolerance_ms - self.now_ms())

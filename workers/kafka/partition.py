@@ -1,4 +1,4 @@
-"""Topics read from their beginning, for whoever walks a whole one: audit, rebuild, dead letters, evidence."""
+"""Reads topics from their beginning, for audit, rebuild, dead letters and evidence."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from workers.kafka.strangers import Strangers
 
 _READ_MOST = 2_000
 _POLL_S = 0.1
-# Records that are known to be there come sooner than this, or something is wrong.
+# Records below the end offset arrive sooner than this, or something is wrong.
 _STALLED_S = 60.0
 _DELETED_S = 30
 _QUEUED = {"queued.max.messages.kbytes": 32_768}
 
 
 def standing(bootstrap: str, topic: str, partitions: int) -> Iterator[Message]:
-    """Every message that stands on a topic now, strangers' too; each partition's in its order.
+    """Yields every message of a topic up to its present end, strangers' too; each partition's in its order.
 
-    Raises KafkaException where the broker cannot be reached, or has no such topic; TopicUnreadable.
+    Raises KafkaException if the broker cannot be reached, or has no such topic; TopicUnreadable.
     """
     reader = loop.reader(bootstrap)
     try:
@@ -54,7 +54,7 @@ def standing(bootstrap: str, topic: str, partitions: int) -> Iterator[Message]:
 
 
 def delete(bootstrap: str, before: Mapping[tuple[str, int], int]) -> None:
-    """Deletes what stands before an offset of each (topic, partition). Raises KafkaException."""
+    """Deletes the records before an offset of each (topic, partition). Raises KafkaException."""
     if not before:
         return
     admin = AdminClient({**kafka.librdkafka(bootstrap), "log_level": 3})
@@ -64,12 +64,12 @@ def delete(bootstrap: str, before: Mapping[tuple[str, int], int]) -> None:
 
 
 class Partition:
-    """A partition of a topic. `low`, `end`: its first offset, and the one after its last record, when this was made."""
+    """A partition of a topic. `low`, `end`: its first offset, and the one after its last record, at construction."""
 
     def __init__(self, bootstrap: str, topic: str, partition: int, strangers: Strangers | None = None) -> None:
-        """Connects. `strangers`: whose records are passed over, by their stamps; None: all records come.
+        """Connects. `strangers`: identifies records to skip, by their stamps; None: all records are yielded.
 
-        Raises KafkaException where the broker cannot be reached, or has no such partition.
+        Raises KafkaException if the broker cannot be reached, or has no such partition.
         """
         self._place, self._strangers = (topic, partition), strangers
         self._consumer: Consumer = loop.reader(bootstrap, **_QUEUED)
@@ -84,13 +84,14 @@ class Partition:
         return f"{topic}, partition {partition}"
 
     def close(self) -> None:
-        """Lets the connection go."""
+        """Closes the connection."""
         self._consumer.close()
 
     def records(self, patience_s: float, start: int | None = None) -> Iterator[Record]:
-        """The records from the offset on, or from the beginning.
+        """Yields the records from the offset on, or from the beginning.
 
-        To `end` all come, or TopicUnreadable is raised; beyond it what comes, until nothing has for `patience_s`.
+        All up to `end` are yielded, or TopicUnreadable is raised; beyond it, records until none has come for
+        `patience_s`.
         """
         loop.assign(self._consumer, {self._place: start})
         position, heard = max(start or 0, self.low), time.monotonic()
@@ -117,12 +118,12 @@ class Partition:
                 )
 
     def source(self, patience_s: float) -> Source:
-        """The whole partition, as an audit reads it."""
+        """The whole partition, in the form that an audit reads."""
         return Source(self.records(patience_s), self.end)
 
 
 class Shelf:
-    """Records of a partition by offset, for a reader who asks in rising order, or nearly so."""
+    """Records of a partition by offset, for a reader that asks in rising order, or nearly so."""
 
     def __init__(self, partition: Partition) -> None:
         self._partition = partition
@@ -130,7 +131,7 @@ class Shelf:
         self._next = 0
 
     def at(self, offset: int) -> bytes:
-        """The value of the record there. Raises TopicUnreadable where there is none."""
+        """Returns the value of the record there. Raises TopicUnreadable if there is no such record."""
         if self._records is None or offset < self._next:
             self._records = self._partition.records(_STALLED_S, offset)
         for record in self._records:

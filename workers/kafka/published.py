@@ -1,5 +1,5 @@
-"""How far the journal's topic goes, to hold a store against that has been away: the topic never knows more than the
-store, unless the store has lost what it had committed."""
+"""Reads how far the journal's topic goes, to check a returning store: the topic never has more than the store, unless
+the store has lost committed data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from workers.kafka.strangers import Strangers
 
 log = logging.getLogger("memquorum.commit")
 
-# Records before a partition's end in which the last genuine one is looked for, and then so many times more.
+# The records before a partition's end among which the last genuine one is searched, and the factor by which the search
+# widens.
 _WINDOW = 64
 _WIDER = 16
 _READ_MOST = 2_000
@@ -40,18 +41,19 @@ class Last:
 def last_entries(
     bootstrap: str, codec: Codec, strangers: Strangers, shards: Sequence[int], still: Callable[[str | None], None]
 ) -> dict[int, Last]:
-    """The highest genuine entry among the last ones of each shard's journal topic; absent where there is none.
+    """Returns the highest genuine entry among the last ones of each shard's journal topic; shards without one are
+    absent.
 
-    Waits for a broker that is away, and while it does calls `still`, with what it waits for, or None once the broker
-    answers; what that raises ends the wait. Raises KafkaException for what does not mend itself.
+    Waits for an unavailable broker, and meanwhile calls `still` with the reason, or with None once the broker answers;
+    an exception of it ends the wait. Raises KafkaException for permanent errors.
     """
-    told = False
+    told, outage = False, loop.Outage()
     while True:
         consumer = loop.reader(bootstrap)
         try:
             return _last_entries(consumer, codec, strangers, shards, still)
         except KafkaException as error:
-            if not loop.passing(error.args[0]):
+            if not outage.passes(error.args[0]):
                 raise
             if not told:
                 log.warning("waiting for the broker, to see how far the journal goes: %s", error)
@@ -84,9 +86,9 @@ def _last_entries(
 
 
 def check(state: ShardState, published: int, last: Last | None, hash_at: Callable[[int], bytes]) -> None:
-    """Raises StoreLost where a shard's journal goes further in the topic than in the store, or goes another way.
+    """Raises StoreLost if a shard's journal is longer in the topic than in the store, or differs.
 
-    `published`: a sequence known to be in the topic. `hash_at`: of the store's own entry of a sequence.
+    `published`: a sequence known to be in the topic. `hash_at`: the hash of the store's own entry of a sequence.
     """
     reached = max(published, last.seq if last else 0)
     advice = (
@@ -101,14 +103,14 @@ def check(state: ShardState, published: int, last: Last | None, hash_at: Callabl
     if last is not None and (ours := hash_at(last.seq)) != last.hash:
         raise StoreLost(
             f"shard {state.shard} has an entry {last.seq} with the hash {ours.hex()[:16]}… in Postgres, but the one "
-            f"that is published has {last.hash.hex()[:16]}…: this database has gone another way. {advice}"
+            f"that is published has {last.hash.hex()[:16]}…: this database has another history. {advice}"
         )
 
 
 def between(
     consumer: Consumer, spans: Mapping[int, tuple[int, int]], still: Callable[[str | None], None]
 ) -> Iterable[Message]:
-    """The records of the shards' partitions from the first offset on and before the second."""
+    """Yields the records of the shards' partitions from the first offset on and before the second."""
     places = {(topics.JOURNAL, shard): span for shard, span in spans.items()}
     loop.assign(consumer, {place: first for place, (first, _) in places.items()})
     ended: set[tuple[str, int]] = set()

@@ -1,4 +1,4 @@
-"""Which trace the workers' records belong to: the rules that need to know what a record is."""
+"""Assigns the workers' records to traces, by the kind of record."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from memquorum.telemetry.tracing import NOTHING, Hop, Tracing, trace_of_memory
 
 
 def let_in(tracing: Tracing, origin: Origin, answer: Intent | Refusal, parent: str | None, since_ns: int) -> Hop:
-    """Intake handles a record: an episode in the trace of its memory, which begins here where nobody has begun it.
+    """Starts the span of intake for a record: an episode in the trace of its memory, which begins here unless its
+    publisher began it.
 
-    Ticks are not traced: most lead to nothing, and what one leads to begins with the nomination. Nor are queries, which
-    go no further.
+    Ticks are not traced: most have no effect, and the trace of a vote begins with the nomination. Queries are not
+    traced either, as they go no further.
     """
     topic, partition, offset = origin.topic, origin.partition, origin.offset
     if isinstance(answer, TickIntent | QueryIntent):
@@ -27,15 +28,23 @@ def let_in(tracing: Tracing, origin: Origin, answer: Intent | Refusal, parent: s
     if isinstance(answer, AccessAccepted | FeedbackAccepted) and tracing.on:
         begin = trace_of_memory(ids.memory_id(answer.namespace, answer.event_id))
     hop = tracing.process(topic, parent, partition=partition, offset=offset, begin=begin, since_ns=since_ns)
-    if isinstance(answer, AccessAccepted | FeedbackAccepted):
-        hop.link_memory(answer.memory_id)
+    for memory_id in _named(answer):
+        hop.link_memory(memory_id)
     return hop
 
 
-def applied(tracing: Tracing, change: Change, item: Item | None, parents: tuple[str, ...], since_ns: int) -> Hop:
-    """The commit worker has applied a record; `parents`: the commits, where it is a decision.
+def _named(record: object) -> tuple[str, ...]:
+    """The memories that a use or feedback is about."""
+    if isinstance(record, AccessAccepted):
+        return record.memory_ids
+    return (record.memory_id,) if isinstance(record, FeedbackAccepted) else ()
 
-    What completes it is the parent, so the branch that ended last is the path that took longest; the others are linked.
+
+def applied(tracing: Tracing, change: Change, item: Item | None, parents: tuple[str, ...], since_ns: int) -> Hop:
+    """Starts the span of a record that the commit worker has applied; `parents`: the commits, if it is a decision.
+
+    The record that completes it is the parent, so the branch that ended last is the longest path; the others are
+    linked.
     """
     if not tracing.on:
         return _passing(tracing, item)
@@ -56,9 +65,9 @@ def applied(tracing: Tracing, change: Change, item: Item | None, parents: tuple[
         return hop
     effect = change.entry.effect
     hop.tell(shard=shard, effect=effect, seq=change.entry.seq)
-    if isinstance(item.record, AccessAccepted | FeedbackAccepted):
-        hop.link_memory(item.record.memory_id, outcome=effect)
-    elif effect == "reinforced" and scored is not None and scored.record.reinforces is not None:
+    for memory_id in _named(item.record):
+        hop.link_memory(memory_id, outcome=effect)
+    if effect == "reinforced" and scored is not None and scored.record.reinforces is not None:
         hop.link_memory(scored.record.reinforces, outcome=effect)
     return hop
 
@@ -79,7 +88,8 @@ def _decided(tracing: Tracing, change: Change, decision: DecisionRow, parents: t
 
 
 def destroyed(tracing: Tracing, change: Change, memory_ids: list[str]) -> Hop:
-    """The keys of forgotten memories were destroyed: nobody asked for it just now, so it is a trace of its own."""
+    """Starts a trace of its own for the destruction of forgotten memories' keys, which no request of the moment
+    caused."""
     hop = tracing.work("destroy keys", int.from_bytes(change.appended.hash[:16], "big"))
     if hop.sampled:
         hop.tell(shard=change.entry.shard, keys=len(memory_ids), seq=change.entry.seq)

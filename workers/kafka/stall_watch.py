@@ -1,4 +1,4 @@
-"""Says which shard stands still because an episode's score does not come; the others go on meanwhile."""
+"""Reports which shard waits because an episode's score does not come; the others continue meanwhile."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from collections.abc import Mapping
 from memquorum.telemetry.bundle import Stage
 
 ALARM_MS = 10_000
-"""An episode that waits longer than this for its score is told of, where no setting says otherwise."""
+"""The wait for an episode's score after which it is reported, unless a setting says otherwise."""
 
 
 class Patience:
-    """Watches what one session of a stage waits for. Nothing is ever given up: what waits long is an alarm in the log,
-    in `/readyz` and in the metrics, until it has come."""
+    """Watches the waits of one session of a stage. It never gives up: a long wait is an alarm in the log, in `/readyz`
+    and in the metrics, until the score has come."""
 
     def __init__(self, log: logging.Logger, shown: Stage, alarm_ms: int = ALARM_MS) -> None:
         self._log, self._shown, self._alarm_s = log, shown, alarm_ms / 1000
-        # By shard, the offset that is waited at, since when, and when it was told of last.
+        # By shard: the offset it waits at, since when, and when that was last reported.
         self._known: dict[int, tuple[int, float, float]] = {}
 
     def look(self, waiting: Mapping[int, int | None], now: float) -> None:
-        """Looks at every shard. `waiting`: the accepted offset whose score it waits for. `now`: seconds of a clock that
+        """Examines every shard. `waiting`: the accepted offset whose score it waits for. `now`: seconds of a clock that
         never runs back."""
         for shard, offset in waiting.items():
             known = self._known.get(shard)
@@ -46,7 +46,7 @@ class Patience:
         self._shown.health.alarm(_about(shard), f"{told}, and everything behind it waits")
         self._log.warning(
             "shard %d stands still: %s, and everything behind it waits; nothing is lost. Does the salience stage run, "
-            "and does its log say why it does not answer? See docs/episodes.md", shard, told,
+            "and does its log say why it does not answer? See docs/use/episodes.md", shard, told,
         )  # fmt: skip
 
     def _quiet(self, shard: int) -> None:

@@ -1,4 +1,5 @@
-"""Who wrote a record of the internal topics that nobody signs: this line, or a stranger (core/identity/stamps.py)."""
+"""Identifies the writer of an unsigned record of the internal topics: this installation, or a stranger
+(core/identity/stamps.py)."""
 
 from __future__ import annotations
 
@@ -17,36 +18,36 @@ _NOWHERE = 2**63  # beyond every offset
 
 
 class Firsts(Protocol):
-    """Keeps, of each partition, the first offset known at which a record bears the tag of a member that was added."""
+    """Keeps, for each partition, the first known offset of a record with the tag of a member that was added."""
 
     def first_stamped(self, topic: str, shard: int) -> int | None:
-        """None where none is known."""
+        """Returns the offset, or None if none is known."""
         ...
 
     def stamped_from(self, topic: str, shard: int, offset: int) -> None:
-        """It is this one."""
+        """Sets the offset."""
         ...
 
 
 class Strangers(LeftOut):
-    """Tells strangers' records, and keeps the books of everything that a worker leaves out.
+    """Identifies strangers' records, and counts all records that a worker leaves out.
 
-    Without a reader whoever can write to a topic is believed; that is for tests that feed one stage by hand.
+    Without a reader every record is accepted, which is for tests that feed one stage by hand.
 
-    A member that was added cannot check what was stamped before. Records are only ever appended, so it believes such
-    ones before the first record of a partition that bears its tag, and none behind it.
+    A member that was added cannot check earlier stamps. Records are only appended, so it accepts records without its
+    tag before the first one with it in a partition, and none after it.
     """
 
     def __init__(self, log: logging.Logger, reader: Reader | None, firsts: Firsts | None = None) -> None:
-        """`firsts`: where it is kept across restarts, for a member that was added."""
+        """`firsts`: keeps the offsets across restarts, for a member that was added."""
         super().__init__(log)
         self._reader, self._kept = reader, firsts
         self._firsts: dict[tuple[str, int], int] = {}
-        # Where records lie whose stamp does not fit their value; each once.
+        # The places of records whose stamp does not fit their value; each once.
         self.altered: list[str] = []
 
     def wrote(self, message: Message) -> bool:
-        """Whether a stranger wrote the record, which is noted then; those of signed topics are for others to judge."""
+        """True if a stranger wrote the record, which is then counted; records of signed topics are judged elsewhere."""
         topic, partition = loop.place(message)
         if self._reader is None or topic not in topics.STAMPED:
             return False
@@ -66,7 +67,7 @@ class Strangers(LeftOut):
         return True
 
     def _first(self, topic: str, partition: int) -> int:
-        """The first offset known whose record bears the reader's tag."""
+        """The first known offset of a record with the reader's tag."""
         known = self._firsts.get((topic, partition))
         if known is None:
             kept = self._kept.first_stamped(topic, partition) if self._kept is not None else None

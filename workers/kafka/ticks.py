@@ -1,4 +1,4 @@
-"""Where a shard's time stands, by the accepted stream alone."""
+"""Reads a shard's time from the accepted stream."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOG = logging.getLogger("memquorum.intake")
 def last_tick(bootstrap: str, codec: Codec, stamps: Reader | None = None) -> int:
     """The last tick in shard 0, 0 before the first. A tick goes to every shard, shard 0 first.
 
-    `stamps` tells a stranger's tick, which would put the clock wherever the stranger likes.
+    `stamps` identifies a stranger's tick, which could set any time.
     """
     strangers = Strangers(_LOG, stamps)
     reader = loop.reader(bootstrap)

@@ -1,8 +1,8 @@
-"""Some shards of a rebuild in a process of their own: both ends of it.
+"""Rebuilds some shards in a process of their own: both ends of it.
 
-Python runs on one core, whatever the threads. The other process is given its job over a pipe, with the master key that
-the vault needs, which no list of processes then shows, and answers over another. It ends where the first pipe ends: by
-the word of whoever began it, or with them.
+Python runs on one core, whatever the threads. The other process gets its job over a pipe, with the master key for the
+vault, which no list of processes then shows, and answers over another. It ends when the first pipe closes: by its
+starter's command, or with it.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from typing import Any, BinaryIO
 
 from workers.rebuild.shard import Counts, Course, Job, together
 
-# Not as a module that is run: what it raises would be of other classes than here.
+# Not as a module that is run: its exceptions would be of other classes than here.
 _CALL = f"from {__name__} import main; main()"
 _ROOT = Path(__file__).parents[1]
-# A transaction that is being written is written to its end.
+# A transaction in progress is finished.
 _END_S = 10.0
 _AT, _DONE, _FAILED = "at", "done", "failed"
 
 
 class PartLost(RuntimeError):
-    """A process of the rebuild ended without a word, or said of an error what cannot be raised here."""
+    """A process of the rebuild ended without an answer, or with an error that cannot be raised here."""
 
 
 class Apart:
-    """The other process, for whoever began it. Use as a context manager; `result` from a thread of its own."""
+    """The starter's end of the other process. Use as a context manager; call `result` from a thread of its own."""
 
     def __init__(self, job: Job, shards: Sequence[int], threads: int, course: Course) -> None:
-        """Starts it. `course` is told how far its shards have come, and tells it to end. Raises PartLost."""
+        """Starts it. `course` is given the progress of its shards, and tells it to end. Raises PartLost."""
         self._course = course
         path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
         self._process = subprocess.Popen(
@@ -58,7 +58,7 @@ class Apart:
         course.on_halt.append(self._tell_to_end)
 
     def result(self) -> Counts:
-        """What it did, once it is done. Raises what kept it from that, or PartLost."""
+        """Returns the counts, once it is done. Raises the other process's error, or PartLost."""
         assert self._process.stdout is not None
         while True:
             try:
@@ -90,7 +90,7 @@ class Apart:
 
     def _tell_to_end(self) -> None:
         assert self._process.stdin is not None
-        with suppress(BrokenPipeError):  # what it was not given before it ended
+        with suppress(BrokenPipeError):  # the unsent part of the job
             self._process.stdin.close()
 
     def _lost(self) -> PartLost:
@@ -99,16 +99,16 @@ class Apart:
 
 
 def main() -> None:
-    """What the other process does. Where whoever began it was killed, it says so and ends: nobody reads its answer."""
+    """Runs the other process. If its starter was killed, it logs that and ends: its answer would not be read."""
     try:
         _answer()
     except BrokenPipeError:
         print("rebuild: whoever began this process was killed: its shards end here", file=sys.stderr, flush=True)
-        os._exit(1)  # what it still has to answer would be written once more
+        os._exit(1)  # the pending answer would be written a second time
 
 
 def _answer() -> None:
-    # What anything here prints must not stand between the answers.
+    # Output printed here must not mix with the answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     job, shards, threads = pickle.load(sys.stdin.buffer)
@@ -138,7 +138,7 @@ def _await_end(course: Course) -> None:
 
 
 def _sendable(error: Exception) -> Exception:
-    """The error, or its words where it cannot go through a pipe: those of the Kafka client cannot."""
+    """The error, or its words if it cannot be pickled: those of the Kafka client cannot."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:

@@ -1,4 +1,4 @@
-"""One shard made again from its journal, and several of them at once: what a process of a rebuild does.
+"""Rebuilds one shard from its journal, and several of them at once: the work of one process of a rebuild.
 
 While Postgres writes for one shard, the process reads for others. Content comes from the accepted records and
 embeddings from the scored ones, at the offsets that the journal names; keys from the vault.
@@ -22,7 +22,7 @@ from memquorum.core.identity.stamps import Reader
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.replay import (
     CannotReplay,
-    Read,
+    DecodedLink,
     Replay,
     Sealed,
     SealedAnew,
@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What was done: journal entries, memories, and contents among them."""
+    """The numbers of journal entries, memories, and contents among them."""
 
     entries: int = 0
     memories: int = 0
@@ -59,26 +59,26 @@ class Counts:
 
 
 class Ended(Exception):
-    """Another shard could not be rebuilt, or the whole was interrupted."""
+    """Another shard could not be rebuilt, or the whole rebuild was interrupted."""
 
 
 class Course:
-    """How far shards have come, and whether they are to go on."""
+    """Reports the progress of shards, and stops them."""
 
     def __init__(self, tell: Callable[[int, int], None] = lambda shard, offset: None) -> None:
-        """`tell`: shard and journal offset, now and then, from whichever thread comes there."""
+        """`tell`: called with shard and journal offset at intervals, from any thread."""
         self.stop = False
         self.on_halt: list[Callable[[], None]] = []
         self.tell = tell
 
     def halt(self) -> None:
-        """Every shard ends at its next entry."""
+        """Ends every shard at its next entry."""
         self.stop = True
         for act in self.on_halt:
             act()
 
-    def along(self, shard: int, links: Iterable[tuple[int, Read]]) -> Iterator[Read]:
-        """The links of a shard, told of in passing. Raises Ended."""
+    def along(self, shard: int, links: Iterable[tuple[int, DecodedLink]]) -> Iterator[DecodedLink]:
+        """Yields the links of a shard and reports its progress. Raises Ended."""
         for at, (offset, link) in enumerate(links):
             if self.stop:
                 raise Ended
@@ -89,9 +89,9 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is rebuilt, from where and into what; see `replay.rebuild`. Another process can be given it.
+    """The source, target and extent of a rebuild; see `replay.rebuild`. It can be sent to another process.
 
-    `gone`: memories whose keys the journal calls destroyed and the vault, put back from a backup, may still hold.
+    `gone`: memories whose keys are destroyed by the journal and may still be in a vault restored from a backup.
     """
 
     bootstrap: str
@@ -118,14 +118,14 @@ class Job:
             return _rebuild_shard(replay, links, contents, store)
 
     def keys(self, memory_ids: list[str]) -> dict[str, bytes]:
-        """The keys that exist, as `Vault.open`, and are to."""
+        """Returns the existing keys, as `Vault.open`, except destroyed ones."""
         return self.vault.open([memory_id for memory_id in memory_ids if memory_id not in self.gone])
 
 
 def together(calls: Sequence[Callable[[], Counts]], course: Course, threads: int) -> Counts:
-    """What the calls did, so many at a time, in the order given.
+    """Runs the calls, `threads` at a time, in the order given; returns the sum of their counts.
 
-    Where one raises, or this thread is interrupted, the others end at their next entry, and that is raised.
+    If one raises, or this thread is interrupted, the others end at their next entry, and that exception is raised.
     """
     with ThreadPoolExecutor(threads, thread_name_prefix="rebuild") as pool:
         try:
@@ -154,8 +154,9 @@ def open_shelves(stack: ExitStack, bootstrap: str, shard: int) -> tuple[Shelf, S
 
 def _links(
     replay: Replay, partition: Partition, until_as_of: int | None, last: int | None
-) -> Iterator[tuple[int, Read]]:
-    """The chain's links with their offsets, to the partition's end or the entry `last`; published twice, given once."""
+) -> Iterator[tuple[int, DecodedLink]]:
+    """Yields the chain's links with their offsets, to the partition's end or the entry `last`; an entry published twice
+    is yielded once."""
     reached = 0
     if last == 0:
         return
@@ -172,8 +173,8 @@ def _links(
             return
 
 
-def _rebuild_shard(replay: Replay, links: Iterable[Read], contents: Contents, store: PostgresStore) -> Counts:
-    """One shard, once it is written."""
+def _rebuild_shard(replay: Replay, links: Iterable[DecodedLink], contents: Contents, store: PostgresStore) -> Counts:
+    """Writes one shard; returns its counts."""
     done = Counts()
     for batch in _batches(links):
         step = replay.take(batch)
@@ -181,13 +182,13 @@ def _rebuild_shard(replay: Replay, links: Iterable[Read], contents: Contents, st
         with store.transaction({step.net.before: Keys()}) as transaction:
             transaction.write([step.net], clear, {}, vectors)
         done += Counts(len(batch), len(step.net.new[Memory]), len(clear))
-    # It comes from the topic: nothing of it is to be published.
+    # It comes from the topic: nothing has to be published.
     store.published({replay.state.shard: replay.state.seq})
     return done
 
 
-def _batches(links: Iterable[Read]) -> Iterator[list[Read]]:
-    batch: list[Read] = []
+def _batches(links: Iterable[DecodedLink]) -> Iterator[list[DecodedLink]]:
+    batch: list[DecodedLink] = []
     for link in links:
         batch.append(link)
         if len(batch) == _BATCH:
@@ -198,7 +199,8 @@ def _batches(links: Iterable[Read]) -> Iterator[list[Read]]:
 
 
 class Contents:
-    """Opens what the journal names. The topics are read beside it: accepted order is the journal's order."""
+    """Opens contents that the journal names. The topics are read in parallel with it: accepted order is the journal's
+    order."""
 
     def __init__(
         self,
@@ -208,12 +210,12 @@ class Contents:
         scored: Shelf,
         reencoded: Shelf,
     ) -> None:
-        """`keys`: of those memories that have one, as `Vault.open`."""
+        """`keys`: returns the keys of those memories that have one, as `Vault.open`."""
         self._codec, self._keys = codec, keys
         self._accepted, self._scored, self._reencoded = accepted, scored, reencoded
 
     def of(self, wanted: Iterable[Sealed]) -> dict[str, Clear]:
-        """What can be opened, by memory; absent is what the vault has no key for. Raises CannotReplay."""
+        """Returns the opened contents, by memory; without those for which the vault has no key. Raises CannotReplay."""
         listed = list(wanted)
         keys = self._keys([sealed.memory_id for sealed in listed]) if listed else {}
         found = {}
@@ -226,7 +228,7 @@ class Contents:
         return found
 
     def anew(self, wanted: Sequence[SealedAnew]) -> dict[str, Vector]:
-        """The embeddings that took another's place and can be opened, by memory. Raises CannotReplay."""
+        """Returns the embeddings that replaced earlier ones and can be opened, by memory. Raises CannotReplay."""
         keys = self._keys([sealed.memory_id for sealed in wanted]) if wanted else {}
         found = {}
         for sealed in sorted(wanted, key=lambda sealed: sealed.offset):

@@ -1,11 +1,11 @@
 """Rebuilds the database `memory` from the topics and the vault, and compares two databases (DESIGN 8).
 
-It follows the journal: nothing is scored and no vote is taken again. Content comes from the accepted records and
-embeddings from the scored ones, at the offsets that the journal names; keys from the vault. What was forgotten stays
-forgotten: its key is gone, and the journal says so. Afterwards a commit worker can go on from the database.
+It follows the journal: it does not score or vote again. Content comes from the accepted records and embeddings from the
+scored ones, at the offsets that the journal names; keys from the vault. Forgotten memories stay forgotten: their keys
+are gone, and the journal says so. Afterwards a commit worker can continue from the database.
 
-`verify` says whether the journal can be trusted; `rebuild` checks the chain's links and every certificate's ballots as
-it goes, and stops at the first that is wrong.
+`verify` tells whether the journal can be trusted; `rebuild` checks the chain's links and every certificate's ballots as
+it goes, and stops at the first wrong one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from memquorum.core.identity.stamps import Reader
 from memquorum.core.journal import digest
 from memquorum.core.journal.digest import Difference, StateDigest
 from memquorum.core.journal.rows import ShardState
-from memquorum.core.text.plurals import many
+from memquorum.core.showing.plurals import many
 from memquorum.ports import Follows, StoreUnavailable
 from workers.audit.auditor import Progress
 from workers.kafka.journals import Journals
@@ -37,22 +37,21 @@ from workers.rebuild.apart import Apart
 from workers.rebuild.shard import Counts, Course, Job, together
 
 _NAMED_MOST = 5
-# Shards that a process rebuilds at once, where it is alone and where there are others. It holds their memories' rows,
-# without content.
+# The shards that a process rebuilds at once, alone and beside others. It holds their memories' rows, without content.
 _AT_ONCE_ALONE, _AT_ONCE = 3, 2
 
 
 class NotEmpty(RuntimeError):
-    """The database to rebuild into holds something already; the message says what to do."""
+    """The database to rebuild into is not empty; the message says what to do."""
 
 
 class KeysMissing(RuntimeError):
-    """Memories that are alive by the journal cannot be read, because the vault has no keys for them. Named."""
+    """The vault has no keys for memories that are alive by the journal. The message names some."""
 
 
 @dataclass(frozen=True, slots=True)
 class RebuildReport:
-    """What a rebuild did. `unreadable`: memories that were alive at the time asked for and are destroyed since."""
+    """The result of a rebuild. `unreadable`: memories that were alive at the requested time and are destroyed since."""
 
     entries: int
     memories: int
@@ -63,8 +62,8 @@ class RebuildReport:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two databases side by side. `standing`: shards that do not stand at the same journal entry. `tables`: what
-    differs beside the memories."""
+    """A comparison of two databases. `standing`: shards that are at different journal entries. `tables`: differences
+    beside the memories."""
 
     left: StateDigest
     right: StateDigest
@@ -74,7 +73,7 @@ class Comparison:
 
     @property
     def equal(self) -> bool:
-        """Whether both hold the same state of the same journals."""
+        """True if both hold the same state of the same journals."""
         return not (self.differences or self.standing or self.tables)
 
 
@@ -92,17 +91,17 @@ def rebuild(
     progress: Callable[[Progress], None] | None = None,
     processes: int = 1,
 ) -> RebuildReport:
-    """Makes the state again in an empty, migrated database: everything that the topics hold at this moment.
+    """Rebuilds the state in an empty, migrated database: everything that the topics hold at this moment.
 
-    `until_as_of`: stops where the shard's time passes this, in milliseconds: the state as it was then. `until_seq`:
-    shard → last journal sequence to follow (absent: none), to be compared with a snapshot of a store that goes on;
-    entries that are still being published are waited for. `namespace`: only this one's memories. The first and the last
-    make a database to look at, from which no commit worker should go on. `stamps` tells what strangers wrote to the
-    journal's topic, which is passed over; None: it stops the rebuild. `processes`: how many share the shards, this one
-    among them; more than one take the vault as it is pickled.
+    `until_as_of`: stops where the shard's time passes this, in milliseconds: the state as of then. `until_seq`: shard →
+    last journal sequence to follow (absent: none), for a comparison with a snapshot of a live store; waits for entries
+    that are still being published. `namespace`: only this one's memories. `until_as_of` and `namespace` make a database
+    to look at, from which no commit worker should continue. `stamps` identifies strangers' records in the journal's
+    topic, which are ignored; None: they stop the rebuild. `processes`: how many share the shards, this one among them;
+    with more than one the vault is pickled for the others.
 
     Raises NotEmpty, CannotReplay, KeysMissing (after everything was written), Fenced (another cluster's), PartLost, and
-    StoreUnavailable, VaultUnavailable, KafkaException or TopicUnreadable where a part cannot be reached.
+    StoreUnavailable, VaultUnavailable, KafkaException or TopicUnreadable if a part cannot be reached.
     """
     began = time.monotonic()
     _refuse_unless_empty(memory_dsn)
@@ -110,7 +109,8 @@ def rebuild(
         store.start(genesis.cluster, genesis.shards)
     ends = [_end(bootstrap, shard) for shard in range(genesis.shards)]
     course = Course(_summed(progress, sum(ends)))
-    # Of a vault that was put back no revived key is opened; the commit worker destroys them, once there is a store.
+    # A vault restored from a backup may hold destroyed keys: they are not used; the commit worker destroys them again,
+    # once there is a store.
     told = Journals(bootstrap, genesis.shards, codec, stamps).destroyed(vault.followed())
     gone = frozenset(memory_id for _, _, ids in told for memory_id in ids)
     job = Job(bootstrap, genesis, codec, memory_dsn, vault, until_as_of, until_seq, namespace, stamps, gone)
@@ -123,12 +123,12 @@ def rebuild(
     unreadable = _unreadable(memory_dsn)
     if unreadable and until_as_of is None and until_seq is None:
         names = ", ".join(unreadable[:_NAMED_MOST]) + (", …" if len(unreadable) > _NAMED_MOST else "")
-        raise KeysMissing(f"of what is alive the vault has no keys of {many(len(unreadable), 'memory')}: {names}")
+        raise KeysMissing(f"the vault has no keys of live memories, {many(len(unreadable), 'memory')}: {names}")
     return RebuildReport(done.entries, done.memories, done.contents, unreadable, time.monotonic() - began)
 
 
 def dealt(ends: Sequence[int], processes: int) -> list[list[int]]:
-    """The shards for each process, about as many records to each: the longest first, to whoever has least.
+    """Distributes shards over processes by the number of records: the longest first, to the process with the fewest.
 
     `ends`: of each shard's journal. At most one process for each shard, and at least one.
     """
@@ -144,7 +144,7 @@ def _end(bootstrap: str, shard: int) -> int:
 
 
 def _summed(progress: Callable[[Progress], None] | None, total: int) -> Callable[[int, int], None]:
-    """Tells of progress over all shards, in whichever thread it comes."""
+    """Reports the progress over all shards, in the thread in which it occurs."""
     done: dict[int, int] = {}
     turn = threading.Lock()
 
@@ -158,10 +158,10 @@ def _summed(progress: Callable[[Progress], None] | None, total: int) -> Callable
 
 
 def compare(left_dsn: str, right_dsn: str, namespace: str | None = None) -> Comparison:
-    """Two databases side by side, all that follows from the journal or one namespace's. Raises StoreUnavailable."""
+    """Compares two databases: all rows that follow from the journal, or one namespace's. Raises StoreUnavailable."""
     with snapshot(left_dsn) as left, snapshot(right_dsn) as right:
         ours, theirs = left.digest(namespace), right.digest(namespace)
-        tables = tuple(differing(left.tables(namespace), right.tables(namespace)))
+        tables = tuple(differing(left, right, namespace))
         return Comparison(ours, theirs, tuple(digest.compare(ours, theirs)), tuple(_apart(left, right)), tables)
 
 

@@ -1,7 +1,7 @@
-"""The rehearsal's loop: while the machine is idle, memories are looked at again, and what was found is published.
+"""The rehearsal's loop: examines memories again while the machine is idle, and publishes its conclusions.
 
-Nothing is kept between two rehearsals. A record says what was read, and is applied once at most and only where that
-still holds: so a crash at any moment costs a rehearsal, and no record changes anything twice.
+It keeps no state between two rehearsals. A record names the state that it was based on, and is applied once at most and
+only if that state still holds: so a crash at any moment costs a rehearsal, and no record changes anything twice.
 """
 
 from __future__ import annotations
@@ -21,38 +21,38 @@ from memquorum.core.identity.keys import Keys
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import RehearsalMade
 from memquorum.core.rehearsal import OLD_MOST, RECENT_MOST, Verdict
-from memquorum.core.text.plurals import many
+from memquorum.core.showing.plurals import many
 from memquorum.core.tiers import LONG_TERM
 from memquorum.ports import Rehearsals, StoreUnavailable
 from memquorum.telemetry.bundle import Stage, Telemetry
 from workers.kafka import loop
 from workers.rehearsal.idle import Idleness
-from workers.rehearsal.looking import Found, Rehearsed, rehearse
+from workers.rehearsal.rehearsal_turn import Found, Rehearsed, rehearse
 
 _LOG = logging.getLogger("memquorum.rehearsal")
 SIGNER = "service:rehearsal"
 _SOURCE = "memquorum/rehearsal"
 _WAIT_S = 0.2
-# How often the processors are looked at, at least.
+# The longest interval between looks at the processors.
 _LOOK_S = 5.0
 _NICE = 19
 
 
 class Publisher:
-    """Signs what a rehearsal found, and hands it to Kafka."""
+    """Signs a rehearsal's conclusions, and produces them to Kafka."""
 
     def __init__(
         self, bootstrap: str, codec: Codec, seed: bytes, further: Callable[[], Sequence[bytes]] = tuple,
         shown: Stage | None = None,
     ) -> None:  # fmt: skip
-        """`seed`: the 32-byte Ed25519 seed of service:rehearsal; `further` answers those of its keys that a later
+        """`seed`: the 32-byte Ed25519 seed of service:rehearsal; `further` returns those of its keys that a later
         configuration may name."""
         self._codec, self._keys = codec, Keys(codec, SIGNER, seed, further)
         self._producer: Producer = loop.producer(bootstrap)
         self._shown = shown or Telemetry().stage("rehearsal")
 
     def publish(self, rehearsed: Rehearsed) -> int:
-        """Sends what there is to record; how many that were."""
+        """Sends the conclusions to record; returns their number."""
         sent = 0
         for one in rehearsed.found:
             sign = self._keys.signer(rehearsed.configured[one.shard]) if one.conclusion.changes else None
@@ -69,16 +69,16 @@ class Publisher:
         return sent
 
     def flush(self, seconds: float) -> bool:
-        """Waits, at most so long, until Kafka has all of it; whether it has."""
+        """Waits until Kafka has all of them, `seconds` at most; True if it has."""
         return self._producer.flush(seconds) == 0
 
     def close(self) -> None:
-        """Lets go of Kafka."""
+        """Closes the producer."""
         self._producer.close()
 
 
 def recorded(one: Found, genesis: Genesis) -> RehearsalMade:
-    """What is said of a memory that was looked at."""
+    """The record of a memory that was examined."""
     seen, verdict = one.seen, one.conclusion.verdict
     return RehearsalMade(
         cluster=genesis.cluster,
@@ -96,7 +96,7 @@ def recorded(one: Found, genesis: Genesis) -> RehearsalMade:
 
 
 def report(rehearsed: Rehearsed, recorded: int) -> str:
-    """A rehearsal in one line: how many, how many of them long-term, what was found, how long it took."""
+    """A rehearsal in one line: the number of memories, of long-term ones, the conclusions, and the time it took."""
     verdicts = Counter(one.conclusion.verdict for one in rehearsed.found)
     told = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in Verdict if verdicts[verdict]) or "nothing"
     old = sum(one.seen.tier == LONG_TERM for one in rehearsed.found)
@@ -107,7 +107,7 @@ def report(rehearsed: Rehearsed, recorded: int) -> str:
 
 
 class Rehearsing:
-    """One process. `run` is all of it."""
+    """One process. `run` does all of its work."""
 
     def __init__(
         self, genesis: Genesis, codec: Codec, *, memory: Rehearsals, publisher: Publisher, idle: Idleness,
@@ -153,7 +153,7 @@ class Rehearsing:
             self._memory.close()
 
     def _once(self) -> None:
-        """One rehearsal; a store that does not answer in time costs this one, and the next is tried as always."""
+        """Makes one rehearsal; if the store does not answer in time, it is skipped, and the next is tried as always."""
         began = time.monotonic()
         try:
             made = rehearse(

@@ -1,9 +1,9 @@
-"""Casting a ballot: from the core's question to this member's opinions, once it has read what they have to rest on."""
+"""Casts ballots: turns the core's question into this member's opinions, once the records they rest on are read."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from db.view import View
@@ -17,7 +17,7 @@ from memquorum.core.orders import uses
 from memquorum.core.orders.configuration import RESIZES
 from memquorum.core.orders.envelope import order_digest
 from memquorum.core.policy import PPM, Policy
-from memquorum.core.records import ConfigurationOrdered, NominationProposed, OrderFound, Signed
+from memquorum.core.records import AccessAccepted, ConfigurationOrdered, NominationProposed, OrderFound, Signed
 from memquorum.core.vote import asking
 from memquorum.core.vote.columns import packed
 from memquorum.core.vote.kinds import KINDS
@@ -30,16 +30,16 @@ from workers.replica.vote_telemetry import VoteWatch
 
 _LOG = logging.getLogger("memquorum.replica")
 
-# A nomination that speaks of what this replica has not read so long after is told of.
+# The time after which a nomination that names unread records is logged.
 _SPINE_LATE_S = 30.0
-# Before that, the broker is asked whether there is such a place at all.
+# The time before that after which the broker is asked whether the named offset exists.
 _SPINE_END_S = 2.0
 _SPINE_END_RETRY_S = 1.0
 _SPINE_LOOK_S = 0.005
-# So many memories an error names.
+# The number of memories that an error names.
 _NAMED_MOST = 3
 _VAULT_RETRY_S = 0.5
-# How often the own clock is asked again whether a vote's time has come: it may be set right meanwhile.
+# The interval at which the own clock is compared again with a vote's time, as it may be corrected meanwhile.
 _CLOCK_RETRY_MS = 5_000
 
 
@@ -47,8 +47,8 @@ _CLOCK_RETRY_MS = 5_000
 class _Question:
     """A nomination that the core wants a ballot on.
 
-    `timely`: its tick was found. Asked once: a ballot may wait until the view has let go of old ticks. `end`: where the
-    accepted stream ended, asked of the broker after the nomination was read, from `end_at` on.
+    `timely`: its tick was found. Looked up once, as the view may forget old ticks while a ballot waits. `end`: the end
+    of the accepted stream, from the broker after the nomination was read; asked from `end_at` on.
     """
 
     need: NeedBallot
@@ -60,8 +60,8 @@ class _Question:
 
 
 class Casting:
-    """Casts the ballots of one seat. Each nomination of the epoch is a question of its own: one that has to wait keeps
-    no other from its answer."""
+    """Casts the ballots of one seat. Each nomination of the epoch is a question of its own: one that has to wait does
+    not delay the others."""
 
     def __init__(
         self,
@@ -82,27 +82,28 @@ class Casting:
         self._genesis: Genesis | None = None
 
     def follow(self, genesis: Genesis) -> None:
-        """Another configuration is in force: by its policy memories are judged."""
+        """Enters another configuration: judges memories by its policy."""
         self._policy, self._genesis = genesis.policy, genesis
 
     def ask(self, need: NeedBallot) -> None:
-        """The core wants a ballot."""
+        """Opens a question of the core."""
         now = self._clock()
         self._open[need.nominated.digest] = _Question(need, now + _SPINE_LATE_S, now + _SPINE_END_S)
         self._watch.asked(need.nominated.record)
 
     def drop(self) -> None:
-        """Nobody waits for any of them any more."""
+        """Drops all questions, as the core waits for none any more."""
         self._open.clear()
 
     def look_at(self, now: float) -> float:
-        """When `answer` is to be called though no record came; infinity: never."""
-        # The accepted stream is only read along: what waits for it looks there soon.
+        """Returns the time at which to call `answer` without a new record; infinity: never."""
+        # The accepted stream is read by polling: a waiting question looks there soon.
         times = (each.retry_at if each.retry_at > now else now + _SPINE_LOOK_S for each in self._open.values())
         return min(times, default=float("inf"))
 
     def answer(self, core: ShardReplica) -> BallotReady | BallotRefused | None:
-        """The answer to one of the open questions, if any can be given now. To be asked until there is none."""
+        """Returns the answer to one of the open questions, if any can be answered now. Call it until it returns
+        None."""
         for named, question in list(self._open.items()):
             if not core.awaits_ballot(named):
                 del self._open[named]
@@ -116,11 +117,11 @@ class Casting:
         return None
 
     def unsure_of_end(self) -> bool:
-        """Whether the broker has to be asked where the accepted stream ends now."""
+        """True if the broker has to be asked for the end of the accepted stream."""
         return any(self._unsure(each) for each in self._open.values())
 
     def told_end(self, end: int | None) -> None:
-        """The broker says that the accepted stream ends before this offset; None: it does not answer."""
+        """Takes the broker's answer: the end of the accepted stream; None: it does not answer."""
         for each in self._open.values():
             if self._unsure(each):
                 each.end, each.end_at = end, self._clock() + _SPINE_END_RETRY_S
@@ -166,32 +167,33 @@ class Casting:
         if asking.kind_of(record) is None:
             order = nominated.makes
             return self._judged(nominated) if order is None else _whole(self._fits(nominated), nominated)
-        # Whatever the rules ask of an order was asked of its nomination. What is left is what a member has to know.
-        first = record.proposals[0]
-        stands, kind = self._stands(self._codec.decode_as(OrderFound, record.order or b"")), KINDS[first.kind]
-        if kind.attests:
-            return _whole(stands, nominated)
-        if kind.reweighs:
-            return _whole(stands and self._view.experience.holds(first.namespace, first.memory_ids[0]), nominated)
-        if not stands:
+        # The rules were applied to the order when its nomination was checked. Left are the conditions that depend on a
+        # member's knowledge.
+        first, found = record.proposals[0], self._codec.decode_as(OrderFound, record.order or b"")
+        if (use := uses.use_of(self._codec, found)) is not None:
+            return self._judged(nominated, [one for one in use.memory_ids if not self._used_late(found, use, one)])
+        kind = KINDS[first.kind]
+        if not self._stands(found):
             return packed([kind.abstain(0)] * len(record.proposals), nominated.places)
-        return self._judged(nominated)
+        holds = kind.holds(first, self._view.experience.holds)
+        return self._judged(nominated) if holds is None else _whole(holds, nominated)
 
-    def _judged(self, nominated: Nominated) -> bytes:
-        return self._judge.opinions(nominated.record, self._policy, nominated.places, self._genesis)
+    def _judged(self, nominated: Nominated, without: Collection[str] = ()) -> bytes:
+        return self._judge.opinions(nominated.record, self._policy, nominated.places, self._genesis, without)
 
     def _stands(self, found: OrderFound) -> bool:
-        """Whether it has read an order to erase, or a request to restore, where the nomination says that it stands; or
-        a use as late as the one that is said to ask."""
-        if (use := uses.use_of(self._codec, found)) is not None:
-            return self._view.used_since(self._shard, use, offset=found.offset, digest=uses.digest(found, use))
+        """Whether it has read an order, or a request, where the nomination says that it stands."""
         offset, *said = _stood(self._codec, found)
         return self._view.order_at(self._shard, offset) == tuple(said)
 
+    def _used_late(self, found: OrderFound, use: AccessAccepted, memory_id: str) -> bool:
+        """True if it has read a use of the memory as late as the one that the nomination names."""
+        digest = uses.digest(found, memory_id)
+        return self._view.used_since(self._shard, memory_id, use, offset=found.offset, digest=digest)
+
     def _fits(self, nominated: Nominated) -> bool:
-        """Whether reliabilities follow from the history that it has seen, and whether enough members were seen at work
-        to go on with another number of them. A key, a weight and a policy are the operator's to choose: the rules have
-        been asked."""
+        """True if the reliabilities follow from the history that it has seen, and if enough members have voted recently
+        to change their number. A key, a weight and a policy are the operator's choice, already checked by the rules."""
         signed = self._codec.decode_as(Signed, nominated.record.order or b"")
         order, genesis = self._codec.decode_as(ConfigurationOrdered, signed.body), nominated.makes
         assert genesis is not None and genesis.previous is not None
@@ -204,9 +206,9 @@ class Casting:
         return holds
 
     def _behind(self, question: _Question) -> bool:
-        """Whether the walk has not come to what the nomination speaks of.
+        """True if the walk has not reached the offset that the nomination names.
 
-        Who lags waits: the place is in the stream, and it will come to it. A place that the stream has not is refused
+        A lagging member waits: it will reach an offset that exists. An offset beyond the stream's end is refused
         (`told_end`): an honest nomination names a tick that was written before it.
         """
         nomination = question.need.nominated.record
@@ -221,9 +223,9 @@ class Casting:
         return True
 
     def _too_early(self, question: _Question) -> bool:
-        """Whether the vote's time is further ahead of this member's own clock than may be.
+        """True if the vote's time is further ahead of this member's own clock than the tolerance.
 
-        Then its ballot waits until the time has come: an intake whose clock runs away gets nothing forgotten.
+        Its ballot then waits for that time, so that an intake with a fast clock gets nothing forgotten early.
         """
         nomination = question.need.nominated.record
         early_ms = self._own_clock.early_ms(nomination.as_of) if self._own_clock is not None else 0
@@ -240,30 +242,32 @@ class Casting:
 
 
 def _named(nomination: NominationProposed) -> str:
-    """The memories of the first proposals, and how many there are."""
+    """The memories of the first proposals, and the total."""
     names = [i for one in nomination.proposals for i in one.memory_ids]
     more = f" and {len(names) - _NAMED_MOST} more" if len(names) > _NAMED_MOST else ""
     return f"memories {', '.join(names[:_NAMED_MOST])}{more}"
 
 
-def answers(codec: Codec, checked: Checked) -> tuple[int, bytes, int] | None:
-    """The order that a decision answers for good: where the nomination says that it stands, its digest, since when.
+def answers(codec: Codec, checked: Checked) -> list[tuple[int, bytes, int]]:
+    """The order that a decision answers finally: its offset in the accepted stream, its digest, and its time of
+    acceptance; of a use that asks for memories, the same for each of them.
 
     A request to restore is answered either way. An order to erase has to be attested, so it may be voted on again until
     it is.
     """
     kind = asking.kind_of(checked.nomination)
     if kind is None or (kind.insists and not any(one.decided for one in checked.outcomes)):
-        return None
-    return _stood(codec, codec.decode_as(OrderFound, checked.nomination.order or b""))
+        return []
+    found = codec.decode_as(OrderFound, checked.nomination.order or b"")
+    if (use := uses.use_of(codec, found)) is not None:
+        return [(found.offset, uses.digest(found, one), found.accepted_at) for one in use.memory_ids]
+    return [_stood(codec, found)]
 
 
 def _whole(holds: bool, nominated: Nominated) -> bytes:
-    """The terms of a ballot on an order that either holds or does not."""
+    """Encodes a ballot on an order that holds or does not hold as a whole."""
     return packed([(PPM if holds else 0,)], nominated.places)
 
 
 def _stood(codec: Codec, found: OrderFound) -> tuple[int, bytes, int]:
-    if (use := uses.use_of(codec, found)) is not None:
-        return found.offset, uses.digest(found, use), found.accepted_at
     return found.offset, order_digest(codec, found.order), found.accepted_at

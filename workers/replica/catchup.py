@@ -1,9 +1,8 @@
 """A replica that misses decisions takes them from the journal (state transfer).
 
-A replica needs that when it was away for longer than the logs are kept, or when the broker showed it other logs than
-the other members. The journal holds every decision with its proof, the pre-prepare and q commits. The core checks each
-whole, as it checks what comes from the logs, so it need not trust the journal's writer. It is silent meanwhile, as on
-every start.
+A replica needs that when it was away for longer than the logs are kept, or if the broker showed it other logs than the
+other members. The journal holds every decision with its proof, the pre-prepare and q commits. The core checks each of
+them like one from the logs, so it need not trust the journal's writer. It is silent meanwhile, as on every start.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from workers.replica.seat import Seat
 _LOG = logging.getLogger("memquorum.replica")
 
 _TELL_EVERY = 500
-# So many records of the journal are looked at in a turn of the loop.
+# The journal records examined in a turn of the loop.
 _A_TURN = 500
 
 
 def follow(codec: Codec, journal: Partition, seat: Seat, view: View, stop: Stop) -> int:
-    """Hands the seat the journal's decisions from its sequence on. Answers how many it took.
+    """Gives the seat the journal's decisions from its sequence on. Returns the number it took.
 
-    Raises TopicUnreadable where the journal cannot be read.
+    Raises TopicUnreadable if the journal cannot be read.
     """
     taken = 0
     for decided in decisions(codec, journal):
@@ -52,10 +51,10 @@ class Following:
     def __init__(self, codec: Codec, journal: Partition, seat: Seat, view: View) -> None:
         self._codec, self._journal, self._seat, self._view = codec, journal, seat, view
         self._records = journal.records(patience_s=0)
-        _LOG.warning("shard %d: sequence %d is looked for in the journal", seat.shard, seat.core.seq)
+        _LOG.warning("shard %d: reading the journal from sequence %d", seat.shard, seat.core.seq)
 
     def turn(self) -> bool:
-        """Hands the seat the decisions in the next records. Answers whether there may be more.
+        """Gives the seat the journal's decisions from its sequence on. Answers whether there may be more.
 
         Raises TopicUnreadable.
         """

@@ -1,8 +1,10 @@
-"""A member's part in one configuration of a shard: its key there, what it has signed there, and where it begins.
+"""A member's part in one configuration of a shard: its key, the messages that it has signed there, and the sequence at
+which it begins.
 
 Each configuration has its own scope of the sign-state, which is empty when the configuration begins. So an empty scope
-need not mean that a file was lost. It does not where the member still knows what it signed in an earlier
-configuration, or had read all logs to their ends when this one was decided: nobody had signed anything in it by then.
+need not mean that a file was lost. It means no loss if the member still knows the messages it signed in an earlier
+configuration, or had read all logs to their ends when this configuration was decided: no message had been signed in it
+by then.
 """
 
 from __future__ import annotations
@@ -22,18 +24,18 @@ from memquorum.ports import SignState
 
 _LOG = logging.getLogger("memquorum.replica")
 
-# Beyond every sequence: who is silent up to here never speaks.
+# Beyond every sequence: a member that is silent up to here never signs.
 _NEVER = 2**62
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a member's seat needs to take part in a configuration.
+    """The state with which a member's seat takes part in a configuration.
 
     - `core`: the replica; its first event is `began`.
     - `over`: slots of the scope that are settled.
-    - `listens`: it is no member of the configuration, or has not its key there, and signs nothing.
-    - `forgets`: when it started, it did not know what it may have signed before.
+    - `listens`: it is no member of the configuration, or lacks its key there, and signs nothing.
+    - `forgets`: when it started, it did not know which messages it may have signed before.
     """
 
     genesis: Genesis
@@ -47,13 +49,14 @@ class Part:
 
     @property
     def fresh(self) -> bool:
-        """Whether it still does not know what it may have signed before it started. A listener never finds out."""
+        """True while it does not know which messages it may have signed before it started. A listener never finds
+        out."""
         return self.forgets and (self.listens or self.core.silence.fresh)
 
     @property
     def unsure(self) -> bool:
-        """Whether it may have lost what it signed, and is silent. Then nothing may go into its sign-state, not even
-        that something is settled: it would look like a memory to whoever asks next."""
+        """True if it may have lost messages that it signed, and so is silent. Then nothing may be written to its
+        sign-state, not even that a slot is settled: a later reader would take it for a complete record."""
         return self.fresh and (self.listens or not self.core.speaks)
 
 
@@ -75,14 +78,14 @@ def take(
 
     - `closed`: see `ShardReplica`.
     - `before`: its part in the configuration before; None after a start.
-    - `lived`: in that configuration it had read the logs to their ends.
+    - `lived`: it had read the logs to their ends in that configuration.
     """
     own = sign(genesis)
     scope, progress = f"{genesis.config}/{shard}", view.progress(shard)
     said = signed.load(f"{scope}/")
     over = [slot for slot in said if is_decided(slot, progress.seq, progress.epoch)]
     left = {slot: held for slot, held in said.items() if slot not in over}
-    # What it knew when it started goes on with it. The scopes of what came before are asked only then.
+    # Its knowledge at the start is kept across configurations. The scopes of earlier ones are loaded only at the start.
     asked = range(genesis.config + 1) if before is None else (genesis.config,)
     known = lived or (before is not None and not before.fresh)
     fresh = not known and all(signed.fresh(f"{config}/{shard}") for config in asked)
@@ -97,5 +100,5 @@ def take(
 
 
 def mute(body: bytes) -> bytes:
-    """Signs nothing: what a listener would say never leaves it."""
+    """Signs nothing, as the messages of a listener are never sent."""
     return b""

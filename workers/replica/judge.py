@@ -1,11 +1,13 @@
-"""A member's ballot: opens what it has read, and judges every proposal by its own agents' late episodes (DESIGN 11)."""
+"""Judges proposals for a member's ballot: opens the records it has read, and compares them with its own agents' latest
+episodes (DESIGN 11)."""
 
 from __future__ import annotations
 
 import hmac
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 
 import numpy as np
 from msgspec.structs import replace
@@ -20,18 +22,18 @@ from memquorum.core.ids import space_key_id
 from memquorum.core.kept import Kept
 from memquorum.core.merging import unpacked
 from memquorum.core.policy import Policy
+from memquorum.core.reading.content import content
 from memquorum.core.records import NominationProposed, Proposal
-from memquorum.core.text.content import content
 from memquorum.core.vote.columns import Places, packed, packed_columns, places_of
 from memquorum.core.vote.doubting import agreed
 from memquorum.core.vote.evidence import RULES
 from memquorum.core.vote.grounds import Grounds, Heard, MemberContext, MemoryFacts
 from memquorum.core.vote.judging import judged
-from memquorum.core.vote.kinds.kind import Kind, Terms, Together
+from memquorum.core.vote.kinds.kind import InColumns, Kind, Lookups, Terms, Together
 from memquorum.core.worth import Ranks
 from memquorum.ports import Contradiction, Vault, Vector
+from workers.replica.repeated_trials import Tries
 from workers.replica.room import Room
-from workers.replica.trying import Tries
 
 _LOG = logging.getLogger("memquorum.replica")
 
@@ -45,13 +47,13 @@ class _Opened:
     text: str
     encoder: str
     said: tuple[str, int]
-    """By which agent, and when."""
+    """The agent, and the time."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A memory's text, None where it says nothing; whether it is the accepted one; and whether the agent itself says
-    which slot it fills and what it supersedes."""
+    """A memory's text, None if it cannot be read; whether it is the accepted one; and whether the agent itself signed
+    its slot and the memories that it supersedes."""
 
     text: str | None
     accepted: bool
@@ -60,9 +62,9 @@ class _Read:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A nomination and what was read for it: keys by memory; by namespace, what the member's own agents did there of
-    late, and the encoder of these embeddings, None where there are none; the worths of all that was accepted, by what
-    they are ranked among; and the configuration in force."""
+    """A nomination with the data read for it: keys by memory; by namespace, the latest episodes of the member's own
+    agents and their encoder, None without any; the worths of all accepted episodes, by the group in which they are
+    ranked; and the configuration in force."""
 
     nomination: NominationProposed
     policy: Policy
@@ -73,55 +75,56 @@ class _Asked:
 
 
 class Judge:
-    """Votes from one view. Late episodes stay open in memory, memories are opened for the vote and dropped.
+    """Votes from one view. The latest episodes stay open in memory; memories are opened for the vote and dropped.
 
-    Where a namespace takes nothing unsigned, neither does a member: an episode whose agent's signature does not hold is
-    no part of its context, and a text that it should judge says nothing to it. Whether an agent signed is not asked
-    where only age and relevance are judged: what a forger put in would else never be forgotten.
+    In a namespace that accepts only signed records, an episode without its agent's valid signature is no part of the
+    context, and the text of a memory without one counts as unreadable. Signatures are not checked where only age and
+    relevance are judged: forged memories could otherwise never be forgotten.
     """
 
     def __init__(
         self, codec: Codec, view: View, vault: Vault, genesis: Genesis, grounds: Grounds = RULES, *,
         contradiction: Contradiction | None = None,
     ) -> None:  # fmt: skip
-        """`contradiction`: asked where a policy names just this model, and rules do not know. What a rule fails on
-        stands in `failures`: the member abstains there."""
+        """`contradiction`: used if a policy names exactly this model, where the rules do not decide. Rules that fail on
+        a text are noted in `failures`: the member abstains there."""
         self._codec = codec
         self._view, self._vault, self._genesis, self._grounds = view, vault, genesis, grounds
         self._contradiction = contradiction
         self.failures = Failures()
         self._room, self._tries = Room(view, vault, genesis), Tries(codec, view, vault, failures=self.failures)
-        # So many at most, and so many characters of text.
+        # The limits: a number of entries, and the characters of their texts.
         self._opened = Kept[str, _Opened](lambda one: len(one.text), _OPENED_SIZE, _OPENED_MAX)
         self._heard = Kept[str, Heard](lambda one: len(one.text), _OPENED_SIZE, _OPENED_MAX)
         self._worths = Kept[str, int](lambda _: 1, _OPENED_MAX)
 
     def opinions(
         self, nomination: NominationProposed, policy: Policy, places: Places | None = None,
-        genesis: Genesis | None = None,
+        genesis: Genesis | None = None, without: Collection[str] = (),
     ) -> bytes:  # fmt: skip
-        """This member's opinion on each proposal, packed. Raises VaultUnavailable: ask again later.
+        """This member's opinion on each proposal, packed. Raises VaultUnavailable: call again later.
 
-        `policy`: of the configuration that decides; `genesis`: that, where it is another one than at first. `places`:
-        where the proposals of each kind stand, for who knows it.
-        What a kind judges by last access and embedding alone stays in columns from the view's rows to the ballot's
-        bytes.
+        `policy`: of the configuration that decides; `genesis`: that configuration, if it is not the first. `places`:
+        the indexes of the proposals of each kind, if known. `without`: memories that it abstains on. Kinds that judge
+        by last access and embedding alone are computed in columns, from the view's rows to the ballot's bytes.
         """
         places = places or places_of(nomination)
         ids = {kind: [i for at in where for i in nomination.proposals[at].memory_ids] for kind, where in places}
-        fading = {kind: self._fading(kind, ids[kind], nomination) for kind in ids if kind.fade is not None}
+        fading = {kind: self._fading(kind, ids[kind], nomination) for kind in ids if isinstance(kind, InColumns)}
         for kind in (kind for kind in fading if kind.capped):
-            # What is protected is judged like what is not known: the strongest no.
+            # A protected memory is judged like an unknown one: with the strongest no.
             protected = self._view.protected(ids[kind])
             fading[kind] = [row for row in fading[kind] if row.memory_id not in protected]
+        if without:
+            fading = {kind: [row for row in rows if row.memory_id not in without] for kind, rows in fading.items()}
         known = self._view.known(i for kind, of_kind in ids.items() if kind not in fading for i in of_kind)
         known |= self._view.known(_stubs(nomination, places, known), sealed=True)
         through, most = nomination.accepted_offset, self._genesis.policy.salience.buffer_size
         spaces = sorted({p.namespace for p in nomination.proposals})
         recent = {n: self._view.recent(n, through=through, most=most) for n in spaces}
-        # The keys of opened episodes too: what has none any more must count for nobody, restarted since or not.
+        # The keys of opened episodes too: one without a key must count for no member, whether restarted since or not.
         wanted = known.keys() | {r.memory_id for rows in recent.values() for r in rows}
-        # What an agent signed of a slot is told by its namespace's key.
+        # A namespace's key verifies the slot that an agent signed.
         wanted |= {space_key_id(k.namespace) for k in known.values() if k.namespace in self._genesis.signed}
         keys = self._vault.open(wanted.union(row.memory_id for rows in fading.values() for row in rows))
         doubts = agreed(self._contradiction, policy)
@@ -137,28 +140,28 @@ class Judge:
         claimed = {namespace: list[MemoryFacts]() for namespace in spaces}
         return b"".join(
             self._in_columns(asked, kind, where, fading[kind])
-            if kind in fading
+            if isinstance(kind, InColumns)
             else self._by_facts(asked, kind, where, known, claimed)
             for kind, where in places
         )
 
     def _fading(self, kind: Kind, memory_ids: Sequence[str], nomination: NominationProposed) -> Sequence[Fading]:
-        """What the member knows of memories. One that is asked back was used last when somebody asked."""
+        """Returns the member's data about memories. The last use of a memory to be restored is the time of the
+        request."""
         if not kind.revives:
             return self._view.fading(memory_ids)
         asked_at = nomination.proposals[0].last_access  # the request's, the same in all
         return [row._replace(last_access=asked_at) for row in self._view.resting(memory_ids)]
 
-    def _in_columns(self, asked: _Asked, kind: Kind, where: Sequence[int], known: Sequence[Fading]) -> bytes:
-        """The opinions of a kind that judges by last access and embedding: those in a namespace are made together."""
+    def _in_columns(self, asked: _Asked, kind: InColumns, where: Sequence[int], known: Sequence[Fading]) -> bytes:
+        """The opinions of a kind that judges by last access and embedding, computed per namespace."""
         nomination = asked.nomination
-        assert kind.fade is not None
         terms = np.empty((len(kind.terms), len(where)), np.int64)
         terms[:] = np.array(kind.abstain(nomination.as_of), np.int64)[:, None]
         proposed = [nomination.proposals[at].namespace for at in where]
         for namespace, (context, encoder) in asked.seen.items():
-            # Read into another namespace, or encoded otherwise than the episodes, or its words cannot be read: it knows
-            # too little.
+            # Excluded, so that it abstains: memories of another namespace or encoder, or with words that it cannot
+            # read.
             alike = [r for r in known if r.namespace == namespace == proposed[r.at] and encoder in (None, r.encoder)]
             ranked = [(r, rank) for r in alike if (rank := self._rank(asked, r)) is not None]
             sealed = [(r.memory_id, asked.keys.get(r.memory_id), r.sealed_embedding) for r, _ in ranked]
@@ -174,8 +177,8 @@ class Judge:
         return packed_columns(kind, terms)
 
     def _rank(self, asked: _Asked, row: Fading | Known) -> int | None:
-        """How the worth of a memory ranks, which the member computes from the text that it opens; None where it cannot
-        read it, or is told of other words."""
+        """Returns the rank of a memory's worth, computed from the text that the member opens; None if it cannot read
+        it, or if the stored word counts are of another text."""
         key = asked.keys.get(row.memory_id)
         if key is None or row.sealed_counts is None or row.like is None:
             return None
@@ -201,11 +204,11 @@ class Judge:
         known: Mapping[str, Known],
         claimed: Mapping[str, list[MemoryFacts]],
     ) -> bytes:
-        """The opinions of a kind: those in a namespace are made together. `claimed`: see `judged`."""
+        """The opinions of a kind, computed per namespace. `claimed`: see `judged`."""
         nomination, keys, found = asked.nomination, asked.keys, dict[int, Terms]()
-        proposals, vectors = nomination.proposals, {} if kind.stands else _vectors(known.values(), keys)
-        stand = self._room.places(nomination, where, asked.policy) if kind.stands else {}
-        tried = self._tries.found(nomination, where, asked.genesis) if kind.admits else {}
+        proposals, vectors = nomination.proposals, _vectors(known.values(), keys) if kind.reads else {}
+        places_of_all = cache(partial(self._room.places, nomination, where, asked.policy))
+        trials = cache(partial(self._tries.found, nomination, where, asked.genesis))
         for namespace, (context, encoder) in asked.seen.items():
             places = [at for at in where if proposals[at].namespace == namespace]
             facts = {
@@ -213,18 +216,12 @@ class Judge:
                 for memory_id, k in known.items()
                 if k.namespace == namespace
             }
-            if kind.stands:
-                facts = {i: replace(one, place=stand.get(i)) for i, one in facts.items()}
-            elif kind.admits:
-                facts = {i: replace(one, trial=tried.get(i)) for i, one in facts.items()}
-            elif kind.unites or kind.generalises:
-                held = self._view.experience.held(namespace, facts)
-                facts = {i: replace(one, admitted=i in held) for i, one in facts.items()}
-            elif kind.ranks or not kind.reads:
-                facts = {i: replace(one, rank_ppm=self._rank(asked, known[i])) for i, one in facts.items()}
+            held = partial(self._view.experience.held, namespace)
+            lookups = Lookups(places_of_all, trials, held, lambda memory_id: self._rank(asked, known[memory_id]))
+            complete = kind.completed(facts, lookups)
             terms = judged(
                 kind,
-                [(proposals[at], _together(facts, proposals[at])) for at in places],
+                [(proposals[at], _together(complete, proposals[at])) for at in places],
                 context,
                 as_of=nomination.as_of,
                 policy=asked.policy,
@@ -235,7 +232,7 @@ class Judge:
         return packed(found, ((kind, tuple(where)),))
 
     def forget(self, memory_ids: Iterable[str]) -> None:
-        """Closes what was decided to be forgotten."""
+        """Closes memories that were decided to be forgotten."""
         for memory_id in memory_ids:
             self._opened.pop(memory_id, None)
             self._heard.pop(memory_id, None)
@@ -243,7 +240,7 @@ class Judge:
             self._tries.forget([memory_id])
 
     def close(self) -> None:
-        """Closes everything: what is opened again needs its key, which what was erased has no more."""
+        """Closes everything: opening again needs the key, which an erased memory has no more."""
         self._opened.clear()
         self._heard.clear()
         self._worths.clear()
@@ -252,7 +249,8 @@ class Judge:
     def _context(
         self, namespace: str, rows: Sequence[Recent], keys: Mapping[str, bytes]
     ) -> tuple[MemberContext, str | None]:
-        """What the member's own agents did of late, as far as the encoder of the latest sees it, and that encoder."""
+        """Returns the context of the latest episodes of the member's own agents, of those with the newest one's
+        encoder, and that encoder."""
         episodes: list[tuple[str, _Opened]] = []
         for row in rows:
             key = keys.get(row.memory_id)
@@ -268,7 +266,7 @@ class Judge:
             episodes.append((row.memory_id, opened))
         if not episodes:
             return MemberContext.of(namespace, [], heard=self._heard), None
-        # Vectors of an earlier encoder say nothing about those of today's, even where they are as long.
+        # Vectors of an earlier encoder are not comparable with today's, even if they have the same length.
         latest = episodes[-1][1]
         alike = [(i, o) for i, o in episodes if (o.encoder, len(o.vector)) == (latest.encoder, len(latest.vector))]
         said, repeats = {i: o.said for i, o in alike}, [row.memory_id for row in rows if row.repeats]
@@ -276,8 +274,8 @@ class Judge:
         return MemberContext.of(namespace, texts, said, repeats, self._heard), latest.encoder
 
     def _open(self, namespace: str, row: Recent, key: bytes) -> _Opened | None:
-        """An episode in the clear; None where it cannot be opened, holds no vector and text, or is not the agent's that
-        it names. It never fails a ballot."""
+        """Opens an episode; None if it cannot be opened, lacks vector or text, or is not signed by the agent that it
+        names. It never fails a ballot."""
         vector = _vectors([row], {row.memory_id: key}).get(row.memory_id)
         text = None if vector is None else self._text(namespace, row, key)
         if vector is None or text is None:
@@ -285,7 +283,7 @@ class Judge:
         return _Opened(vector, text, row.encoder, (row.agent, row.occurred_at))
 
     def _read(self, kind: Kind, known: Known, keys: Mapping[str, bytes]) -> _Read | None:
-        """What a memory says; None where the kind does not look at texts."""
+        """Opens a memory's text; None if the kind does not read texts."""
         if not kind.reads:
             return None
         key = keys.get(known.memory_id)
@@ -300,7 +298,7 @@ class Judge:
         return _Read(text, hmac.compare_digest(sealing.commitment(key, text), known.commitment), meant)
 
     def _text(self, namespace: str, row: Known | Recent, key: bytes) -> str | None:
-        """A content in the clear; None where it cannot be opened, or is not the agent's that it names."""
+        """Opens a content; None if it cannot be opened, or is not signed by the agent that it names."""
         try:
             text = sealing.open_text(key, row.sealed_content, row.memory_id)
         except ValueError:
@@ -312,16 +310,16 @@ class Judge:
             sealed=row.sealed_signed, key=key,
         )  # fmt: skip
         if wrong is not None:
-            _LOG.warning("memory %s of namespace %s counts for nothing: %s", row.memory_id, namespace, wrong)
+            _LOG.warning("memory %s of namespace %s is ignored: %s", row.memory_id, namespace, wrong)
         return text if wrong is None else None
 
 
-def _worth(text: str, told: worth.Told) -> int:
+def _worth(text: str, told: worth.EarlierCounts) -> int:
     return worth.worth_ppm(content(text), told)
 
 
 def _stubs(nomination: NominationProposed, places: Places, known: Mapping[str, Known]) -> list[str]:
-    """What is to be summed up anew and rests sealed because of a summary that was erased."""
+    """The sealed memories of proposals to rewrite a summary that was erased."""
     found: list[str] = []
     for kind, where in places:
         for first, *others in (nomination.proposals[at].memory_ids for at in where if kind.revives and kind.seals):
@@ -332,7 +330,7 @@ def _stubs(nomination: NominationProposed, places: Places, known: Mapping[str, K
 
 
 def _together(facts: Mapping[str, MemoryFacts], proposal: Proposal) -> Together | None:
-    """What is known of a proposal's memories; None where one of them is not known."""
+    """The facts about a proposal's memories; None if one of them is unknown."""
     found = tuple(facts[memory_id] for memory_id in proposal.memory_ids if memory_id in facts)
     return found if len(found) == len(proposal.memory_ids) else None
 
@@ -350,9 +348,10 @@ def _facts(
     encoder: str | None,
     read: _Read | None,
 ) -> MemoryFacts:
-    """What a member may judge by: without the key, or with a vector unlike its own episodes', it knows too little.
+    """The facts by which a member judges a memory; without a vector, if the key is missing or the vector is not
+    comparable with its own episodes'.
 
-    `encoder`: of the context; None where there is none. `read`: None where the text is not looked at.
+    `encoder`: of the context; None without one. `read`: None if the text is not read.
     """
     text, sourced, meant = None, False, False
     unlike = encoder is not None and encoder != known.encoder

@@ -1,4 +1,4 @@
-"""Where the memories that a nomination wants to go for want of room stand in a member's own order of what goes."""
+"""Ranks, in a member's own order, the memories that a nomination proposes to forget for lack of room."""
 
 from __future__ import annotations
 
@@ -22,21 +22,23 @@ from memquorum.ports import Candidate, Vault, Weighted
 
 
 class Room:
-    """Looks through a namespace once for a nomination, whatever that has of it; and through a whole shard where more
-    than its capacity is to go."""
+    """Reads a namespace once per nomination, however many of its memories are proposed; and a whole shard if its
+    capacity is exceeded."""
 
     def __init__(self, view: View, vault: Vault, genesis: Genesis) -> None:
         self._view, self._vault, self._genesis = view, vault, genesis
 
-    def places(self, nomination: NominationProposed, where: Sequence[int], policy: Policy) -> Mapping[str, least.Place]:
-        """The places of the memories of proposals, by what each was nominated for. Raises VaultUnavailable."""
+    def places(
+        self, nomination: NominationProposed, where: Sequence[int], policy: Policy
+    ) -> Mapping[str, least.BudgetPlace]:
+        """Returns the ranks of the proposals' memories, by the reason of each nomination. Raises VaultUnavailable."""
         asked: dict[tuple[str, str], list[str]] = {}
         for at in where:
             proposal = nomination.proposals[at]
             space = "" if proposal.reason == PRESSURE else proposal.namespace
             asked.setdefault((proposal.reason, space), []).extend(proposal.memory_ids)
         known: dict[str, list[Weighted]] = {}
-        found: dict[str, least.Place] = {}
+        found: dict[str, least.BudgetPlace] = {}
         for (reason, space), memory_ids in asked.items():
             spaces = self._spaces(nomination.shard) if reason == PRESSURE else [space]
             there = [one for name in spaces for one in known.setdefault(name, self._alive(name, known))]
@@ -51,10 +53,11 @@ class Room:
         where: Sequence[int],
         policy: Policy,
         known: Mapping[str, Sequence[Weighted]],
-        found: Mapping[str, least.Place],
-    ) -> Mapping[str, least.Place]:
-        """The same places, but so few that are to go of a namespace of which more is proposed than its caps leave that
-        all members together let no more go: what a cap keeps after the vote they would count as gone."""
+        found: Mapping[str, least.BudgetPlace],
+    ) -> Mapping[str, least.BudgetPlace]:
+        """Limits the ranks that count as "goes" in namespaces with more proposals than their caps leave. All members
+        together must not agree on more than the caps, as a memory that a cap keeps after the vote would be counted as
+        gone."""
         asked = Counter[str]()
         for proposal in nomination.proposals:
             asked[proposal.namespace] += len(proposal.memory_ids) if KINDS[proposal.kind].capped else 0
@@ -64,7 +67,7 @@ class Room:
             through = self._view.weights.before(space, nomination.accepted_offset)
             living = sum(one.candidate.memory_id in through for one in known.get(space, ()))
             room = caps.room(Quota(living, self._view.weights.gone(space)), nomination.as_of, policy.caps)
-            # As many honest votes as one that goes takes, of all honest votes.
+            # The quorum of honest votes for one memory, as a share of all honest votes.
             shared = room * (genesis.quorum - genesis.f) // (genesis.n - genesis.f)
             rooms[space] = room if asked[space] <= room else shared
         return least.within(found, [(p.namespace, one) for p in proposed for one in p.memory_ids], rooms)
@@ -73,7 +76,7 @@ class Room:
         return [name for name in self._view.weights.namespaces() if shard_of(name, self._genesis.shards) == shard]
 
     def _alive(self, namespace: str, known: Mapping[str, list[Weighted]]) -> list[Weighted]:
-        """What is alive in a namespace. What was erased since has no key any more, and holds nothing."""
+        """Returns the live memories of a namespace. An erased one has no key any more, and takes no room."""
         if namespace in known:
             return known[namespace]
         alive = self._view.weights.alive(namespace)
@@ -81,19 +84,19 @@ class Room:
         return [one for one in alive if one.candidate.memory_id in keys]
 
 
-_Ask = Callable[[Sequence[Weighted], str, Policy, int, Sequence[str]], Mapping[str, least.Place]]
+_Ask = Callable[[Sequence[Weighted], str, Policy, int, Sequence[str]], Mapping[str, least.BudgetPlace]]
 
 
 def _budget(
     there: Sequence[Weighted], namespace: str, policy: Policy, as_of: int, asked: Sequence[str]
-) -> Mapping[str, least.Place]:
+) -> Mapping[str, least.BudgetPlace]:
     budget = budget_of(policy.budget, namespace)
     return {} if budget is None else least.places(map(item, there), budget, policy.budget, as_of, asked)
 
 
 def _age(
     there: Sequence[Weighted], namespace: str, policy: Policy, as_of: int, asked: Sequence[str]
-) -> Mapping[str, least.Place]:
+) -> Mapping[str, least.BudgetPlace]:
     named = set(asked)
     return {
         one.candidate.memory_id: least.aged(one, policy.budget, as_of)
@@ -104,7 +107,7 @@ def _age(
 
 def _pressure(
     there: Sequence[Weighted], _: str, policy: Policy, as_of: int, asked: Sequence[str]
-) -> Mapping[str, least.Place]:
+) -> Mapping[str, least.BudgetPlace]:
     def fallen(one: Candidate) -> int:
         return fallen_ppm(one.salience_ppm, one.replays, as_of - one.last_access, policy)
 

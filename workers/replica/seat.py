@@ -1,7 +1,7 @@
 """A member's seat in one shard: its consensus core, its walk along the accepted stream, its timers and its ballot.
 
-No Kafka and no sign-state here: what the core wants said lands in `outbox`, what it wants read again in `rereads`, what
-proves another member a liar in `accuser`, and the loop of `workers.replica.worker` sees to both.
+It has no Kafka and no sign-state: messages to send go to `outbox`, logs to read again to `rereads`, proofs of faults to
+`accuser`, and the loop of `workers.replica.worker` handles all three.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from workers.replica.accuser import Accuser
 from workers.replica.casting import Casting, answers
 from workers.replica.configuration_role import Part, mute, take
 from workers.replica.judge import Judge
+from workers.replica.repeated_trials import settle
 from workers.replica.stream_follower import Walk
-from workers.replica.trying import settle
 from workers.replica.vote_telemetry import VoteWatch
 
 _LOG = logging.getLogger("memquorum.replica")
@@ -48,14 +48,14 @@ LOGS: Mapping[t.Message, str] = {
     t.Message.VIEW_CHANGE: topics.VIEW_CHANGES,
     t.Message.CHECKPOINT: topics.CHECKPOINTS,
 }
-"""The logs by the kind of message that they are read for."""
+"""The logs, by the kind of message that they are read for."""
 TOPIC_OF = {**LOGS, t.Message.NEW_VIEW: topics.VIEW_CHANGES}
 """The topic of each kind of message."""
 _MESSAGES = {topic: message for message, topic in LOGS.items()}
 
-# Whoever lags must not accuse a primary whose message it has not read yet: a time limit that ran out holds only once
-# the logs were read to their ends. But no longer than so: else a flood of the logs could keep a bad primary in office.
-# Nor does it look for what it has only not read yet.
+# A lagging member must not accuse a primary whose message it has not read yet: an expired time limit counts only once
+# the logs were read to their ends. It counts after `_LAG_S` in any case: otherwise a flood of the logs could keep a bad
+# primary in office. It also does not search for messages that it has merely not read yet.
 _FOR_GOOD = 2**53
 _LAG_S = 10.0
 _LAG_LOOK_S = 0.25
@@ -81,34 +81,35 @@ class Seat:
         own_clock: OwnClock | None = None,
         shown: Stage | None = None,
     ) -> None:
-        """`genesis`: the genesis file's configuration; the seat goes on from there to the one that its view knows.
-        `sign`: what signs for this member in a configuration; None where it is no member of that, or has not its key.
+        """`genesis`: the genesis file's configuration; the seat continues from there to the one that its view knows.
+        `sign`: signs for this member in a configuration; None if it is no member of that, or lacks its key there.
 
-        `clock`: seconds that never run backwards. `own_clock`: what a vote's time is held against; None where the
+        `clock`: seconds that never run backwards. `own_clock`: the clock to compare a vote's time with; None if the
         fleet's time is driven.
         """
         genesis = follow(codec, genesis, view.configured(shard))
         self.shard, self.walk = shard, Walk(codec, view, genesis, me=me, shard=shard)
         self.outbox: list[t.Send | t.Keep] = []
         self.settled: list[str] = []
-        # By scope of the sign-state, the last sequence that is decided.
+        # By scope of the sign-state, the last decided sequence.
         self.through: dict[str, int] = {}
         self.rereads: dict[t.Message, int] = {}
         self.positions: dict[str, int] = {}
         self.live = False
-        # Whether the logs do not show what others have decided: then the journal does.
+        # True if the logs do not show the others' decisions: then the journal does.
         self.wants_journal = False
         self._ended: set[str] = set()
-        # The logs that held nothing more when they were last read.
+        # The logs without further records when they were last read.
         self._at_end: set[str] = set()
         self._codec, self._view, self._judge, self._clock = codec, view, judge, clock
-        # Where the logs were read to when all of them had come to their ends; before that, where they were begun. What
-        # is decided behind was not decided by then, so nobody can have spoken in a configuration that follows from it.
+        # The positions of the logs when all of them had been read to their ends; before that, the positions at the
+        # start. Decisions at later positions were not made by then, so no message can have been signed in a
+        # configuration that follows from them.
         self._since: dict[str, int] = {}
-        # The configuration that begins once the decision for it is stable, and where its messages may stand by topic.
+        # The configuration that begins once its decision is stable, and the first offsets of its messages by topic.
         self._next: Genesis | None = None
         self._pinned: dict[str, int] = {}
-        # Whether the logs had been read to their ends when it was decided.
+        # True if the logs had been read to their ends when it was decided.
         self._lived = False
         self._timers: dict[t.Timer, tuple[float, t.TimerFired]] = {}
         # The place of a checkpoint that waits for the walk.
@@ -127,7 +128,7 @@ class Seat:
         self._begin(genesis, None)
 
     def _begin(self, genesis: Genesis, before: Part | None, *, lived: bool = False) -> None:
-        """Takes part in a configuration, from where the view is; silent until the logs are read to their ends."""
+        """Takes part in a configuration, from the view's position; silent until the logs are read to their ends."""
         self._part = part = self._take_part(genesis, closed=self._next is not None, before=before, lived=lived)
         self.core = part.core
         self.settled += part.over
@@ -138,10 +139,10 @@ class Seat:
         self._carry_out(self.core.handle(part.began))
 
     def _reconfigure(self, genesis: Genesis) -> None:
-        """Goes on in another configuration. Who was faster has spoken in it and was passed over: that is read again."""
+        """Enters another configuration. Messages of faster members in it were ignored: they are read again."""
         self.rereads |= {message: self._pinned[topic] for message, topic in LOGS.items()}
         lived, self._lived, self.live = self._lived, False, False
-        # What it read meanwhile was read for the configuration before.
+        # Messages read meanwhile were read for the previous configuration.
         self._next, self._since, self._pinned = None, self._pinned, {}
         self._ended.clear()
         self._at_end.clear()
@@ -154,7 +155,7 @@ class Seat:
     # Records -------------------------------------------------------------------------------------------------------
 
     def take(self, topic: str, offset: int, data: bytes) -> None:
-        """A record of one of the shard's partitions."""
+        """Takes a record of one of the shard's partitions."""
         self._since = self._since or dict(self.positions)
         self.positions[topic] = offset + 1
         message = _MESSAGES.get(topic)
@@ -187,11 +188,10 @@ class Seat:
             self.walk.skip(offset)
 
     def follow(self, decided: Decided) -> None:
-        """A decision as the journal holds it, where the logs begin too late: the core checks it like any other."""
+        """Takes a decision from the journal, where the logs begin too late: the core checks it like any other."""
         self._since = self._since or dict(self.positions)
         if self._next is not None:
-            # Whether the checkpoint is stable cannot be known: it has not been read yet. But the members of the next
-            # configuration knew it.
+            # It has not read yet whether the checkpoint is stable. But the members of the next configuration knew it.
             try:
                 check_decision(self._codec, self._next, decided.pre_prepare, decided.commits)
             except BadCertificate as error:
@@ -204,7 +204,7 @@ class Seat:
             self._carry_out(self.core.handle(t.Received(message, data, self.positions[LOGS[message]])))
 
     def skip(self, topic: str, offset: int) -> None:
-        """A record that is to be passed over unread."""
+        """Skips a record without reading it."""
         self._at_end.discard(topic)
         self.positions[topic] = offset + 1
         if topic == topics.ACCEPTED:
@@ -213,8 +213,8 @@ class Seat:
     # Time ----------------------------------------------------------------------------------------------------------
 
     def turn(self) -> None:
-        """Walks on, casts a ballot that can be cast, fires timers."""
-        # Not before it has held what it read itself against what is stable, too: who has something else halts.
+        """Advances the walk, casts ballots that can be cast, fires timers."""
+        # Not before it has compared the records it read itself with the stable state, too: a member that differs halts.
         waits = self._next is None or self._reached is not None
         if self._next is not None and not waits and self._view.progress(self.shard).stable >= self._next.begins - 1:
             self._reconfigure(self._next)
@@ -227,7 +227,7 @@ class Seat:
             self._carry_out(self.core.handle(answer))
         now = self._clock()
         for timer, (when, fired) in list(self._timers.items()):
-            # What another timer of this turn led to may have stopped it, or set it anew.
+            # Another timer of this turn may have stopped or restarted it.
             if self._timers.get(timer) != (when, fired):
                 continue
             if when <= now and not (timer in _OF_PRIMARIES and self._lags(now - when)):
@@ -238,7 +238,7 @@ class Seat:
         return overdue_s < _LAG_S and len(self._at_end) < len(LOGS)
 
     def end(self, topic: str) -> None:
-        """A partition was read up to its end. Once all logs were, with nothing to be read again, the seat speaks."""
+        """Notes that a partition was read to its end. Once all logs were, and none is to be read again, it may sign."""
         message = _MESSAGES.get(topic)
         if message is not None and message not in self.rereads:
             self._at_end.add(topic)
@@ -258,23 +258,23 @@ class Seat:
                 )
 
     def wake_at(self) -> float:
-        """When `turn` has something to do though no record came; infinity: never."""
-        # A time limit that waits for the logs is looked at again when a record or an end comes, and now and then.
+        """Returns the time at which `turn` has work without a new record; infinity: never."""
+        # A time limit that waits for the logs is examined again when a record or an end comes, and at intervals.
         now = self._clock()
         soon = now + _LAG_LOOK_S if len(self._at_end) < len(LOGS) else 0.0
         times = [max(when, soon) if timer in _OF_PRIMARIES else when for timer, (when, _) in self._timers.items()]
         return min([*times, self._casting.look_at(now)])
 
     def unsure_of_end(self) -> bool:
-        """Whether a nomination names a place of the accepted stream that was not read, for a while now."""
+        """True if a nomination names an offset of the accepted stream that has not been read for a while."""
         return self._casting.unsure_of_end()
 
     def told_end(self, end: int | None) -> None:
-        """The next offset of the accepted stream, as the broker has it now; None where it does not answer."""
+        """Takes the broker's answer: the next offset of the accepted stream; None if it does not answer."""
         self._casting.told_end(end)
 
     def _tell_stream(self) -> None:
-        """Tells the core what was read up to the place that it asked for, once it was."""
+        """Tells the core the stream's state at the offset that it asked for, once it is read."""
         if self._reached is None or self.walk.next_accepted <= self._reached.accepted_offset:
             return
         seq, at, self._reached = self._reached.seq, self._reached.accepted_offset, None
@@ -339,24 +339,24 @@ class Seat:
             self.through[self._part.scope] = effect.through
 
     def settles(self) -> tuple[list[str], dict[str, int]]:
-        """What the sign-state may let go of, once: slots, and by scope the last sequence that is decided."""
+        """Returns, once, what may be deleted of the sign-state: slots, and by scope the last decided sequence."""
         if self._part.unsure:
             return [], {}
         found, self.settled, self.through = (self.settled, self.through), [], {}
         return found
 
     def _say(self, effect: t.Send | t.Keep) -> None:
-        # Who only listens leaves nothing in the sign-state: it would look like the memory of what was said.
+        # A listener writes nothing to the sign-state: it would look like the record of sent messages.
         if not self._part.listens:
             self.outbox.append(effect)
             if isinstance(effect, t.Send):
                 self.watch.says(effect)
 
     def _keep_places(self) -> None:
-        """Notes from where a restart reads each log: what the core holds for the slots ahead, or asked to be read
-        again.
+        """Notes the offset at which a restart begins each log: of the messages that the core holds for later slots, or
+        asked to read again.
 
-        The core lets go of a place as soon as it has asked, and the loop goes back there only after this batch.
+        The core forgets an offset as soon as it has asked, and the loop seeks there only after this batch.
         """
         places: dict[str, int] = {}
         for message, topic in LOGS.items():
@@ -380,7 +380,7 @@ class Seat:
         decided_now = [o for o in checked.outcomes if o.decided]
         taken = [o for o in decided_now if KINDS[o.kind].seals]
         forgotten = [i for o in taken for i in KINDS[o.kind].taken(o.memory_ids)]
-        # What an epoch supersedes may be asked back at any time; so what it forgets is known as long, without a key.
+        # A superseded memory may be restored at any time; so forgotten ones are remembered as long, without a key.
         kept = any(KINDS[o.kind].supersedes for o in taken)
         self._view.decided(
             self.shard,
@@ -403,7 +403,7 @@ class Seat:
         back = [i for o in decided_now if KINDS[o.kind].brings_back for i in KINDS[o.kind].revived(o.memory_ids)]
         until = resting.brought_back(decided.epoch, self._part.genesis.policy)
         self._view.weights.rest(self.shard, decided.epoch, back, until)
-        if (order := answers(self._codec, checked)) is not None:
+        for order in answers(self._codec, checked):
             self._view.answer(self.shard, *order)
         self._view.show(self.shard, decided.seq, (b.member for b in checked.ballots), keep=WINDOW + FRESH)
         if checked.configures is not None:
@@ -414,7 +414,7 @@ class Seat:
             self._pinned = {topic: at if (low := held[topic]) is None else min(low, at) for topic, at in since.items()}
         self._keep_places()
         self._judge.forget(forgotten)
-        if any(KINDS[o.kind].attests for o in decided_now):
+        if not all(KINDS[o.kind].about_memories for o in decided_now):
             self._judge.close()
         _LOG.info(
             "shard %d: epoch %d decided in view %d by %d ballots: %d of %d proposals passed",
@@ -427,13 +427,13 @@ class Seat:
         )
 
     def _move(self, checked: Checked, decided: Sequence[Outcome]) -> None:
-        """Notes in which tiers memories are alive from now on, as far as the member knows where they were."""
+        """Notes the new tiers of memories, as far as the member knows their old ones."""
         weights, policy, spaces = self._view.weights, self._part.genesis.policy, checked.nomination.proposals
         names = {proposal.memory_ids: proposal.namespace for proposal in spaces}
         for one in decided:
             kind, namespace = KINDS[one.kind], names[one.memory_ids]
             tiers = [weights.tier(namespace, memory_id) for memory_id in one.memory_ids]
-            if kind.effect is None or None in tiers:
+            if not kind.about_memories or None in tiers:
                 continue
             found = [
                 MemoryState(tier=tier or "", alive=True, namespace=namespace, memory_id=memory_id)
@@ -445,7 +445,7 @@ class Seat:
 
 
 def _went(checked: Checked) -> Mapping[str, int]:
-    """How many memories of each namespace a decision lets go of that count against its caps."""
+    """Counts the memories of each namespace that a decision removes and that count against its caps."""
     went = Counter[str]()
     for proposal, outcome in zip(checked.nomination.proposals, checked.outcomes, strict=True):
         if outcome.decided and KINDS[outcome.kind].capped:

@@ -1,7 +1,7 @@
-"""A replica reads the accepted stream of a shard into its view: each record once, in order, episodes with their scores.
+"""Reads the accepted stream of a shard into a replica's view: each record once, in order, episodes with their scores.
 
-It waits at an episode until that episode's score has come. So a replica that has read up to offset x knows all that the
-nomination service knew there.
+It waits at an episode until that episode's score has come. So a replica that has read up to offset x knows everything
+that the nomination service knew there.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from memquorum.core.journal.protections import within
 from memquorum.core.merging import Marks, marks, merges
 from memquorum.core.orders.envelope import order_digest
 from memquorum.core.orders.protect import ENDS, PROTECTION, kind_of
+from memquorum.core.reading.tokens import TOKEN_BYTES
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
@@ -41,7 +42,6 @@ from memquorum.core.records import (
 from memquorum.core.rehearsal import FACTORS_PPM, Verdict
 from memquorum.core.salience import REINFORCED
 from memquorum.core.sealing import OVERHEAD_BYTES
-from memquorum.core.text.tokens import TOKEN_BYTES
 from memquorum.core.tiers import DRAFT, SHORT_TERM
 
 _LOG = logging.getLogger("memquorum.replica")
@@ -58,19 +58,18 @@ class Walk:
         self._view, self._genesis, self._me, self._shard = view, genesis, me, shard
         self._spine = Spine(view.position(topics.ACCEPTED, shard) or 0)
         self._stream = view.stream(shard) or rolling.beginning(genesis.cluster, shard)
-        # What rehearsals found waits here until the stream is read as far as they had read it: where that is, its own
-        # offset, what it says; what waits for least comes first. So who says that it had read what there is not keeps
-        # nobody else waiting.
+        # Rehearsals wait here until the stream is read up to the offset they had read: that offset, the rehearsal's own
+        # offset, the record; a heap, least first. So one that claims an offset far ahead delays no other.
         self._found: list[tuple[int, int, RehearsalMade]] = []
         self._next_rehearsed = self._kept_rehearsed = view.position(topics.REHEARSED, shard) or 0
         self._time = 0
-        # Who lags goes on with another configuration later than the rehearsals that are signed under it are read.
+        # A lagging member may read rehearsals before it enters the configuration under which they are signed.
         self._later: deque[tuple[int, bytes]] = deque(maxlen=_LATER_MOST)
-        # Of scores, what follows the last that was taken.
+        # The offset after the last score taken.
         self._next_scored = view.position(topics.SCORED, shard) or 0
 
     def follow(self, genesis: Genesis) -> None:
-        """Goes on with another configuration, in which other members may speak for some agents."""
+        """Enters another configuration, in which other members may speak for some agents."""
         self._genesis = genesis
         later, self._later = self._later, deque(maxlen=_LATER_MOST)
         for offset, data in later:
@@ -92,7 +91,7 @@ class Walk:
         self._spine.accept(offset, record, digest=hashlib.sha256(data).digest())
 
     def skip(self, offset: int) -> None:
-        """Passes over a record of the accepted stream that cannot be decoded."""
+        """Skips a record of the accepted stream that cannot be decoded."""
         self._spine.skip(offset)
 
     def score(self, offset: int, record: EpisodeScored, data: bytes) -> None:
@@ -100,9 +99,9 @@ class Walk:
         self._spine.score(Scored(offset, record, digest=hashlib.sha256(data).digest()))
 
     def rehearse(self, offset: int, data: bytes) -> None:
-        """Takes the next record of what rehearsals found: it counts where their service signed it."""
+        """Takes the next rehearsal: it counts if the rehearsal service signed it."""
         try:
-            # What was signed under a configuration of before counts for who reads it late.
+            # A signature under an earlier configuration is valid for a late reader.
             made, _ = open_any(self._codec, self._genesis, data, RehearsalMade)
             if (wrong := rehearsals.unfit(made, self._shard)) is not None:
                 raise BadMessage(wrong)
@@ -121,7 +120,7 @@ class Walk:
         _LOG.warning("%s/%d@%d is passed over: %s", topics.REHEARSED, self._shard, offset, error)
 
     def full(self) -> dict[str, bool]:
-        """Says of each topic whether to pause it, because enough of it is held that waits for the other topic."""
+        """Says for each topic whether to pause it, as enough records of it wait for the other topic."""
         return {
             topics.ACCEPTED: self._spine.full,
             topics.SCORED: self._spine.scores_full,
@@ -133,11 +132,12 @@ class Walk:
         return self._spine.waiting_for()
 
     def rewind(self) -> int | None:
-        """The offset from which scores must be read again, as there was no room for them; told once, else None."""
+        """Returns the offset from which scores must be read again, as there was no room for them; returned once, else
+        None."""
         return self._spine.rewind()
 
     def go(self) -> None:
-        """Takes into the view, in order, every record that waits for nothing. Call it within the view's batch."""
+        """Takes into the view, in order, every record that does not have to wait. Call it within the view's batch."""
         moved = False
         while items := self._spine.ready(_STEP):
             for item in items:
@@ -162,7 +162,7 @@ class Walk:
             self._view.streamed(self._shard, self._stream)
 
     def _rehearse(self, offset: int) -> None:
-        """Takes what rehearsals found that had read the accepted stream no further than to this offset."""
+        """Takes the rehearsals that had read the accepted stream no further than to this offset."""
         while self._found and self._found[0][0] <= offset:
             made = heapq.heappop(self._found)[2]
             every_ms = self._genesis.policy.rehearse.every_ms
@@ -185,10 +185,7 @@ class Walk:
             case OrderAccepted() as ordered:
                 self._order(item.offset, ordered)
             case AccessAccepted() as access:
-                if not self._view.touch(
-                    access.memory_id, access.namespace, at=access.accessed_at, offset=item.offset, read=True
-                ):
-                    self._view.used_late(access, item.offset)
+                self._use(item.offset, access)
             case FeedbackAccepted() as given if storable(given) is None:
                 self._view.experience.assess(given, item.offset)
             case EpisodeAccepted() as episode:
@@ -196,8 +193,13 @@ class Walk:
                 self._next_scored = max(self._next_scored, item.scored.offset + 1)
                 self._take_episode(item.offset, episode, item.scored.record)
 
+    def _use(self, offset: int, use: AccessAccepted) -> None:
+        for one in use.memory_ids:
+            if not self._view.touch(one, use.namespace, at=use.accessed_at, offset=offset, read=True):
+                self._view.used_late(one, use, offset)
+
     def _order(self, offset: int, record: OrderAccepted) -> None:
-        """Takes an order, if it stands here for the first time and the commit worker has to follow it."""
+        """Takes an order at its first occurrence, if the commit worker has to carry it out."""
         if unfit(self._codec, self._genesis, record) is not None:
             return
         first = self._view.ordered(self._shard, offset, order_digest(self._codec, record.order), record.accepted_at)
@@ -228,15 +230,14 @@ class Walk:
         asked = {*episode.derives_from, *there, scored.reinforces or episode.memory_id}
         known = self._view.marks(episode.namespace, asked)
         said = marks(episode, [known[parent] for parent in episode.derives_from if parent in known])
-        # What only repeats is remembered too: whoever applies decisions stores it as a memory of its own where the
-        # repeated one was gone by then (infra/decisions/0008). That order is not the one read here, and one day it may
-        # be voted on.
-        # Elsewhere nobody asks for it.
+        # A repetition is kept too: the commit worker stores it as a memory of its own if the repeated one was gone by
+        # then (infra/decisions/0008). The two orders differ, and it may be voted on one day. In other cases it is never
+        # asked for.
         signed = episode.sealed_signed if episode.namespace in self._genesis.signed else None
         if not self._view.remember(_known(offset, episode, scored, signed, said), scored.reinforces):
             return  # delivered twice: as in the journal, it changes nothing
         self._weigh(scored)
-        # Nobody lived through a summary: it would speak for what it was made of.
+        # A summary is no agent's experience: it would speak for the episodes it was made of.
         if episode.summary is None and self._genesis.member_of(episode.agent) == self._me:
             recent = Recent(
                 episode.memory_id,
@@ -248,11 +249,11 @@ class Walk:
                 episode.said_at,
                 scored.outcome == REINFORCED,
             )
-            # Twice as many as a vote uses: it may speak of a moment that lies some episodes back.
+            # Twice as many as a vote uses: a vote may be about a moment some episodes back.
             keep = 2 * self._genesis.policy.salience.buffer_size
             self._view.experienced(episode.namespace, offset, recent, keep=keep)
         repeated = known.get(scored.reinforces or "") if scored.outcome == REINFORCED else None
-        # As whoever applies it judges: what may not become one with what it repeats does not strengthen it.
+        # As the commit worker judges: a repetition that must not be merged does not strengthen the memory.
         merged = scored.reinforces is not None and repeated is not None and merges(said, repeated)
         if scored.reinforces is not None and merged:
             again_ppm, at = scored.salience_ppm, episode.occurred_at
@@ -263,10 +264,11 @@ class Walk:
             self._settle(episode, scored, there.intersection(known))
 
     def _settle(self, episode: EpisodeAccepted, scored: EpisodeScored, there: Collection[str]) -> None:
-        """It is a memory of its own, which its namespace's budget counts. `there`: what it may be linked with."""
-        linked = linking.found(episode.memory_id, episode.namespace, episode.links, there)
+        """Adds a memory of its own, which its namespace's budget counts. `there`: the memories that it may be linked
+        with."""
+        linked = linking.resolved_links(episode.memory_id, episode.namespace, episode.links, there)
         required = (other for kind, other in linked if kind == linking.REQUIRES)
-        # A general form stays where its lesson goes: it needs nothing of it.
+        # A general form stays when its lesson goes: it does not depend on it.
         made_of = () if abstract.made(episode.summary) else episode.derives_from
         weights, slot = self._view.weights, episode.slot if episode.explicit else None
         weights.add(
@@ -285,7 +287,7 @@ class Walk:
             )  # fmt: skip
 
     def _empty(self, episode: EpisodeAccepted) -> None:
-        """A write of nothing: what gives way to it weighs nothing any more."""
+        """Takes a record that clears a slot: the memories that it replaces have no weight any more."""
         weights = self._view.weights
         if not episode.explicit or not weights.first(episode.memory_id):
             return
@@ -301,8 +303,8 @@ class Walk:
 
 
 def _finished(offset: int, episode: EpisodeAccepted, scored: EpisodeScored, genesis: Genesis) -> Finished | None:
-    """The record of a finished task, on which nothing is voted, and by which others are tried; None where the journal
-    would not take it."""
+    """The record of a finished task, which is never voted on, and by which other memories are tried; None if the
+    journal would not take it."""
     task = episode.task
     if task is None or scored.sealed_embedding is None or storable(episode) is not None:
         return None

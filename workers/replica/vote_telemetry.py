@@ -1,8 +1,7 @@
-"""A seat traces and counts each vote here: a span for each step, and the numbers of each epoch.
+"""Traces and counts the votes of a seat: a span for each step, and the numbers of each epoch.
 
 The parent of a step's span is the message that completed the step: the last ballot, or the last prepare of a quorum.
-The other messages that the step took are linked. So the longest branch of a vote's trace shows what the vote waited
-for.
+The other messages that the step took are linked. So the longest branch of a vote's trace shows the reason of its delay.
 
 Contexts are kept for the epochs in flight only, by trace id, and a few of each kind, so a flood of messages cannot fill
 the memory.
@@ -29,7 +28,7 @@ _CAUSE: Mapping[Message, str] = {
     Message.PREPARE: topics.PRE_PREPARES,
     Message.COMMIT: topics.PREPARES,
 }
-"""What a message follows from, where no message of this moment completed it."""
+"""The topic that a message follows from, if no message of this moment completed its step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class _Heard:
 
 class VoteWatch:
     """Counts and traces the votes of one seat. The seat calls `heard` before it takes a message and `over` after it;
-    the other methods tell of its effects."""
+    the other methods note its effects."""
 
     def __init__(self, genesis: Genesis, shard: int, epoch: int, shown: Stage | None = None) -> None:
         """`epoch`: the next to be decided."""
@@ -57,7 +56,7 @@ class VoteWatch:
         self._expect(epoch)
 
     def follow(self, genesis: Genesis) -> None:
-        """Goes on with another configuration."""
+        """Enters another configuration."""
         self._genesis = genesis
 
     def heard(self, topic: str, offset: int, traceparent: str | None, written_ms: int) -> None:
@@ -73,7 +72,7 @@ class VoteWatch:
                 kept.append(self._now)
 
     def over(self) -> None:
-        """Ends with the message: all its effects have been told."""
+        """Ends the message: all its effects are noted."""
         self._now = self._hop = None
 
     def asked(self, nomination: NominationProposed) -> None:
@@ -82,7 +81,7 @@ class VoteWatch:
         self._open.set(len(nomination.proposals))
 
     def refused(self) -> None:
-        """The nomination contradicts what this member has read."""
+        """Notes that the nomination contradicts the records that this member has read."""
         self._open.set(0)
 
     def says(self, send: Send) -> None:
@@ -101,11 +100,11 @@ class VoteWatch:
         self.shown.meters.view.labels(str(self._shard)).set(entered.view)
 
     def stable(self, stable: Stable) -> None:
-        """A checkpoint is stable."""
+        """Notes that a checkpoint is stable."""
         self.shown.meters.checkpoint.labels(str(self._shard)).set(stable.seq)
 
     def decided(self, decided: Decided) -> None:
-        """An epoch is decided."""
+        """Notes that an epoch is decided."""
         checked = decided.checked
         self._open.set(0)
         self.shown.meters.epochs.labels(self.shown.name).inc()
@@ -119,12 +118,12 @@ class VoteWatch:
         hop = self._step(topics.COMMITS)
         hop.tell(ballots=len(checked.ballots), seq=decided.seq, effect="decided")
         hop.end()
-        # What else follows from the message belongs to the next epoch.
+        # Further effects of the message belong to the next epoch.
         self.over()
         self._expect(decided.epoch + 1)
 
     def _step(self, cause: str) -> Hop:
-        """The span of the step that is taken now: of the message in hand, or of the last that it follows from."""
+        """The span of the present step: of the current message, or of the last that it follows from."""
         if self._hop is not None:
             return self._hop
         kept = self._kept[self._vote]
@@ -142,7 +141,7 @@ class VoteWatch:
         return hop
 
     def _expect(self, epoch: int) -> None:
-        """The epoch in flight and those that may come before it is decided; what is older is let go."""
+        """Keeps the epoch in flight and those whose messages may come before it is decided; drops older ones."""
         self._epoch = epoch
         ahead: Iterable[int] = range(epoch, epoch + _AHEAD)
         named = [f"{trace_of_vote(self._genesis.cluster, self._shard, e):032x}" for e in ahead]

@@ -1,11 +1,11 @@
 """A member's process: one loop, one thread, all shards (DESIGN 10 to 14).
 
-Each turn: read what is there and hand it to the shards' seats; let them walk on, vote and fire timers; then claim
-everything that they want said in one transaction of the sign-state, and only then produce it. Decisions, facts and
+Each turn: read the available records and hand them to the shards' seats; let them advance, vote and fire timers; then
+claim all messages to send in one transaction of the sign-state, and only then produce them. Decisions, facts and
 offsets move in one transaction of the view.
 
-A seat starts silent, until it has read its log up to the end: what it said before stands there. Consensus has no
-dead-letter topic: what strangers write is counted and passed over, and what cannot be written down ends the process.
+A seat is silent at first, until it has read its log up to the end: its own earlier messages are there. Consensus has no
+dead-letter topic: records of strangers are counted and skipped, and a message that cannot be written ends the process.
 """
 
 from __future__ import annotations
@@ -43,25 +43,25 @@ from workers.kafka.stall_watch import ALARM_MS, Patience
 from workers.kafka.strangers import Strangers
 from workers.replica.catchup import Following, follow
 from workers.replica.judge import Judge
-from workers.replica.reading import SPINE, Place, Reading
+from workers.replica.replica_topics import SPINE, Place, Reading
 from workers.replica.seat import LOGS, TOPIC_OF, Seat
 
 _LOG = logging.getLogger("memquorum.replica")
 
 _IDLE_S = 0.25
 _REPORT_S = 60.0
-# How long a question to Kafka may take before it is asked again.
+# The time-out of a request to Kafka before it is repeated.
 _PATIENCE_S = 3.0
 _READ = (*SPINE, *LOGS.values())
 _VOTES = frozenset(LOGS.values())
-# Of these the replica can do without what has expired: a commit certificate carries on without them.
+# The replica can do without expired records of these: a commit certificate replaces them.
 _EXPIRING = (topics.NOMINATIONS, topics.BALLOTS, topics.PREPARES)
-# What was deleted of these (`prune`) the journal holds: the decisions with their proofs.
+# The journal holds the deleted records of these (`prune`): the decisions with their proofs.
 _PRUNED = (topics.PRE_PREPARES, topics.COMMITS)
 
 
 class LogLost(RuntimeError):
-    """The log does not hold what this replica has to read next; the message names the place."""
+    """The log lacks records that this replica has to read next; the message names the offset."""
 
 
 def run(
@@ -87,13 +87,13 @@ def run(
 ) -> None:
     """Runs the member until `stop`; `ready` is called once every shard is live.
 
-    `seed`: the member's 32-byte Ed25519 seed; `further` answers those of its keys that a later configuration may name.
-    Who is not a member yet, or not any more, listens. Files lie in `run_dir`/replica-N: signed.db, never to be lost or
-    copied, and view.db, which can be deleted. Raises SignConflict where this identity would contradict itself (do not
-    restart), LeaseHeld where it runs already, LogLost and ValueError for what cannot be worked with. `stamps` tells
-    strangers' records from the line's where nobody signs; None, for tests: whoever writes is believed. `own_clock`:
-    what the time of a vote is held against; None where the fleet's time is driven. `score_alarm_ms`: after how long an
-    episode without a score is an alarm.
+    `seed`: the member's 32-byte Ed25519 seed; `further` returns those of its keys that a later configuration may name.
+    A future or former member listens. Its files are in `run_dir`/replica-N: signed.db, never to be lost or copied, and
+    view.db, which can be deleted. Raises SignConflict if this identity would contradict itself (do not restart),
+    LeaseHeld if it runs already, LogLost and ValueError for unusable data. `stamps` identifies strangers' records in
+    unsigned topics; None, for tests: every record is accepted. `own_clock`: the clock to compare a vote's time with;
+    None if the fleet's time is driven. `score_alarm_ms`: the time without a score after which an episode raises an
+    alarm.
     """
     keys = Keys(codec, f"member:{member_id}", seed, further)
     if genesis.operator is None and keys.signer(genesis) is None:
@@ -133,9 +133,10 @@ def run(
 
 
 def claim(signed: SignState, seats: Sequence[Seat]) -> list[tuple[Seat, Send, bytes]]:
-    """Empties the outboxes into the sign-state, in one transaction: what may be produced now, and as which bytes.
+    """Moves the outboxes into the sign-state, in one transaction; returns the messages that may be produced, with their
+    bytes.
 
-    Nothing leaves that is not on the disk (DESIGN 12). Raises SignConflict; then nothing may be produced at all.
+    No message is sent before it is on the disk (DESIGN 12). Raises SignConflict; then nothing may be produced at all.
     """
     for seat in seats:
         slots, through = seat.settles()
@@ -195,14 +196,14 @@ class Replica:
                 ready()
 
     def close(self) -> None:
-        """Leaves Kafka; what was claimed and not delivered is said again on the next start."""
+        """Closes the clients; claimed messages that were not delivered are sent again on the next start."""
         for each in self._following.values():
             each.close()
         self._reading.close()
         self._producer.flush(2)
 
     def turn(self, messages: Sequence[Message], ended: Iterable[tuple[str, int]]) -> None:
-        """One turn of the loop over what was read, and the partitions whose end was reached."""
+        """Does one turn of the loop with the records read, and the partitions whose end was reached."""
         began = time.monotonic()
         with self._view.batch():
             for message in messages:
@@ -236,7 +237,7 @@ class Replica:
             seat.skip(topic, offset)
             self._shown.refused("stranger")
             return
-        # Records of the spine stand in their memories' traces, not in a vote's; to ask each for its headers costs.
+        # Records of the accepted stream are not in a vote's trace; reading each one's headers is costly.
         parent = loop.traceparent(message) if topic in _VOTES else None
         seat.watch.heard(topic, offset, parent, message.timestamp()[1])
         seat.take(topic, offset, message.value() or b"")
@@ -247,7 +248,7 @@ class Replica:
         for (topic, shard), count in counts.items():
             by_topic[topic] += count
             self._shown.at(topic, shard, self._seats[shard].positions[topic])
-        # Of these it is done with what the walk has taken, whichever of them came just now.
+        # The streams are processed as far as the walk has taken them, whichever of them had records just now.
         for shard in {shard for _, shard in counts}:
             for topic in (topics.ACCEPTED, topics.SCORED, topics.REHEARSED):
                 self._shown.at(topic, shard, self._seats[shard].walk.next_of(topic))
@@ -266,7 +267,7 @@ class Replica:
         self._append(TOPIC_OF[send.message], seat.shard, data, headers=headers, on_delivery=delivered)
 
     def _accuse(self) -> None:
-        """Publishes what proves members to be liars. Nothing waits for it, and nothing ends if it cannot be written."""
+        """Publishes proofs that members are faulty. It waits for no delivery, and a failure ends nothing."""
         for seat in self._seats:
             for report in seat.accuser.take():
                 headers = loop.headers("Signed", self._source, report.name)
@@ -296,7 +297,7 @@ class Replica:
     # Reading -------------------------------------------------------------------------------------------------------
 
     def _assign(self, stop: loop.Stop) -> None:
-        """Every partition from where the view says; what the logs hold no more is followed in the journal."""
+        """Assigns every partition at the view's offset; follows the journal for records that the logs have deleted."""
         late: list[Seat] = []
         for seat in self._seats:
             for topic in _READ:
@@ -316,7 +317,7 @@ class Replica:
             self._shown.at(topic, shard, at)
 
     def _follow_journal(self, seat: Seat, stop: loop.Stop) -> None:
-        """Raises LogLost where the journal does not know either what the logs hold no more."""
+        """Follows the journal for one seat. Raises LogLost if it does not hold the logs' deleted records either."""
         self._shown.health.wait("journal", "it follows decisions that the logs hold no more")
         while not stop:
             try:
@@ -333,7 +334,7 @@ class Replica:
         self._shown.health.go("journal")
 
     def _follow_on(self) -> None:
-        """The journal, beside the rest, for seats to which the logs do not show what others have decided."""
+        """Follows the journal, beside the rest, for seats to which the logs do not show the others' decisions."""
         for seat in self._seats:
             shard, wanted, seat.wants_journal = seat.shard, seat.wants_journal, False
             try:
@@ -342,13 +343,13 @@ class Replica:
                     self._following[shard] = Following(self._codec, journal, seat, self._view)
                 more = shard not in self._following or self._following[shard].turn()
             except (KafkaException, TopicUnreadable) as error:
-                _LOG.warning("shard %d: the journal cannot be read, and is asked again later: %s", shard, error)
+                _LOG.warning("shard %d: the journal cannot be read, retrying later: %s", shard, error)
                 more = False
             if not more and (ended := self._following.pop(shard, None)) is not None:
                 ended.close()
 
     def _bounds(self, place: Place, stop: loop.Stop) -> tuple[int, int] | None:
-        """First and next offset of a partition, once Kafka answers; None if it is time to stop."""
+        """The first and the next offset of a partition, once Kafka answers; None if it is time to stop."""
         while not stop:
             try:
                 return self._reading.bounds(place, _PATIENCE_S)
@@ -370,34 +371,34 @@ class Replica:
                 seat.positions[topics.SCORED] = scores
 
     def _look_for_ends(self) -> None:
-        """A nomination may name a place that the accepted stream has not: only the broker knows where it ends now."""
+        """Asks the broker for the end of the accepted stream if a nomination names an offset that may not exist."""
         for seat in filter(Seat.unsure_of_end, self._seats):
             try:
                 seat.told_end(self._reading.bounds((topics.ACCEPTED, seat.shard), _PATIENCE_S)[1])
             except KafkaException as error:
-                _LOG.warning("shard %d: where does the accepted stream end? %s", seat.shard, error)
+                _LOG.warning("shard %d: the end of the accepted stream is unknown: %s", seat.shard, error)
                 seat.told_end(None)
 
     def _balance(self) -> None:
-        """Pauses a stream that runs ahead of the one that it waits for."""
+        """Pauses a stream that is far ahead of the one that it waits for."""
         full = ((topic, seat.shard) for seat in self._seats for topic, full in seat.walk.full().items() if full)
         for topic, paused in self._reading.balance(full).items():
             self._shown.health.slow(topic, f"{paused} partitions are not read on: see the lag" if paused else None)
 
     def _patience(self) -> float:
-        """How long to wait for a record, in seconds."""
+        """The time to wait for a record, in seconds."""
         return min(
             0.0 if self._following else _IDLE_S, max(0.0, min(seat.wake_at() for seat in self._seats) - self._clock())
         )
 
     def _report(self) -> None:
-        """Says now and then what was passed over: a stranger who floods the log shows."""
+        """Logs the ignored records at intervals, so that a flood by a stranger is visible."""
         if self._clock() < self._report_at:
             return
         self._report_at = self._clock() + _REPORT_S
         ignored = self._ignored()
         if ignored != self._reported:
-            _LOG.info("passed over so far: %s", ", ".join(f"{n} {why}" for why, n in sorted(ignored.items())))
+            _LOG.info("ignored so far: %s", ", ".join(f"{n} {why}" for why, n in sorted(ignored.items())))
             self._reported = ignored
 
     def _ignored(self) -> Counter[str]:
@@ -405,14 +406,14 @@ class Replica:
 
 
 def _start(stored: int | None, low: int, end: int, place: Place) -> int:
-    """The offset to begin at, within what the partition holds. Raises LogLost."""
+    """The offset to begin at, within the partition's bounds. Raises LogLost."""
     topic, partition = place
     where = f"{topic}/{partition}"
     if stored is None:
-        # First start: from the beginning, which must still be there but for what certificates replace.
+        # First start: from the beginning, which must still exist except for records that certificates replace.
         stored = low if topic in _EXPIRING else 0
     if stored > end:
-        raise LogLost(f"{where} ends at {end}, but {stored} was read before: the log has lost its tail")
+        raise LogLost(f"{where} ends at {end}, but was read up to {stored} before: the log has lost its end")
     if stored < low and topic not in (*_EXPIRING, *_PRUNED):
-        raise LogLost(f"{where} begins at {low}, but {stored} is to be read: its retention must be unlimited")
+        raise LogLost(f"{where} begins at {low}, but has to be read from {stored} on: its retention must be unlimited")
     return max(stored, low)

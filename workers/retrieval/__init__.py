@@ -22,12 +22,20 @@
     POST /memories                          an episode, for who has no Kafka: published as an agent would publish it
     POST /orders/{what}                     an order: erase, forget, restore, rollback, pin, unpin, begin_goal, end_goal
     GET  /orders/{id}                       what became of an order of any kind
+    POST /journal/list                      what happened in a namespace, in sentences, latest first
+    GET  /journal/{namespace}/feed          the same as it happens, as server-sent events
+    POST /namespaces/list, GET /namespaces/{namespace}
+                                            which namespaces there are, and the numbers of one
+    GET  /policy/{namespace}                by which policy it is judged
+    GET  /fleet, /dead-letters, /evidence   how the fleet is, what was refused, who signed what no member may
+    GET  /memories/{id}/trace               the steps of a memory through the fleet
     GET  /access                            what the key may do
     POST /mcp/{namespace}                   all of this as tools of MCP
     ...  /mem0/{namespace}/v1, /v2, /v3     what mem0's client asks
     GET  /livez, /readyz, /metrics, /openapi.json
+    GET  /console/                          the console: a page for people that asks all of this
 
-With API keys (`python -m infra keys add`) nobody comes in without one, and sees its namespaces alone. Without any,
+With API keys (`memquorum admin keys add`) nobody comes in without one, and sees its namespaces alone. Without any,
 the service listens on the loopback interface only, and whoever reaches it may do everything. Requests must name a
 host that it was told of, come from no foreign web page and send JSON as such (`origins`), so that no page can speak to
 it through a browser.
@@ -37,9 +45,9 @@ Read in this order:
 1. `memquorum.core.api`: the one table of endpoints, the requests and the answers; who adds an endpoint adds a line
    there and its function in a module here;
 2. `routes`: which function answers at which; `endpoints`: how query strings are read; `openapi`: the description;
-3. `search`, `retrieving`, `context`, `memories`, `listing`, `decisions`, `lists`, `tasks`, `experience`, `publishing`,
-   `ending`, `receipts`, `rewards`, `rollups`, `health`: the endpoints; each is handed the service, the request and who
-   asks;
+3. `search`, `retrieving`, `context`, `memories`, `listing`, `lists`, `tasks`, `experience`, `publishing`,
+   `ending`, `receipts`, `rewards`, `rollups`, `journal_pages`, `overview`, `health`: the endpoints; each is handed the
+   service, the request and who asks;
 4. `orders`: the endpoints of orders; `ordering`: how one is given and waited for; `erasures`, `restores`,
    `rollbacks`, `protections`: what is looked at before, and what is answered; `retaining`: what a policy's rule orders
    when it is time;
@@ -48,9 +56,11 @@ Read in this order:
 6. `service`: what endpoints share: the store, the encoders, what waits for outcomes, the publishing; `caching`: the
    caches of namespaces; `uses`: what was used is published, `using`: what readers say of it; `configurations`: by which
    policy a shard judges now; `after`: a read waits for the write that it names; `refusals`: what intake refused lately;
+   `following`: who watches the journal; `reused`: whether a text came under an event id that another text has;
 7. `mcp`: the same as tools, for agents that speak MCP; `mem0`: for mem0's client; `inside`: how both ask;
 8. `answers`: bodies that are read, errors that are told; `scored`: how likely hits answer;
-   `arranged`: in which order the best come;
+   `pipeline`: the steps from what was found to what is given; `past`: what reads of the past show;
 9. `app`: the ASGI application of all that, and what every request passes through; `serving`: the process that
-   serves it; `origins`: which web pages may ask; `connections`: whom it waits for; `crowd`: how many may wait.
+   serves it; `console`: the files of the console; `origins`: which web pages may ask; `connections`: whom it waits for;
+   `crowd`: how many may wait.
 """

@@ -19,7 +19,7 @@ from workers.retrieval.limits import Busy
 AGAIN = {"Retry-After": "1"}
 
 
-class Told(JSONResponse):
+class StructResponse(JSONResponse):
     """A struct of `core.api.answers` as JSON."""
 
     def render(self, content: Any) -> bytes:
@@ -50,11 +50,11 @@ async def body(request: Request, bounds: Bounds = DEFAULTS) -> bytes:
 
 
 async def bad_request(_: Request, error: Exception) -> Response:
-    """Answers a BadRequest with 400, 404 where nothing has that name, 413 where the body is too long, 409 where a hold
-    stands against it."""
+    """Answers a BadRequest with 400; 404 for an unknown name, 413 for a body that is too long, 409 where a hold forbids
+    it."""
     assert isinstance(error, BadRequest)
     told = {"error": error.code, "field": error.field, "detail": error.detail}
-    # What is left of a body that is too long is not read.
+    # The rest of a body that is too long is not read.
     long = error.code == "too_long" and error.field is None
     return JSONResponse(told, 413 if long else {"held": 409, "not_found": 404}.get(error.code, 400))
 
@@ -110,5 +110,5 @@ async def other(_: Request, error: Exception) -> Response:
 
 
 def unknown(field: str, detail: str) -> Response:
-    """404: nothing has that name."""
+    """Returns a 404 for an unknown name."""
     return JSONResponse({"error": "not_found", "field": field, "detail": detail}, 404)

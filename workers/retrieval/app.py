@@ -27,9 +27,10 @@ from memquorum.telemetry import tracing
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.metrics import Meters
 from workers.kafka.own_clock import OwnClock
-from workers.retrieval import answers, mem0
+from workers.retrieval import answers, console, mem0
 from workers.retrieval.after import NotYet
 from workers.retrieval.door import Door, Locked
+from workers.retrieval.following import Watch
 from workers.retrieval.inside import Inside
 from workers.retrieval.limits import Busy, Late
 from workers.retrieval.mcp import Mounted
@@ -41,7 +42,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 class Made(TypedDict, total=False):
-    """What a service is made of; see `Service`."""
+    """The parts that a service is made of; see `Service`."""
 
     memory_dsn: Required[str]
     bootstrap: Required[str]
@@ -56,6 +57,7 @@ class Made(TypedDict, total=False):
     redaction: Redaction
     own_clock: OwnClock | None
     stamps: Reader | None
+    watch: Watch | None
 
 
 def app(
@@ -75,10 +77,10 @@ def app(
 def around(service: Service, hosts: Sequence[str], meters: Meters, origins: Sequence[str] = ()) -> Starlette:
     """The application of one service."""
     endpoints = routes(service)
-    # What other protocols ask, by a name that no stranger says.
+    # The endpoints for other protocols, under a name that no stranger can address.
     inside = Inside(service, Starlette(routes=endpoints, exception_handlers=_HANDLERS))
     mounted = Mounted(service, inside)
-    served = [*endpoints, mounted.route, *mem0.routes(service, inside, tuple(_HANDLERS))]
+    served = [*endpoints, *console.routes(), mounted.route, *mem0.routes(service, inside, tuple(_HANDLERS))]
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

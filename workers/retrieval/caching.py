@@ -66,8 +66,8 @@ class Confirms(Protocol):
 class Queries:
     """Vectors of queries that were asked lately, by hashes under a key that nobody else has and that goes with them.
 
-    A bare hash would tell whoever reads the memory of the process whether a guessed question was asked. What is let go
-    is overwritten.
+    A bare hash would tell a reader of the process's memory if a guessed question was asked. A vector is overwritten
+    when it is dropped.
     """
 
     def __init__(self) -> None:
@@ -78,7 +78,8 @@ class Queries:
         return len(self._vectors)
 
     def get(self, query: str) -> NDArray[np.float32] | None:
-        """A copy of a query's vector, so that one that is let go meanwhile stays whole for who compares with it."""
+        """Returns a copy of a query's vector, so that it stays whole for its user if the kept one is overwritten
+        meanwhile."""
         key = self._hash(query)
         if key not in self._vectors:
             return None
@@ -86,7 +87,7 @@ class Queries:
         return self._vectors[key].copy()
 
     def keep(self, query: str, vector: NDArray[np.float32]) -> None:
-        """Takes a vector over: it is overwritten when it is let go."""
+        """Keeps a vector, and owns it from then on: it is overwritten when it is dropped."""
         key = self._hash(query)
         before = self._vectors.pop(key, None)
         if before is not None and before is not vector:
@@ -96,7 +97,7 @@ class Queries:
             self._vectors.popitem(last=False)[1][:] = 0
 
     def clear(self) -> None:
-        """Nothing of it is left, and the key is another."""
+        """Overwrites and drops all vectors, and makes a new key."""
         for vector in self._vectors.values():
             vector[:] = 0
         self._vectors.clear()
@@ -114,7 +115,7 @@ class Held:
     queries: Queries = field(default_factory=Queries)
 
     def clear(self) -> None:
-        """Nothing of it is left."""
+        """Drops the cached memories and queries."""
         self.cache.clear()
         self.queries.clear()
 
@@ -151,7 +152,7 @@ class Caching:
         return "off" if not (self._running and self._capacity) else "behind" if self._fails else "following"
 
     def cached(self, namespace: str) -> int:
-        """How many of a namespace's memories are held."""
+        """Returns the number of a namespace's memories that are held."""
         held = self._held.get(namespace)
         return len(held.cache) if held else 0
 
@@ -249,7 +250,7 @@ class Caching:
                 await self._fill()
                 await self._admit()
                 if self._fails:
-                    # Where nothing is held, nobody has asked the store anything: it may be away still.
+                    # With no namespace held, nothing has asked the store yet: it may still be away.
                     await self._ask(partial(self._store.busiest, 1))
                 looked, self._fails = clock(), False
                 if not warm:
@@ -277,7 +278,7 @@ class Caching:
             self._news.clear()
 
     async def _follow(self) -> None:
-        """Brings the caches to where the journal stands, shard by shard of those that somebody told of."""
+        """Brings the caches of the reported shards to the end of the journal, one by one."""
         of: dict[int, list[str]] = {}
         for namespace in self._held:
             of.setdefault(ids.shard_of(namespace, self._shards), []).append(namespace)

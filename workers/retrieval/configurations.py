@@ -1,7 +1,7 @@
 """Knows by which configuration each shard judges now: the genesis file's, and what was decided since.
 
-It is looked for every few seconds. What an answer says of a vote, or of a limit, is a forecast anyway: the members
-vote, and who applies a decision judges by the one that is in force there.
+It is looked for every few seconds. An answer's statement about a vote or a limit is a forecast anyway: the members
+vote, and the commit worker judges by the configuration in force there.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How long a connection may stand still: one that asks nothing, and one that does not take its answer.
+"""Limits the time that a connection may stand still: one that sends no request, and one that does not take its answer.
 
-uvicorn ends a connection that is silent after an answer. One that never sends a request, sends it in crumbs or never
-reads is not ended, and whoever opens enough of them, with a key or without, keeps everybody out. How many may wait for
-a request at once, `crowd` says.
+uvicorn ends a connection that is silent after an answer. It does not end one that never sends a request, sends it in
+crumbs or never reads, so a client that opens enough of them, with a key or without, would keep all others out. `crowd`
+bounds the number that may wait for a request at once.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Patient(H11Protocol):
         self.transport.abort()
 
     def _await_request(self) -> None:
-        # Who still takes an answer that is written whole is given the time for that, not the time for the next request.
+        # A client that is still reading a finished answer gets the time for that, not the time for the next request.
         busy = self.flow.write_paused or (self.cycle is not None and not self.cycle.response_complete)
         if busy or self.transport.is_closing():
             _stop(self._asking)

@@ -1,4 +1,4 @@
-"""Working memory: what to put into the prompt of one inference. What is given counts as used, unless it peeks."""
+"""Working memory: what to put into the prompt of one inference. The memories given count as used, unless it peeks."""
 
 from __future__ import annotations
 
@@ -16,14 +16,17 @@ from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.context import read_context
 from memquorum.core.retrieval.ranking import Scored
 from memquorum.core.retrieval.scoring import Verdict
-from workers.retrieval.answers import Told, body
-from workers.retrieval.retrieving import NOT_FOUND, answering, each_once, left_out, shown, uses
-from workers.retrieval.scored import judged
+from workers.retrieval.answers import StructResponse, body
+from workers.retrieval.past import contradicted
+from workers.retrieval.pipeline import each_once
+from workers.retrieval.retrieving import NOT_FOUND, answering, left_out, shown, uses
+from workers.retrieval.scored import likely
 from workers.retrieval.service import Service
 
 
 async def context(service: Service, request: Request, caller: Caller) -> Response:
-    """What to put into a prompt: what the agent said last, and what answers the query best, within a budget."""
+    """Answers with the memories for a prompt: the agent's last episodes, and the best answers to the query, within a
+    budget."""
     asked = read_context(await body(request, service.bounds), service.bounds)
     namespace = asked.reader.namespace
     sight = caller.at(namespace, READ)
@@ -32,15 +35,18 @@ async def context(service: Service, request: Request, caller: Caller) -> Respons
         return (
             ([], {})
             if asked.query is None
-            else await answering(service, sight, namespace, asked.query, asked.filters, steps=asked.hops)
+            else await answering(
+                service, sight, namespace, asked.query, asked.filters, steps=asked.hops, asker=asked.agent
+            )
         )
 
     traces, (ranked, counts) = await asyncio.gather(
         service.reads.traces(sight, namespace, asked.agent, asked.session, asked.filters), found()
     )
     ring = await _once(service, sight, buffer.ring(traces))
-    contradict = await service.reads.conflicts(sight, [trace.candidate.hit.memory_id for trace in ring])
-    ring = buffer.marked(ring, contradict)
+    ring = buffer.then(ring, asked.filters.as_of)
+    contradict = await contradicted(service, sight, [trace.candidate.hit.memory_id for trace in ring], asked.filters)
+    ring = buffer.overtaking(buffer.marked(ring, contradict), ranked)
     ranked = await each_once(service, sight, ranked, [trace.candidate.hit.memory_id for trace in ring])
     mask = service.redaction.of(namespace, asked=asked.reader.redact)
     frame = replace(asked.frame, signed=namespace in service.genesis.signed)
@@ -50,20 +56,21 @@ async def context(service: Service, request: Request, caller: Caller) -> Respons
 
     # Off the loop: it compares texts.
     made = await service.desk.read(assemble)
-    # What the buffer holds answers as well as what was found.
-    likely = await _likely(service, asked.query, ranked, made)
+    # Memories of the buffer may answer the query as well as those that were found.
+    given = {one.item.scored.candidate.hit.memory_id for one in made.placed}
+    verdicts, answerable = await likely(service, asked.query or "", ranked, given)
     used, warning = await uses(service, request, asked.reader, made.packed, asked.query)
-    return Told(
+    return StructResponse(
         Context(
             namespace=namespace,
-            items=tuple(_placed(one, likely) for one in made.placed),
+            items=tuple(_placed(one, verdicts) for one in made.placed),
             text=made.text,
             tokens=made.packed.tokens,
             budget_tokens=asked.frame.budget,
             left_out=left_out(made.packed, _without(counts, ring, ranked)),
             used=used,
             warning=warning,
-            answerable=None if asked.query is None else any(one.answerable for one in likely.values()),
+            answerable=None if asked.query is None else answerable,
         )
     )
 
@@ -83,18 +90,8 @@ def _without(counts: Mapping[str, int], ring: Sequence[Trace], ranked: Sequence[
     return {reason: count for reason, count in less.items() if count > 0}
 
 
-async def _likely(
-    service: Service, question: str | None, ranked: Sequence[Scored], made: working.Working
-) -> dict[str, Verdict]:
-    """How likely each memory of a context that the query found answers it, by its id."""
-    given = {one.item.scored.candidate.hit.memory_id for one in made.placed}
-    hits = [one.candidate.hit for one in ranked if one.candidate.hit.memory_id in given]
-    found = await judged(service, question or "", hits)
-    return {hit.memory_id: one for hit, one in zip(hits, found, strict=True)}
-
-
-def _placed(one: working.Placed, likely: Mapping[str, Verdict]) -> Placed:
-    found = likely.get(one.item.scored.candidate.hit.memory_id) if one.why == working.RELEVANT else None
+def _placed(one: working.Placed, verdicts: Mapping[str, Verdict]) -> Placed:
+    found = verdicts.get(one.item.scored.candidate.hit.memory_id) if one.why == working.RELEVANT else None
     told = {} if found is None else asdict(found)
     through = one.item.scored.through if one.why == working.RELEVANT else None
     return Placed(**shown(one.item), why=one.why, place=one.place, through=through, **({"score": None} | told))

@@ -4,7 +4,7 @@ A connection is idle while it has sent no request, or only a part of one. Half o
 further one, the server ends the connection that has been idle longest, of the peer that has most of them. A peer that
 opens many idle connections therefore ends its own, and a client that connects and sends its request is answered.
 
-If more connections are busy than there may be in all, requests are answered with 503, except `/livez`. That costs
+If more connections are busy than there may be in all, requests are answered with 503, except `/livez`. `/livez` costs
 nothing but the connection, and a supervisor that gets no answer would end a service that works.
 """
 

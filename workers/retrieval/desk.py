@@ -1,8 +1,8 @@
 """Reading of texts, in threads beside the loop: of each caller a few at a time, and no longer than its request lasts.
 
 A thread cannot be ended from outside. So what reads many texts asks between two of them whether anybody still waits
-(`check`): not where the request took too long, nor where its client went away. How long one text may take the rules
-bound, which read in linear time. A caller's further reads wait their turn, and take no thread of another's.
+(`check`): not where the request took too long, nor where its client went away. The rules read in linear time, which
+bounds the time for one text. A caller's further reads wait their turn, and take no thread from other callers.
 """
 
 from __future__ import annotations
@@ -25,18 +25,19 @@ _T = TypeVar("_T")
 
 THREADS = 16
 OF_ONE = 2
-"""So many texts or pages of one caller are read at once; without keys, of all callers together half of the threads."""
-# So often whoever waits for a thread looks whether its client is still there.
+"""The number of one caller's texts or pages that are read at once; without keys, of all callers together half of the
+threads."""
+# The interval at which a request that waits for a thread checks if its client is still there.
 _LOOK_S = 0.2
 
 
 class Over(OutsideError):
-    """Nobody waits for the answer any more."""
+    """Raised where no client waits for the answer any more."""
 
 
 @dataclass(slots=True)
 class _Asked:
-    """A request that is under way: whose, and whether it is over."""
+    """A request that is under way: its caller, and if it is over."""
 
     caller: str | None
     request: Request
@@ -54,7 +55,7 @@ def check() -> None:
 
 
 class Desk:
-    """The threads, and who has how many of them."""
+    """The reading threads, and the number that each caller holds."""
 
     def __init__(self, threads: int = THREADS, of_one: int = OF_ONE) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="read")
@@ -66,7 +67,7 @@ class Desk:
 
     @property
     def busy(self) -> int:
-        """How many threads are reading."""
+        """The number of threads that are reading."""
         return self._busy
 
     @asynccontextmanager
@@ -86,14 +87,15 @@ class Desk:
                 self._turns.pop(caller, None)
 
     async def read(self, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        """What a pure function of texts answers. Raises ClientDisconnect where nobody waits for it any more."""
+        """Returns the result of a pure function of texts, run in a thread. Raises ClientDisconnect where nobody waits
+        for it any more."""
         asked = _ASKED.get()
         caller = asked.caller if asked else None
         turns = self._turns.get(caller)
         if turns is None:
             turns = self._turns[caller] = asyncio.Semaphore(self._of_one if caller else max(1, self._threads // 2))
         await turns.acquire()
-        # The turn is over when the thread is, not when whoever waited for it has gone.
+        # The turn ends with the thread, not with the request that waited for it.
         loop, context = asyncio.get_running_loop(), copy_context()
 
         def counted() -> _T:

@@ -1,4 +1,5 @@
-"""Who comes in: the API keys of a file that is looked at before every request, so that a revoked key is out at once."""
+"""Authenticates callers by the API keys of a file that is checked before every request, so that a revoked key is out at
+once."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ _LOG = logging.getLogger("memquorum.retrieval")
 
 
 class Locked(RuntimeError):
-    """The keys cannot be read: nobody comes in until they can. It is told to strangers, so only `why` says more."""
+    """The keys cannot be read: no caller is let in until they can. It is told to strangers, so only `why` says more."""
 
     def __init__(self, why: str) -> None:
         super().__init__("the API keys cannot be read, and nobody comes in until they can; the service's log says why")
@@ -22,8 +23,8 @@ class Locked(RuntimeError):
 
 
 class Door:
-    """Lets in who has a key. Without a file of keys it stands open, and says so. Once there is one it never opens
-    without a key again."""
+    """Lets in callers that have a key. Without a file of keys it stands open, and says so. Once there is one it never
+    opens without a key again."""
 
     def __init__(self, file: Path | None) -> None:
         """`file` need not be there. Raises AccessError where it is, and holds no keys."""
@@ -46,7 +47,7 @@ class Door:
         return self._keys is not None and self._keys.usable(_now_ms())
 
     def fault(self) -> str:
-        """Why nobody comes in; empty where that is not so."""
+        """The reason why no caller is let in; empty if there is no such reason."""
         try:
             self._look()
         except Locked as locked:
@@ -54,7 +55,7 @@ class Door:
         return ""
 
     def enter(self, authorization: str | None) -> Caller:
-        """Whoever sends this header. Raises NoEntry, Locked."""
+        """Returns the caller that sends this header. Raises NoEntry, Locked."""
         self._look()
         return access.EVERYONE if self._keys is None else self._keys.caller(authorization, _now_ms())
 

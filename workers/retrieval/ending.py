@@ -1,4 +1,4 @@
-"""The end of a session over HTTP: it is over, and where it is said how it ended, it is a finished task, too."""
+"""The end of a session over HTTP; with an outcome it is a finished task, too."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from memquorum import topics
 from memquorum.core import enveloped
 from memquorum.core.access import READ, Caller
 from memquorum.core.api.answers import Ended
-from memquorum.core.api.requests import EndRequest
+from memquorum.core.api.fields import numbers
+from memquorum.core.api.requests import EndRequest, ListRequest
 from memquorum.core.experience import ended
 from memquorum.core.intake import FOUND_MAX, EndIntent, EpisodeIntent
 from memquorum.core.reasons import Reason
-from memquorum.core.retrieval.listing import LIMIT_DEFAULT, Listing
+from memquorum.core.retrieval.listing import Listing
 from memquorum.core.retrieval.query import BadRequest, Filters, read_body
 from memquorum.telemetry import tracing
-from workers.retrieval.answers import Told, body
+from workers.retrieval.answers import StructResponse, body
 from workers.retrieval.publishing import check_right, named, published
 from workers.retrieval.service import Service
 
@@ -46,7 +47,7 @@ async def end_session(service: Service, request: Request, caller: Caller) -> Res
         with tracing.joined(request.headers.get(tracing.HEADER)):
             place = await service.relay(topics.TASKS, "TaskFinished", episode, told)
         kept = published(episode, place)
-    return Told(Ended(intent.namespace, intent.session, intent.event_id, intent.agent, kept), 202)
+    return StructResponse(Ended(intent.namespace, intent.session, intent.event_id, intent.agent, kept), 202)
 
 
 def _parted(said: bytes) -> tuple[bytes, EndRequest | None]:
@@ -55,7 +56,7 @@ def _parted(said: bytes) -> tuple[bytes, EndRequest | None]:
         value = json.loads(said)
     except (ValueError, RecursionError):
         return said, None
-    # What comes in an envelope is the record that goes into the topic, which says no more.
+    # The content of an envelope is the record that goes into the topic, which has no further fields.
     if not isinstance(value, dict) or enveloped.is_event(value) or set(value) <= {*_OF_THE_END}:
         return said, None
     asked = read_body(said, EndRequest)
@@ -72,7 +73,7 @@ async def _task_of(service: Service, end: EndIntent, came: EndRequest, caller: C
     asked, goal = (None, came.goal) if came.goal is not None else await _first_ask(service, end, end.agent, caller)
     said: dict[str, Any] = {name: getattr(came, name) for name in _OF_THE_TASK} | {
         "agent": end.agent, "namespace": end.namespace, "goal": goal, "finished_at": came.ended_at,
-        "retrieved": ended.given(came.retrieved, (), asked, FOUND_MAX),
+        "retrieved": ended.given_memories(came.retrieved, (), asked, FOUND_MAX),
         "event_id": ended.event_id(end.agent, end.namespace, end.agent, end.session),
     }  # fmt: skip
     told = {name: one for name, one in said.items() if one is not None}
@@ -82,10 +83,11 @@ async def _task_of(service: Service, end: EndIntent, came: EndRequest, caller: C
 
 
 async def _first_ask(service: Service, end: EndIntent, agent: str, caller: Caller) -> tuple[str, str]:
-    """What was asked first of an agent in a session, by id and text. Raises BadRequest where nobody can tell."""
+    """Returns the first request to an agent in a session, by id and text. Raises BadRequest where nobody can tell."""
     found = None
     if READ in caller.rights:
-        wanted = Listing(end.namespace, Filters(agents=(agent,), sessions=(end.session,)), LIMIT_DEFAULT)
+        filters = Filters(agents=(agent,), sessions=(end.session,))
+        wanted = Listing(namespace=end.namespace, gates=filters, limit=numbers(ListRequest)["limit"].default)
         rows = await service.reads.memories(caller.at(end.namespace, READ), wanted)
         found = ended.first_ask((row["memory_id"], row["text"], row["role"]) for row in rows)
     if found is None:

@@ -21,6 +21,8 @@ from memquorum.core.retrieval.query import (
     read_gates_of,
     read_persona,
     read_place,
+    read_place_in_feed,
+    read_said,
     read_wait,
     read_within,
 )
@@ -35,12 +37,14 @@ def _gate(name: str) -> Callable[[str | None, Bounds], object]:
 
 # By a parameter's name; each takes what stands there, None where it does not stand there.
 _READ: Mapping[str, Callable[[str | None, Bounds], object]] = {
+    "cursor": lambda value, _: read_place_in_feed(value),
     "confirm": lambda value, _: read_flag("confirm", value),
     "wait_ms": read_wait,
     "after": lambda value, _: read_after(value),
     "namespace": lambda value, _: read_within(value),
     "agent": lambda value, _: read_agent(value),
     "place": lambda value, _: read_place(value),
+    "said": lambda value, _: read_said(value),
     "as_of": lambda value, _: read_as_of(value),
     "persona": lambda value, _: read_persona(value),
     "redact": lambda value, _: read_flag("redact", value),
@@ -65,7 +69,7 @@ def check(endpoint: Endpoint[Any], request: Request, bounds: Bounds) -> None:
 
 
 def limit_s(endpoint: Endpoint[Any], bounds: Bounds) -> float:
-    """How long an answer may take."""
+    """Returns the longest time for an answer, in seconds."""
     return (bounds.waits_ms if endpoint.waits else bounds.answer_ms) / 1000
 
 

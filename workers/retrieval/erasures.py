@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import asdict, replace
 
 from db import erasure_rows
-from db.erasure_rows import Named
+from db.erasure_rows import Named, Naming
+from memquorum.core import names
 from memquorum.core.access import Sight
 from memquorum.core.api.answers import Erasure, Going, Ordered, Staying
 from memquorum.core.audit.receipts import recipients
 from memquorum.core.journal.anew import ANEW
-from memquorum.core.orders.erase import ERASURE
+from memquorum.core.orders.erase import AGENT, ERASURE, SUBJECT
 from memquorum.core.orders.protect import HOLD
 from memquorum.core.records import ErasureOrdered
 from memquorum.core.retrieval.erasing import ErasureAsked
@@ -21,7 +22,7 @@ from workers.retrieval.ordering import Asking
 from workers.retrieval.protections import protectors
 from workers.retrieval.service import Service
 
-_RELEASES = "`python -m infra hold --release`"
+_RELEASES = "`memquorum admin memories hold --release`"
 
 
 async def erase(asking: Asking, asked: ErasureAsked) -> Erasure:
@@ -36,8 +37,9 @@ async def erase(asking: Asking, asked: ErasureAsked) -> Erasure:
     taken = [one.episode.memory_id for one in found]
     await _refuse_held(asking.service, sight, taken)
     stays = await reads.staying(sight, order.namespace, order.selector, order.value, taken)
+    left = await _naming(asking, asked, [*taken, *(one.memory_id for one in stays)])
     if asked.dry_run:
-        return _beside(_would(asked, found), stays, asked.listed)
+        return left(_beside(_would(asked, found), stays, asked.listed))
     order_id, *also = await asking.give(ERASURE, [order, *older])
     done = await asking.answered(order_id)
     told = Erasure(order.namespace, order.selector, order.value, False, "ordered", order_id=order_id, also=tuple(also))
@@ -45,7 +47,7 @@ async def erase(asking: Asking, asked: ErasureAsked) -> Erasure:
         told = _became(told, done)
     for further in also:
         told = _with(told, await asking.answered(further))
-    return told if told.status == "withheld" else _beside(told, stays, asked.listed)
+    return told if told.status == "withheld" else left(_beside(told, stays, asked.listed))
 
 
 def _became(told: Erasure, done: Ordered) -> Erasure:
@@ -75,6 +77,23 @@ def _beside(told: Erasure, stays: Sequence[erasure_rows.Staying], listed: int) -
     """The same, with what says the same as what goes and stays."""
     some = tuple(Staying(one.memory_id, one.agent, one.created, one.why) for one in stays[:listed])
     return replace(told, staying=some, staying_more=len(stays) - len(some))
+
+
+async def _naming(asking: Asking, asked: ErasureAsked, but: list[str]) -> Callable[[Erasure], Erasure]:
+    """Finds what stays and names the erased person, as far as the caller may read it, and returns what adds it to the
+    answer."""
+    name, service = asked.order.value, asking.service
+    if asked.order.selector not in (SUBJECT, AGENT) or not asking.reads:
+        return lambda told: told
+    found = await service.reads.naming(asking.sight, asked.namespace, name, but)
+    mask = service.redaction.of(asked.namespace, asked=False)
+
+    def said() -> list[Naming]:
+        return [one for one in found if names.said_in(mask.text(one.told, one.memory_id), name)]
+
+    naming = await service.desk.read(said)
+    some = tuple(Staying(one.memory_id, one.agent, one.created, f"it names {name}") for one in naming[: asked.listed])
+    return lambda told: replace(told, naming=some, naming_count=len(naming))
 
 
 def _would(asked: ErasureAsked, found: Sequence[Named]) -> Erasure:

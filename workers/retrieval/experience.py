@@ -1,4 +1,4 @@
-"""What is known of a memory's way into experience, over HTTP. To look at it is no use of the memory."""
+"""A memory's way into experience, over HTTP. To look at it is no use of the memory."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from memquorum.core.experience.admission import ADMITTED, alike
 from memquorum.core.experience.weights import PROMOTED, Weight, standing
 from memquorum.core.policy import PPM, ExperiencePolicy
 from memquorum.core.retrieval import pages, query
-from memquorum.core.retrieval.pages import cursor, cut
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.redaction import Redactor
-from workers.retrieval.answers import Told, body, unknown
+from workers.retrieval.answers import StructResponse, body, unknown
 from workers.retrieval.service import Service
 
 
 async def experience(service: Service, request: Request, caller: Caller) -> Response:
-    """Where a memory stands on its way into experience, and why. What a search would keep back is not there."""
+    """Answers with a memory's admission to experience, and the reasons. A memory that a search would keep back is
+    answered as unknown."""
     memory_id = query.read_memory_id(request.path_params["memory_id"])
     gates = query.read_gates_of(request.query_params)
 
@@ -39,11 +39,13 @@ async def experience(service: Service, request: Request, caller: Caller) -> Resp
         sight = caller.at(within, READ)
         elsewhere = await service.reads.diffused_one(sight, within, memory_id, gates, policy(within))
         if elsewhere is not None:
-            return Told(elsewhere)
+            return StructResponse(elsewhere)
     if found is None or within not in (None, found.namespace):
         return unknown("memory_id", f"no memory {memory_id}{'' if within is None else f' in {within!r}'}")
     asked = query.read_flag("redact", request.query_params.get("redact"))
-    return Told(await _pointed(service, caller, found, gates, service.redaction.of(found.namespace, asked=asked)))
+    return StructResponse(
+        await _pointed(service, caller, found, gates, service.redaction.of(found.namespace, asked=asked))
+    )
 
 
 async def _pointed(service: Service, caller: Caller, one: Admission, gates: Filters, mask: Redactor) -> Admission:
@@ -83,8 +85,8 @@ def _formless(one: Admission, policy: ExperiencePolicy) -> bool:
 def _told_of(
     memory_id: str, text: str, tasks: Iterable[FinishedTask], mask: Redactor, failures: Failures
 ) -> dict[str, tuple[str | None, str | None]]:
-    """What of a memory's text bears out and contradicts what each task came to, by tasks; nothing of one on which the
-    rules fail."""
+    """Returns the parts of a memory's text that bear out and contradict each task's result, by task; nothing for one on
+    which the rules fail."""
     told = {}
     for task in tasks:
         pair = memory_id, task.task
@@ -102,17 +104,18 @@ async def experiences(service: Service, request: Request, caller: Caller) -> Res
     texts."""
     page = pages.read_experiences(await body(request, service.bounds), service.bounds)
     sight = caller.at(page.namespace, READ)
-    found, more = cut(await service.reads.experiences(sight, page), page.limit)
-    last = f"{found[-1].journal_seq}/{found[-1].memory_id}" if more else ""
-    behind = cursor(pages.EXPERIENCES, page.namespace, last) if more else None
+    found, behind = page.cut(
+        await service.reads.experiences(sight, page), lambda one: f"{one.journal_seq}/{one.memory_id}"
+    )
     mask = service.redaction.of(page.namespace, asked=page.redact)
     told = await service.desk.read(_in_short, found, mask)
     counts = await service.reads.counted(sight, page) if page.behind is None else {}
-    return Told(Experiences(page.namespace, counts, told, behind))
+    return StructResponse(Experiences(page.namespace, counts, told, behind))
 
 
 def _in_short(found: tuple[Experienced, ...], mask: Redactor) -> tuple[Experienced, ...]:
-    """What was found, with no more of each text than a line: masked as a whole, since a part of a name is none."""
+    """Returns the memories found with a line of each text at most: masked as a whole, since a part of a name would not
+    be recognised."""
     return tuple(
         one if one.text is None else replace(one, text=_beginning(mask.text(one.text) if mask.on else one.text))
         for one in found

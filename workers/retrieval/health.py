@@ -1,4 +1,4 @@
-"""Whether the service lives, and whether it can answer."""
+"""The endpoints for liveness and readiness."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from workers.retrieval.service import Service
 
 
 async def livez(_: Service, __: Request, ___: Caller) -> Response:
-    """That it answers at all."""
+    """Answers that the process is alive."""
     return JSONResponse({"alive": True})
 
 
 async def readyz(service: Service, request: Request, _: Caller) -> Response:
-    """What it needs, and what is wrong with each; 503 where something is. `access`: whether it wants a key."""
+    """Answers with the parts that the service needs and their faults; 503 if there is a fault. `access`: whether it
+    wants a key."""
     parts = await service.parts()
     ready = not any(parts.values())
     if not _known(service, request):

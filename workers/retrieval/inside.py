@@ -1,5 +1,5 @@
-"""What other protocols ask of the service: its own endpoints, by the key that a call came with, so that nobody may do
-there what the key may not."""
+"""Calls the service's own endpoints for other protocols, with the key of the call, so that no call may do more than its
+key."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workers.retrieval.service import Service
 
 @dataclass(frozen=True)
 class Entered:
-    """Who came in, and to which namespace."""
+    """The caller of a protocol, and its namespace."""
 
     caller: Caller
     namespace: str
@@ -31,7 +31,7 @@ class Entered:
 
 
 class Inside:
-    """Lets in who may ask, and asks for them."""
+    """Checks a caller's key, and asks endpoints with it."""
 
     def __init__(self, service: Service, inner: ASGIApp) -> None:
         """`inner`: the service's endpoints."""
@@ -42,7 +42,7 @@ class Inside:
         )
 
     def enter(self, request: Request, authorization: str | None) -> Entered:
-        """Who asks, and in which namespace: the path's. Raises NoEntry, Locked, Denied, BadRequest."""
+        """Returns the caller and the namespace of the path. Raises NoEntry, Locked, Denied, BadRequest."""
         caller = self._service.door.enter(authorization)
         namespace = query.read_namespace(request.path_params["namespace"])
         caller.at(namespace, *RIGHTS)

@@ -1,4 +1,4 @@
-"""How many requests are worked on at once, and for how long: of all callers together, and of each key."""
+"""Bounds the number of requests worked on at once, and their time: of all callers together, and of each key."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Late(Exception):
 
 
 class Limits:
-    """Counts what is under way. What works shares a few connections and threads; what waits costs a little memory. One
-    key has a part of each: a tenant alone cannot keep the others out."""
+    """Counts what is under way. Requests at work share a few connections and threads; what waits costs a little memory.
+    One key has a part of each: a tenant alone cannot keep the others out."""
 
     def __init__(self, bounds: Bounds = DEFAULTS) -> None:
         self._bounds = bounds

@@ -11,11 +11,11 @@ from starlette.responses import Response
 
 from memquorum.core.access import READ, Caller
 from memquorum.core.api.answers import Listed, Page, Paths, Shown
-from memquorum.core.retrieval.listing import cursor, read_list, read_paths, read_slot
-from memquorum.core.retrieval.using import Told as Uses
+from memquorum.core.retrieval.listing import read_list, read_paths, read_slot
+from memquorum.core.retrieval.using import ReportedUse as Uses
 from memquorum.telemetry import tracing
 from workers.retrieval import using
-from workers.retrieval.answers import Told, body, unknown
+from workers.retrieval.answers import StructResponse, body, unknown
 from workers.retrieval.memories import due
 from workers.retrieval.retrieving import overtaken_in
 from workers.retrieval.service import Service
@@ -25,7 +25,9 @@ async def memories(service: Service, request: Request, caller: Caller) -> Respon
     """The memories that pass, each with what it is linked with."""
     wanted = read_list(await body(request, service.bounds), service.bounds)
     sight = caller.at(wanted.namespace, READ)
-    found = await service.reads.memories(sight, wanted)
+    found, behind = wanted.cut(
+        await service.reads.memories(sight, wanted), lambda row: f"{row['occurred_at']}/{row['memory_id']}"
+    )
     policy = service.configurations.policy(wanted.namespace)
     mask = service.redaction.of(wanted.namespace, asked=wanted.redact)
 
@@ -34,17 +36,16 @@ async def memories(service: Service, request: Request, caller: Caller) -> Respon
             text = None if one["text"] is None else mask.text(one["text"])
             return Listed(**one | {"text": text, "due_at": due(one, policy)})
 
-        return tuple(listed(one) for one in found[: wanted.limit])
+        return tuple(listed(one) for one in found)
 
     shown = await service.desk.read(page)
     marks = await overtaken_in(service, sight, {one.memory_id: one.text for one in shown})
     shown = tuple(replace(one, overtaken=marks.get(one.memory_id, ())) for one in shown)
-    more = len(found) > wanted.limit
-    return Told(Page(wanted.namespace, shown, cursor(shown[-1].occurred_at, shown[-1].memory_id) if more else None))
+    return StructResponse(Page(wanted.namespace, shown, behind))
 
 
 async def slot(service: Service, request: Request, caller: Caller) -> Response:
-    """What fills a slot. What a search would keep back is not there."""
+    """Answers with the memory that fills a slot. A memory that a search would keep back is answered as unknown."""
     wanted = read_slot(await body(request, service.bounds))
     found = await service.reads.slot(caller.at(wanted.namespace, READ), wanted)
     if found is None:
@@ -55,12 +56,11 @@ async def slot(service: Service, request: Request, caller: Caller) -> Response:
     mask = service.redaction.of(wanted.namespace, asked=wanted.redact)
     if mask.on:
         found |= {"text": await service.desk.read(mask.text, found["text"])}
-    return Told(Shown(**found, due_at=due(found, service.configurations.policy(wanted.namespace))))
+    return StructResponse(Shown(**found, due_at=due(found, service.configurations.policy(wanted.namespace))))
 
 
 async def paths(service: Service, request: Request, caller: Caller) -> Response:
     """The paths that something is filed at."""
     wanted = read_paths(await body(request, service.bounds), service.bounds)
-    found = await service.reads.paths(caller.at(wanted.namespace, READ), wanted)
-    shown = tuple(found[: wanted.limit])
-    return Told(Paths(wanted.namespace, shown, shown[-1] if len(found) > wanted.limit else None))
+    found, behind = wanted.cut(await service.reads.paths(caller.at(wanted.namespace, READ), wanted), str)
+    return StructResponse(Paths(wanted.namespace, found, behind))

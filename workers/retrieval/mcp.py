@@ -1,7 +1,7 @@
 """The memory over MCP, at `/mcp/{namespace}`: a tool that is called asks the endpoints of this service, by the key that
 the call came with. `?agent=` says in whose name (default: mcp).
 
-Nothing of it is loaded before somebody asks for it.
+The MCP library is loaded with the first call.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Mounted:
 
     @property
     def route(self) -> Route:
-        """Where it is served."""
+        """Returns the route of the protocol."""
         return Route("/mcp/{namespace}", self, methods=["POST"], name=self.__name__)
 
     @asynccontextmanager
@@ -67,7 +67,7 @@ class Mounted:
             await self._task
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers a request, in JSON-RPC also where nobody comes in."""
+        """Answers a request, in JSON-RPC also where the caller is refused."""
         request = Request(scope, receive, send)
         try:
             call = scope[_CALL] = self._call(request)
@@ -89,7 +89,7 @@ class Mounted:
             await send(message)
 
     def _call(self, request: Request) -> Call:
-        """Who calls, and in which namespace. Raises NoEntry, Locked, Denied, BadRequest."""
+        """Returns the caller's call, with its namespace and agent. Raises NoEntry, Locked, Denied, BadRequest."""
         entered = self._inside.enter(request, request.headers.get("authorization"))
         strange = next((name for name in request.query_params if name != "agent"), None)
         if strange is not None:
@@ -99,7 +99,7 @@ class Mounted:
         return Call(entered.speaker(agent), entered.caller.rights, last)
 
     def _last(self, writer: tuple[str | None, str, str]) -> Last:
-        """What this writer wrote last; of the writers, those that called lately are remembered."""
+        """Returns the last writes of this writer; the most recent writers are remembered."""
         last = self._written.setdefault(writer, Last())
         self._written.move_to_end(writer)
         if len(self._written) > _WRITERS:
@@ -117,7 +117,7 @@ class Mounted:
         return self._manager
 
     def _made(self) -> StreamableHTTPSessionManager:
-        """What speaks the protocol. To load it takes a second."""
+        """Returns the manager of MCP sessions. To load it takes a second."""
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
         from memquorum.mcp.server import server
@@ -154,6 +154,6 @@ def _refused(error: NoEntry | Denied | BadRequest | Locked) -> Response:
 
 
 def _told(status: int, code: int, detail: str, data: dict[str, Any], headers: dict[str, str] | None = None) -> Response:
-    """An error as the service tells it, in the envelope in which a client of MCP looks for it."""
+    """Builds an error of the service in the envelope of MCP."""
     told = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": detail, "data": data}}
     return JSONResponse(told, status, headers=headers)

@@ -30,7 +30,7 @@ _STATUS = {Invalid: 400, Refused: 400, NotAllowed: 403, NotFound: 404}
 
 
 def routes(service: Service, inside: Inside, handled: Sequence[type[Exception]] = ()) -> list[Route]:
-    """Where it is served. `handled`: errors that the application answers."""
+    """Returns the routes of mem0's client. `handled`: errors that the application answers."""
     made = []
     for way in WAYS:
         answering = _answering(service, inside, way, tuple(handled))
@@ -99,7 +99,7 @@ async def _body(service: Service, request: Request) -> dict[str, Any]:
     if request.method == "GET":
         return {}
     may_be_empty = request.method not in CHANGING
-    # Of a chunked body there is no length before it was read.
+    # The length of a chunked body is unknown before it is read.
     there = request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
     if may_be_empty and not there:
         return {}

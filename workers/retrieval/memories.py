@@ -13,7 +13,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from db import outcome_rows
+from db import event_reads
 from memquorum.core.access import AUDIT, PUBLISH, READ, Caller, Sight
 from memquorum.core.api import parts
 from memquorum.core.api.answers import Became, Explained, Shown
@@ -22,13 +22,13 @@ from memquorum.core.reasons import REFUSED, Reason
 from memquorum.core.retrieval import accounts, query, telling
 from memquorum.core.retrieval import explain as explaining
 from memquorum.core.retrieval.query import Filters
-from memquorum.core.retrieval.using import Told as Uses
-from memquorum.core.salience import STORED
+from memquorum.core.retrieval.using import ReportedUse as Uses
+from memquorum.core.salience import REINFORCED, STORED
 from memquorum.core.vote.nomination import due_at
 from memquorum.ports import Candidate
 from memquorum.telemetry import tracing
-from workers.retrieval import using
-from workers.retrieval.answers import Told, unknown
+from workers.retrieval import reused, using
+from workers.retrieval.answers import StructResponse, unknown
 from workers.retrieval.refusals import Asked, Refused
 from workers.retrieval.retrieving import overtaken_in
 from workers.retrieval.service import Service
@@ -42,10 +42,12 @@ _NOTHING: dict[str, Any] = {
     "stays": [],
     "why": None,
 }
+_OF_A_TEXT = (STORED, REINFORCED)
+"""The outcomes of events whose text is in a memory."""
 
 
 async def memory(service: Service, request: Request, caller: Caller) -> Response:
-    """One memory; its text only while it is alive. What a search would keep back is not there."""
+    """One memory; its text only while it is alive. A memory that a search would keep back is answered as unknown."""
     memory_id = query.read_memory_id(request.path_params["memory_id"])
     gates = query.read_gates_of(request.query_params)
     found = await service.reads.memory(caller.sight(READ), memory_id, gates)
@@ -59,18 +61,18 @@ async def memory(service: Service, request: Request, caller: Caller) -> Response
     found |= {"text": await _masked(service, request, found)}
     marks = await overtaken_in(service, caller.sight(READ), {memory_id: found["text"]})
     found |= {"overtaken": marks.get(memory_id, ())}
-    return Told(Shown(**found, due_at=due(found, service.configurations.policy(found["namespace"]))))
+    return StructResponse(Shown(**found, due_at=due(found, service.configurations.policy(found["namespace"]))))
 
 
 async def _masked(service: Service, request: Request, found: Mapping[str, Any]) -> str | None:
-    """A memory's text as this reader is given it; None where there is none any more."""
+    """A memory's text as this reader is given it; None if the memory has no text any more."""
     mask = service.redaction.of(found["namespace"], asked=query.read_flag("redact", request.query_params.get("redact")))
     text: str | None = found["text"]
     return await service.desk.read(mask.text, text, found["memory_id"]) if text is not None and mask.on else text
 
 
 def due(found: Mapping[str, Any], policy: Policy) -> int | None:
-    """When a memory that is alive may be nominated to go, if nobody uses it."""
+    """Returns the time from which a living memory may be nominated to be forgotten, if nobody uses it."""
     if found["last_access"] is None:
         return None
     salience_ppm = round(found["salience"] * PPM)
@@ -82,7 +84,7 @@ def due(found: Mapping[str, Any], policy: Policy) -> int | None:
 
 
 async def explain(service: Service, request: Request, caller: Caller) -> Response:
-    """Why a memory is where it is, in structure and in words."""
+    """Answers with the account of a memory, in structure and in words."""
     memory_id = query.read_memory_id(request.path_params["memory_id"])
     gates = query.read_gates_of(request.query_params)
     sight, now = caller.sight(READ, AUDIT), service.configurations
@@ -100,12 +102,12 @@ async def explain(service: Service, request: Request, caller: Caller) -> Respons
     text = await _read(service, request, caller, memory_id) if summary else None
     lines = accounts.lines(account, genesis, winner, text)
     numbers = telling.lines(account, genesis, winner, text)
-    return Told(Explained(explaining.plain(account), tuple(lines), tuple(numbers)))
+    return StructResponse(Explained(explaining.plain(account), tuple(lines), tuple(numbers)))
 
 
 async def _repeated(service: Service, sight: Sight, memory_id: str, gates: Filters) -> str:
-    """Answers which memory an episode repeated that became none itself; nothing for any other. Who publishes is told an
-    id at once, and may look for it."""
+    """Answers which memory an episode repeated that became none itself; nothing for any other. A publisher gets an id
+    at once, and may look for it."""
     instead = await service.reads.echoed(sight, memory_id)
     there = instead is not None and await service.reads.memory(sight, instead, gates) is not None
     return f": what was published was known already, and reinforced {instead}" if there else ""
@@ -121,7 +123,7 @@ async def _read(service: Service, request: Request, caller: Caller, memory_id: s
 
 
 async def event(service: Service, request: Request, caller: Caller) -> Response:
-    """What became of an event; waits until it has an outcome where the request says how long."""
+    """Answers with the outcome of an event; waits for it where the request says how long."""
     namespace = query.read_namespace(request.path_params["namespace"])
     event_id = query.read_event_id(request.path_params["event_id"])
     wait_ms = query.read_wait(request.query_params.get("wait_ms"), service.bounds)
@@ -129,15 +131,27 @@ async def event(service: Service, request: Request, caller: Caller) -> Response:
     asked = Asked(namespace, event_id, agent, query.read_place(request.query_params.get("place")))
     sight = caller.at(namespace, READ, PUBLISH)
     found, refused = await _outcome(service, sight, asked, wait_ms / 1000)
-    if found is not None and outcome_rows.taken(found, agent):
+    if found is not None and event_reads.taken(found, agent):
         found = {**_NOTHING, "outcome": str(Reason.TAKEN), "agent": None}
+    said = query.read_said(request.query_params.get("said"))
+    if found is not None and said is not None and await _reused(service, sight, asked, found, said):
+        found = {**_NOTHING, "outcome": reused.OUTCOME, "memory_id": found["memory_id"]}
     if found is None and refused is not None:
         found = _refused(refused)
     told = {"namespace": namespace, "event_id": event_id, **(found or _NOTHING)}
     told.pop("agent", None)
     if found is not None and found["outcome"] == STORED:
         told["nowhere"] = await service.reads.nowhere(sight, service.codec, found["shard"], found["journal_seq"])
-    return Told(Became(**told))
+    return StructResponse(Became(**told))
+
+
+async def _reused(service: Service, sight: Sight, asked: Asked, found: Mapping[str, Any], said: str) -> bool:
+    """True if the text with the digest `said` is not the one that the event's outcome is of."""
+    if found["outcome"] not in _OF_A_TEXT or found["memory_id"] is None:
+        return False
+    first = await service.reads.first_text(sight, found["memory_id"])
+    event = asked.namespace, asked.event_id
+    return first is not None and service.compared.differs(event, said, await service.desk.read(reused.digests, first))
 
 
 async def _outcome(

@@ -16,7 +16,7 @@ from memquorum.core.records.episodes import OBJECTS
 
 _REFERENCE = "#/components/schemas/{name}"
 _VARIABLE = re.compile(r"\{(\w+)(:\w+)?\}")
-# What is told of any endpoint that wants a key, and what of any at all.
+# The answers that are described for any endpoint that wants a key, and for any at all.
 _OF_KEYS = {
     401: "No key, or none that opens.",
     403: "The key lacks the right, or is not bound to the namespace.",
@@ -36,7 +36,7 @@ def describe(endpoints: Iterable[Endpoint[Any]]) -> Schema:
     _, shapes = msgspec.json.schema_components([*bodies, *answers, Error], ref_template=_REFERENCE)
     for body in bodies:
         name = body.__name__
-        shapes[name] = described(name, shapes[name]) | {"additionalProperties": False}
+        shapes[name] = described(body, shapes[name]) | {"additionalProperties": False}
         for field in OBJECTS & shapes[name]["properties"].keys():
             shapes[name]["properties"][field] |= {"anyOf": [{"type": "object"}, {"type": "null"}]}
     paths: dict[str, Schema] = {}

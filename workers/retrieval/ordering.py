@@ -1,8 +1,8 @@
 """Orders of every kind over HTTP: how one is given, and how its outcome is waited for.
 
-The service signs as `service:erasure` for whoever has the kind's right in the namespace, and names the key that asked.
-An order goes the way of all records, through intake into the accepted stream, and the answer waits for it. What is
-looked at before, and what is answered, says each endpoint for itself: `erasures`, `restores`, `protections`.
+The service signs as `service:erasure` for any caller with the kind's right in the namespace, and names the key that
+asked. An order goes the way of all records, through intake into the accepted stream, and the answer waits for it. The
+checks before an order and the form of its answer are in `erasures`, `restores` and `protections`.
 """
 
 from __future__ import annotations
@@ -19,44 +19,45 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from db.order_rows import ASKED
-from memquorum.core.access import Caller, Sight
+from memquorum.core.access import READ, Caller, Sight
 from memquorum.core.api.answers import Ordered
 from memquorum.core.api.endpoints import WAIT_MS, Endpoint
 from memquorum.core.orders.envelope import SERVICE, OrderKind
 from memquorum.core.retrieval import query
 from memquorum.core.retrieval.query import BadRequest
-from workers.retrieval.answers import Told, body
+from workers.retrieval.answers import StructResponse, body
 from workers.retrieval.endpoints import Do
 from workers.retrieval.service import Service
 
 _LOOK_S = 0.05
-# Of many at once: each slice is signed, and others are answered in between.
+# The slice size for many orders: after each slice is signed, other requests are answered.
 _SLICE = 20
 _NO_KEY = "the genesis file names no service `erasure`, or the service was not given its key"
-# What an answer says of an order that is on its way.
+# The statuses of an order that is on its way.
 _UNDER_WAY = ("ordered", ASKED, "not yet")
 T = TypeVar("T")
 
 
-class Read(Protocol):
-    """What was read of a request."""
+class RequestIntent(Protocol):
+    """The intent read from a request."""
 
     @property
     def namespace(self) -> str:
         """The namespace that it is about."""
 
 
-R = TypeVar("R", bound=Read)
+R = TypeVar("R", bound=RequestIntent)
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Whoever asks for an order: what of the store they see, and so many seconds they wait."""
+    """The caller of an order: its sight of the store, the seconds that it waits, and whether it may read memories."""
 
     service: Service
     sight: Sight
     by: str
     seconds: float
+    reads: bool = False
 
     async def give(self, kind: OrderKind[Any], wanted: Sequence[Any]) -> list[str]:
         """Signs orders and publishes them. Returns their ids. Raises BadRequest, BadOrder and KafkaUnavailable."""
@@ -78,7 +79,7 @@ class Asking:
         return [order.order_id for order in orders]
 
     async def until(self, look: Callable[[], Awaitable[T]], done: Callable[[T], bool]) -> T:
-        """What `look` finds, once it is `done` or the time is over."""
+        """Returns the result of `look` once it is `done` or the time is over."""
         end = time.monotonic() + self.seconds
         while True:
             found = await look()
@@ -87,8 +88,8 @@ class Asking:
             await asyncio.sleep(_LOOK_S)
 
     async def answered(self, order_id: str) -> Ordered | None:
-        """What became of an order, once the journal answers it and the members have voted; or what there is of it when
-        the time is over."""
+        """Returns the outcome of an order, once the journal has answered it and the members have voted; or its state
+        when the time is over."""
         return await self.until(
             lambda: self.service.reads.order(self.sight, self.service.codec, order_id),
             lambda found: found is not None and found.status != ASKED,
@@ -106,12 +107,12 @@ def giving(
         seconds = wait_s(service, request, WAIT_MS)
         sight = caller.at(asked.namespace, *endpoint.rights)
         by = f"key {caller.id}" if caller.id is not None else "whoever is on this machine"
-        told = await order(Asking(service, sight, by, seconds), asked)
-        return Told(told, 202 if told.status in _UNDER_WAY else 200)
+        told = await order(Asking(service, sight, by, seconds, READ in caller.rights), asked)
+        return StructResponse(told, 202 if told.status in _UNDER_WAY else 200)
 
     return give
 
 
 def wait_s(service: Service, request: Request, default_ms: int = 0) -> float:
-    """How long the answer may wait, in seconds: `wait_ms` of the query string. Raises BadRequest."""
+    """Returns the wait for the answer, in seconds: `wait_ms` of the query string. Raises BadRequest."""
     return query.read_wait(request.query_params.get("wait_ms", str(default_ms)), service.bounds) / 1000

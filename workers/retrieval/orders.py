@@ -19,7 +19,7 @@ from memquorum.core.retrieval.pinning import read_goal, read_need, read_pin
 from memquorum.core.retrieval.restoring import read_restore
 from memquorum.core.retrieval.rolling_back import read_rollback
 from workers.retrieval import erasures, protections, restores, rollbacks
-from workers.retrieval.answers import Told, unknown
+from workers.retrieval.answers import StructResponse, unknown
 from workers.retrieval.endpoints import Do
 from workers.retrieval.ordering import Asking, giving, wait_s
 from workers.retrieval.service import Service
@@ -40,7 +40,7 @@ GIVING: dict[str, Do] = {
 
 
 async def order(service: Service, request: Request, caller: Caller) -> Response:
-    """What became of an order of any kind; for the right to give such a one, or to audit."""
+    """Answers with the outcome of an order of any kind; needs the right to give such an order, or to audit."""
     order_id = query.read_order_id(request.path_params["order_id"])
     sight = caller.sight(*e.ORDER.rights)
     found = await Asking(service, sight, "", wait_s(service, request)).answered(order_id)
@@ -49,4 +49,4 @@ async def order(service: Service, request: Request, caller: Caller) -> Response:
     caller.sight(ORDERS[found.kind].right, AUDIT)
     if found.status == ASKED:
         found = replace(found, memories=await restores.standing(service, sight, found))
-    return Told(await restores.reasoned(service, sight, found))
+    return StructResponse(await restores.reasoned(service, sight, found))

@@ -3,7 +3,8 @@
 A browser sends requests of any page to any address, also to a service that listens on the loopback interface alone and
 asks for no key. It asks before it sends JSON, and says from where a request comes. So what changes something has to be
 JSON, and what says that it comes from a foreign page is refused, whatever it asks: some reads count as uses. This
-stands before all routes, MCP's and mem0's included, so that no route can do without it.
+stands before all routes, MCP's and mem0's included, so that no route can do without it. Links of other sites may open
+the console, whose files tell nothing.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memquorum.core.retrieval.query import BadRequest
+from workers.retrieval import console
 
 CHANGING = frozenset({"POST", "PUT", "PATCH"})
 """The methods whose requests need a body of JSON."""
@@ -35,7 +37,8 @@ class Guarded:
         """Answers a refusal, or has the request answered."""
         if scope["type"] == "http":
             headers = Headers(scope=scope)
-            foreign = _foreign(headers, self._origins)
+            opened = console.opens(scope["method"], scope["path"], headers)
+            foreign = None if opened else _foreign(headers, self._origins)
             wrong = foreign or _no_json(scope["method"], headers)
             if wrong is not None:
                 told = {"error": wrong.code, "field": wrong.field, "detail": wrong.detail}

@@ -1,8 +1,8 @@
 """Pins and goals over HTTP: a memory is not to be forgotten until it is unpinned, or until the goal that needs it ends.
 
 Each memory that a goal needs is protected by an order of its own, with the goal as its reference; so what two goals
-need is kept until both have ended. With what is named goes what that requires (`core.linking`). Who may speak of
-forgetting in the namespace may say what is kept.
+need is kept until both have ended. With what is named goes what that requires (`core.linking`). The right to forget in
+a namespace includes the right to protect there.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ async def pin(asking: Asking, asked: ProtectionOrdered) -> Pinned:
     most = asking.service.configurations.policy(asked.namespace).protection.pins_max
     if (await asking.service.reads.guarded(asking.sight, asked.namespace)).pins >= most:
         told = f"{asked.namespace!r} has {most} pins, the most that there may be: unpin what need not be kept,"
-        raise BadRequest("too_many", "memory_id", f"{told} or let the operator pin it: `python -m infra hold --pin`")
+        raise BadRequest(
+            "too_many", "memory_id", f"{told} or let the operator pin it: `memquorum admin memories hold --pin`"
+        )
     (order_id,) = await asking.give(PROTECTION, [asked])
     by_whom, stands = await _until(asking, asked, pinned=True)
     if stands is not None and stands.order_id != order_id:  # another came first
@@ -47,7 +49,9 @@ async def unpin(asking: Asking, asked: ProtectionOrdered) -> Pinned:
     if stands is None:
         return _told(asked, "nothing to unpin", by_whom, None, f"no pin stands of {asked.memory_id}")
     if not may_end(SERVICE, stands.signer):
-        told = f"the operator pinned it ({stands.ordered_by}), and ends it alone: `python -m infra hold --unpin`"
+        told = (
+            f"the operator pinned it ({stands.ordered_by}), and ends it alone: `memquorum admin memories hold --unpin`"
+        )
         raise BadRequest("not_entitled", "memory_id", told)
     (order_id,) = await asking.give(PROTECTION, [replace(asked, action=UNPIN, ends=stands.order_id)])
     by_whom, stands = await _until(asking, asked, pinned=False)
@@ -75,7 +79,7 @@ async def _until(asking: Asking, asked: ProtectionOrdered, *, pinned: bool) -> _
 
 
 def _stood(order: ProtectionOrdered, by_whom: list[Protector], stands: Protector) -> Pinned:
-    """Where there is nothing to begin, because another's pin stands."""
+    """Returns the answer where no pin is made because another pin of the memory stands."""
     ends = "whoever unpins it ends it for all" if may_end(SERVICE, stands.signer) else "the operator alone ends it"
     told = f"{shield(PIN, stands.ordered_by, stands.reference, stands.order_id)}: no other pin was made, and {ends}"
     return _told(order, "pinned already", by_whom, stands.order_id, told)
@@ -96,7 +100,7 @@ async def begin_goal(asking: Asking, goal: Goal) -> Needed:
     for one in forgetting.standing(goal.memory_ids, rows, policy):
         if one.status != forgetting.ALIVE:
             raise _not_alive("memory_ids", one.memory_id, goal.namespace)
-    # What a memory requires was there before it, so this is all that it ever will.
+    # A required memory is older than the one that requires it, so no more can be required later.
     wanted = await reads.required(sight, goal.namespace, goal.memory_ids, REQUIRED_MOST)
     if len(wanted) > REQUIRED_MOST:
         told = f"they and what they require are more than {REQUIRED_MOST} memories: name fewer at once"
@@ -118,7 +122,7 @@ async def begin_goal(asking: Asking, goal: Goal) -> Needed:
 async def end_goal(asking: Asking, goal: Goal) -> Needed:
     """Ends a goal: what it alone needed may be forgotten again."""
     needed = partial(asking.service.reads.needed, asking.sight, goal.namespace, goal.kind)
-    # What was ordered a moment ago is not in the store yet, and an end names the order that it ends.
+    # An order given a moment ago is not in the store yet, and an end names the order that it ends.
     named = set(goal.memory_ids)
     standing = await asking.until(needed, named.issubset)
     known = named.issubset(standing)

@@ -1,5 +1,5 @@
-"""An episode over HTTP, or a session's end, for who has a key and no Kafka: it goes to the same topic, and intake
-judges it there. And what comes of a session."""
+"""Publishes an episode, or a session's end, over HTTP, for clients with a key and no Kafka: it goes to the same topic,
+and intake judges it there. And what comes of a session."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from memquorum.core.records import FeedbackAccepted
 from memquorum.core.retrieval import query, sessions
 from memquorum.core.retrieval.query import BadRequest
 from memquorum.telemetry import tracing
-from workers.retrieval.answers import Told, body, unknown
+from workers.retrieval.answers import StructResponse, body, unknown
 from workers.retrieval.service import Service
 
 _UNSIGNED = "this namespace takes signed records alone, which the agent itself publishes to Kafka"
 
 
 async def publish(service: Service, request: Request, caller: Caller) -> Response:
-    """Publishes what happened: Kafka has it then, and `/events` tells what becomes of it."""
+    """Publishes an event: Kafka has it then, and `/events` has its outcome."""
     return await _publish(service, request, caller, await body(request, service.bounds))
 
 
@@ -49,7 +49,7 @@ async def _publish(service: Service, request: Request, caller: Caller, said: byt
     check_right(service, caller, intent.namespace)
     with tracing.joined(request.headers.get(tracing.HEADER)):
         place = await service.publish(intent, data, _granted(service, intent, data, caller))
-    return Told(published(intent, place), 202)
+    return StructResponse(published(intent, place), 202)
 
 
 def published(intent: EpisodeIntent | FeedbackAccepted, place: str | None) -> Published:
@@ -59,7 +59,7 @@ def published(intent: EpisodeIntent | FeedbackAccepted, place: str | None) -> Pu
 
 
 async def session(service: Service, request: Request, caller: Caller) -> Response:
-    """What comes of a session, by agents. Of content it tells nothing."""
+    """Answers with the state of a session, by agents. It contains no content."""
     namespace = query.read_namespace(request.path_params["namespace"])
     name = query.read_name("session", request.path_params["session"])
     sight, on = caller.at(namespace, READ, PUBLISH), shard_of(namespace, service.genesis.shards)
@@ -70,18 +70,21 @@ async def session(service: Service, request: Request, caller: Caller) -> Respons
     else:
         return unknown("session", f"no memory of {namespace!r} is of session {name!r}")
     policy = service.configurations.policy(namespace)
-    return Told(await asyncio.to_thread(sessions.told, (namespace, name), members, made, free, shard, policy=policy))
+    return StructResponse(
+        await asyncio.to_thread(sessions.session_state, (namespace, name), members, made, free, shard, policy=policy)
+    )
 
 
 def check_right(service: Service, caller: Caller, namespace: str) -> None:
-    """Whether the caller may publish there, and the service for it. Raises what `Caller.at` raises, and BadRequest."""
+    """Checks that the caller may publish there, and the service on its behalf. Raises what `Caller.at` raises, and
+    BadRequest."""
     caller.at(namespace, PUBLISH)
     if namespace in service.genesis.signed:
         raise BadRequest(Reason.UNSIGNED, "namespace", _UNSIGNED)
 
 
 def _granted(service: Service, intent: EpisodeIntent, data: bytes, caller: Caller) -> bytes | None:
-    """What proves that the key takes the episode's slot from other agents; None where it does not."""
+    """Returns the signed grant by which the key takes the episode's slot from other agents; None if it may not."""
     slot = labelling.full(intent.labels)
     if slot is None or caller.id is None or service.erasure_seed is None or not covers(caller.slots, slot):
         return None
@@ -108,7 +111,7 @@ def named(service: Service, topic: str, data: bytes) -> tuple[bytes, Intent]:
 
 
 def _judged(service: Service, topic: str, data: bytes) -> Intent:
-    # What time it is where time is driven only intake knows; elsewhere its clock may be a bit ahead of this one.
+    # Only intake knows a driven time; its own clock may be a bit ahead of this one.
     clock = service.own_clock
     now_ms = 0 if clock is None else clock.now_ms() + clock.tolerance_ms
     origin = Origin(topic, 0, 0, intake.NEWEST_MS)

@@ -12,8 +12,8 @@ import asyncio
 import logging
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
@@ -59,6 +59,7 @@ class Refused(Struct, frozen=True):
     field: str | None
     detail: str
     place: str
+    refused_at: int = 0
 
 
 class Asked(Struct, frozen=True):
@@ -100,7 +101,8 @@ class Refusals:
             return
         place = f"{letter.origin_topic}/{letter.origin_partition}/{letter.origin_offset}"
         field = None if letter.field is None else letter.field[:_TOLD_MOST]
-        found = letter.event, Refused(letter.reason[:_TOLD_MOST], field, letter.detail[:_TOLD_MOST], place)
+        detail = letter.detail[:_TOLD_MOST]
+        found = letter.event, Refused(letter.reason[:_TOLD_MOST], field, detail, place, letter.refused_at)
         for key in (place, letter.event, *(() if letter.publisher is None else (letter.publisher,))):
             self._known[key] = found
             self._known.move_to_end(key)
@@ -110,6 +112,18 @@ class Refusals:
         # A letter has three keys at most.
         while len(self._known) > 3 * self._most:
             self._known.popitem(last=False)
+
+    def latest(self, most: int) -> list[Refused]:
+        """Returns the newest refusals, the latest first."""
+        return sorted(self._all(), key=lambda one: (one.refused_at, one.place), reverse=True)[:most]
+
+    def counts(self) -> dict[str, int]:
+        """Returns the number of refusals by reason."""
+        return dict(Counter(one.reason for one in self._all()))
+
+    def _all(self) -> Iterator[Refused]:
+        """Each refusal once, by its place."""
+        return (found for key, (_, found) in self._known.items() if key == found.place)
 
     def find(self, asked: Asked) -> Refused | None:
         """Returns the refusal, the last one of that event where no place is named; None where none is known."""
@@ -154,13 +168,13 @@ class Following:
         """Follows for the duration."""
         asyncs = asyncio.get_running_loop()
 
-        def told(letters: Sequence[IntakeRefused]) -> None:
+        def take_letters(letters: Sequence[IntakeRefused]) -> None:
             for letter in letters:
                 self._take(letter)
 
         def hand_over(letters: Sequence[IntakeRefused]) -> None:
             with suppress(RuntimeError):  # the event loop has ended
-                asyncs.call_soon_threadsafe(told, letters)
+                asyncs.call_soon_threadsafe(take_letters, letters)
 
         def work() -> None:
             while not self._stop.is_set():

@@ -1,8 +1,8 @@
 """Restores and proposals to forget over HTTP: both are requests on which the members vote, and both name memories.
 
-What was forgotten is asked back. And nothing leaves because somebody asked: the memories are nominated at the next
-tick, ahead of what decay and capacity nominate, and judged as always; caps and what rests after a vote that kept it
-stand before that.
+A restore asks for forgotten memories back. And nothing leaves because somebody asked: the memories are nominated at the
+next tick, ahead of what decay and capacity nominate, and judged as always; caps and what rests after a vote that kept
+it stand before that.
 """
 
 from __future__ import annotations
@@ -39,13 +39,14 @@ async def restore(asking: Asking, asked: RestoreOrdered) -> Restore:
 
 
 async def forget(asking: Asking, asked: forgetting.ForgetAsked) -> Forget:
-    """What a vote on memories would look at; with dry_run: false they are nominated, and the answer waits for it."""
+    """Answers with the memories that a vote to forget would consider; with dry_run: false they are nominated, and the
+    answer waits for the vote."""
     order = asked.order
     found, _, stopped = await _leaving(asking.service, asking.sight, order.namespace, order.memory_ids)
     alive = tuple(one.memory_id for one in found if one.status == forgetting.ALIVE)
     if asked.dry_run or not alive:
         return Forget(order.namespace, "nothing asked", asked.dry_run, found)
-    # Where the caps leave nothing there is nothing to wait for.
+    # If the caps leave no room to forget, there is no vote to wait for.
     order_id, done = await _ask(waiting(asking, seconds=0) if stopped else asking, replace(order, memory_ids=alive))
     told = _decided(done)
     memories = tuple(
@@ -78,12 +79,12 @@ async def reasoned(service: Service, sight: Sight, done: Ordered) -> Ordered:
 
 
 def _decided(done: Ordered | None) -> dict[str, Restoring]:
-    """What the members made of each memory, once they have voted."""
+    """Returns the members' decision on each memory, once they have voted."""
     return {one.memory_id: one for one in done.memories} if done is not None and done.epoch is not None else {}
 
 
 async def standing(service: Service, sight: Sight, asked: Ordered) -> tuple[Restoring, ...]:
-    """Where the memories stand of a request that nobody has voted on yet."""
+    """Returns the states of the memories of a request that was not voted on yet."""
     ids = [one.memory_id for one in asked.memories]
     if asked.says["action"] == ROLLBACK:
         return asked.memories

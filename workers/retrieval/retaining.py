@@ -1,4 +1,4 @@
-"""Orders by the rules of `policy.erase`: what is older than a rule says is erased without anybody's word.
+"""Orders by the rules of `policy.erase`: memories older than a rule allows are erased without a request.
 
 The rule is the operator's, and the members put it in force; this only says when it is time. At each whole
 `erase.every_ms` of a shard's time it asks the store which namespaces hold something that is too old, and gives one
@@ -33,7 +33,7 @@ log = logging.getLogger("memquorum.retrieval")
 
 BY = "rule of retention"
 ABOUT = "erased by age"
-"""What the process's health calls it."""
+"""The name of this service in the process's health."""
 _KEYLESS = "this service has no key of service:erasure"
 # Fixed for ever: the same rule at the same time is the same order.
 _ORDERS = uuid.UUID("1b6f8a02-6f3d-5c47-9f5e-726574656e74")
@@ -111,7 +111,7 @@ class Retaining:
         """The orders of a shard at its time: of each namespace that holds something that is too old."""
         policy, sight = genesis.policy, EVERYONE.sight(ERASE)
         names = [name for name in await reads.namespaces(sight) if shard_of(name, self._genesis.shards) == shard]
-        old = await reads.old(sight, shard, aged.asked(policy, names, as_of))
+        old = await reads.old(sight, shard, aged.erasable_selections(policy, names, as_of))
         return [
             ordered(genesis, name, named, aged.turn(policy.erase, as_of))
             for name in names

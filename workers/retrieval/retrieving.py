@@ -1,12 +1,13 @@
 """Retrieve and recall: memories that fit a budget of tokens, and what surrounds some of them.
 
-What is given counts as used, unless the request peeks; what is folded into it or left out does not.
+The memories given count as used, unless the request peeks; what is folded into it or left out does not.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from memquorum.core.access import READ, Caller, Sight
 from memquorum.core.api.answers import Answering, Around, Hit, LeftOut, Overtaken, Recalled, Retrieved
 from memquorum.core.orders.protect import goal_kind
 from memquorum.core.policy import Policy
-from memquorum.core.reading.times import Asked
+from memquorum.core.reading.times import AskedTime
 from memquorum.core.retrieval import (
     conflicts,
     diffusion,
@@ -28,7 +29,6 @@ from memquorum.core.retrieval import (
     packing,
     requests,
     rereading,
-    supports,
 )
 from memquorum.core.retrieval import recall as surroundings
 from memquorum.core.retrieval.conflicts import Contradiction
@@ -36,16 +36,25 @@ from memquorum.core.retrieval.diffusion import Form
 from memquorum.core.retrieval.overtaken import NOTHING
 from memquorum.core.retrieval.packing import Item, Packed
 from memquorum.core.retrieval.query import ALL, Filters, Search, read_flag
-from memquorum.core.retrieval.ranking import DEFAULTS, Candidate, Question, Scored, idle_forms, rank, scheduled
+from memquorum.core.retrieval.ranking import (
+    DEFAULTS,
+    Question,
+    Ranking,
+    Scored,
+    idle_forms,
+    rank,
+    scheduled,
+)
+from memquorum.core.retrieval.replaced import Past, marked_ranking, of_past, was_replaced
 from memquorum.core.retrieval.requests import Reader, Recall
 from memquorum.telemetry.tracing import HEADER
-from workers.retrieval.answers import Told, body, unknown
-from workers.retrieval.arranged import HEAD as ARRANGED
-from workers.retrieval.arranged import arranged, time_asked
-from workers.retrieval.scored import judged
+from workers.retrieval.answers import StructResponse, body, unknown
+from workers.retrieval.past import candidates, contradicted, replaced
+from workers.retrieval.pipeline import ARRANGED, Steps, arranged, brought, each_once, ordered, reread, time_asked
+from workers.retrieval.scored import likely
 from workers.retrieval.service import Service
 
-# What a filter or the rankings left out is counted and not named.
+# The reason for memories that a filter or the rankings left out: they are counted, not named.
 NOT_FOUND = "not_found"
 # So often the answers to a recall's query are asked for while some of them go.
 _TRIES = 3
@@ -56,52 +65,54 @@ async def retrieve(service: Service, request: Request, caller: Caller) -> Respon
     wanted = requests.read_retrieve(await body(request, service.bounds), service.bounds)
     sight = caller.at(wanted.reader.namespace, READ)
     ranked, counts = await answering(
-        service, sight, wanted.reader.namespace, wanted.query, wanted.filters, steps=wanted.hops
-    )
+        service, sight, wanted.reader.namespace, wanted.query, wanted.filters,
+        steps=wanted.hops, asker=wanted.reader.agent,
+    )  # fmt: skip
     mask = service.redaction.of(wanted.reader.namespace, asked=wanted.reader.redact)
 
-    def pack() -> Packed:
-        return packing.pack(
-            mask.scored(ranked), wanted.budget_tokens, wanted.k_max, packing.of_text, wanted.query,
-            failures=service.failures,
-        )  # fmt: skip
-
     # Off the loop: it compares texts, of which there may be hundreds that are nearly the same.
-    packed = await service.desk.read(pack)
-    found = await judged(service, wanted.query, [item.scored.candidate.hit for item in packed.items])
+    ranked = await service.desk.read(mask.scored, ranked)
+    packed = await service.desk.read(
+        packing.pack, ranked, wanted.budget_tokens, wanted.k_max, packing.of_text, wanted.query,
+        failures=service.failures,
+    )  # fmt: skip
+    given = [item.scored.candidate.hit.memory_id for item in packed.items]
+    found, answerable = await likely(service, wanted.query, ranked, given)
     used, warning = await uses(service, request, wanted.reader, packed, wanted.query)
-    return Told(
+    return StructResponse(
         Retrieved(
             namespace=wanted.reader.namespace,
             items=tuple(
-                Answering(**shown(item), **_scores(item), **asdict(one))
-                for item, one in zip(packed.items, found, strict=True)
+                Answering(**shown(item), **_scores(item), **asdict(found[name]))
+                for item, name in zip(packed.items, given, strict=True)
             ),
             tokens=packed.tokens,
             budget_tokens=wanted.budget_tokens,
             left_out=left_out(packed, counts),
             used=used,
-            answerable=any(one.answerable for one in found),
+            answerable=answerable,
             warning=warning,
         )
     )
 
 
 async def recall(service: Service, request: Request, caller: Caller) -> Response:
-    """What surrounds a memory, the memories that answer a query best, or those that a goal needs."""
+    """Answers with the surroundings of a memory, of the memories that answer a query best, or of those that a goal
+    needs."""
     wanted = requests.read_recall(await body(request, service.bounds), service.bounds)
     namespace = wanted.reader.namespace
     sight = caller.at(namespace, READ)
     anchors, found = await _surrounded(service, sight, wanted)
+    gone = surroundings.gone(found, wanted.filters.as_of)
     if wanted.goal is not None and not anchors:
         return unknown("goal", f"no memory of {namespace!r} is needed by a goal {wanted.goal!r}")
     if wanted.memory_id is not None and not found:
-        told = "for this purpose, sensitivity and jurisdiction"
+        told = f"{_then(wanted.filters)}for this purpose, sensitivity and jurisdiction"
         return unknown("memory_id", f"no memory {wanted.memory_id} is alive in {namespace!r} {told}")
     ordered = surroundings.in_order(found, anchors)
-    contradict = await service.reads.conflicts(sight, [one.candidate.hit.memory_id for one in ordered])
+    contradict = await contradicted(service, sight, [one.candidate.hit.memory_id for one in ordered], wanted.filters)
     ways = {one.candidate.hit.memory_id: one for one in ordered}
-    scored = _marked(surroundings.scored(ordered), contradict)
+    scored = marked_ranking(_marked(surroundings.scored(ordered), contradict), gone.beside)
     scored = await each_once(service, sight, scored, anchors)
     kept = await kept_out(service, sight, namespace, wanted.filters)
     mask = service.redaction.of(namespace, asked=wanted.reader.redact)
@@ -110,9 +121,9 @@ async def recall(service: Service, request: Request, caller: Caller) -> Response
         return packing.pack(mask.scored(scored), wanted.budget_tokens, len(ordered), failures=service.failures)
 
     packed = await service.desk.read(pack)
-    items = [(item, ways[item.scored.candidate.hit.memory_id]) for item in surroundings.told(packed.items)]
+    items = [(item, ways[item.scored.candidate.hit.memory_id]) for item in surroundings.in_time_order(packed.items)]
     used, warning = await uses(service, request, wanted.reader, packed, wanted.query)
-    return Told(
+    return StructResponse(
         Recalled(
             namespace=namespace,
             anchors=tuple(anchors),
@@ -130,9 +141,12 @@ async def _surrounded(service: Service, sight: Sight, wanted: Recall) -> tuple[l
     """The anchors, and what surrounds them.
 
     An answer to a query may go between the two questions, as sources do when their summary comes: then what answers now
-    is asked for, or neither would be told.
+    is asked for, or neither would be told. A read of the past has what was replaced, too.
     """
-    reach = surroundings.Reach(wanted.steps, wanted.within_ms, wanted.links)
+    asked = None if wanted.query is None else time_asked(service, wanted.query)
+    reach = surroundings.Reach(
+        wanted.steps, wanted.within_ms, wanted.links, past=of_past(wanted.filters, asked)
+    )  # fmt: skip
     anchors: list[str] = []
     found: list[surroundings.Neighbour] = []
     for _ in range(_TRIES):
@@ -140,7 +154,7 @@ async def _surrounded(service: Service, sight: Sight, wanted: Recall) -> tuple[l
         found = await service.reads.around(sight, wanted.reader.namespace, anchors, reach, wanted.filters)
         if wanted.query is None or {*anchors} <= {one.candidate.hit.memory_id for one in found}:
             break
-    return anchors, found
+    return anchors, surroundings.then(found, wanted.filters.as_of)
 
 
 async def _anchors(service: Service, sight: Sight, wanted: Recall) -> list[str]:
@@ -149,12 +163,15 @@ async def _anchors(service: Service, sight: Sight, wanted: Recall) -> list[str]:
         return [wanted.memory_id]
     if wanted.goal is not None:
         return [*await service.reads.needed(sight, namespace, goal_kind(wanted.goal))][: wanted.anchors]
-    ranked, _ = await answering(service, sight, namespace, wanted.query or "", wanted.filters)
+    ranked, _ = await answering(
+        service, sight, namespace, wanted.query or "", wanted.filters, asker=wanted.reader.agent
+    )
     return [one.candidate.hit.memory_id for one in ranked[: wanted.anchors]]
 
 
 async def kept_out(service: Service, sight: Sight, namespace: str, filters: Filters) -> dict[str, int]:
-    """How many memories of the namespace the filters that are named do not let pass, by the first of them."""
+    """Returns the number of memories of the namespace that the named filters keep out, by the first filter that
+    does."""
     if filters == ALL:
         return {}
     _, kept = await service.reads.passed(sight, Question(namespace, "", {}, filters))
@@ -163,40 +180,58 @@ async def kept_out(service: Service, sight: Sight, namespace: str, filters: Filt
 
 
 async def answering(
-    service: Service, sight: Sight, namespace: str, text: str, filters: Filters, *, steps: int = hops.HOPS_DEFAULT
+    service: Service,
+    sight: Sight,
+    namespace: str,
+    text: str,
+    filters: Filters,
+    *,
+    steps: int = 1,
+    asker: str | None = None,
 ) -> tuple[list[Scored], dict[str, int]]:
     """The candidates, best first, and how many were none, by reason. `steps`: with the second, what the first hits
-    name."""
+    name. `asker`: the agent that asks, if told. A read of the past has what was replaced among them."""
     question = Question(namespace, text, await _encode(service, namespace, text), filters)
-    (candidates, as_of), (passed, kept) = await asyncio.gather(
-        service.reads.candidates(sight, question, DEFAULTS), service.reads.passed(sight, question)
+    asked = None if filters.experience else time_asked(service, text)
+    (found, at), (passed, kept), gone = await asyncio.gather(
+        candidates(service, sight, question),
+        service.reads.passed(sight, question),
+        replaced(service, sight, question, asked),
     )
     encoded = {name: passed.get(name, 0) for name in question.vectors}
-    near = rank(candidates, encoded, as_of, _policy(service, namespace))
-    ranked = await _ranked(service, sight, question, near, elsewhere=True)
-    if not filters.experience:
-        ranked = await _reread(service, sight, text, ranked)
-    if steps > 1:
-        ranked = await _second(service, sight, question, ranked, encoded)
-    ranked = await each_once(service, sight, ranked)
-    asked = None if filters.experience else time_asked(service, text)
-    if not filters.experience:
-        ranked = await _arranged(service, question, ranked, asked)
-    # What came in for what it contradicts may be told by another one, too.
-    ranked = await each_once(service, sight, await _beside(service, sight, question, ranked))
-    if asked is not None:
-        ranked = await _arranged(service, question, ranked, asked)
-    rest = max(0, sum(passed.values()) - sum(not one.candidate.hit.diffused for one in ranked))
+    policy = _policy(service, namespace)
+    ordinary = not filters.experience
+    taken = Steps(
+        weighed=None if ordinary else partial(_weighed, service, sight, question, elsewhere=True),
+        reread=partial(_reread, service, sight, text, asker) if ordinary else None,
+        followed=partial(_second, service, sight, question, encoded) if steps > 1 else None,
+        once=partial(each_once, service, sight),
+        replaced=rank([one.candidate for one in gone.beside], encoded, at, policy),
+        arranged=partial(_arranged, service, question, asked, gone) if ordinary else None,
+        together=partial(_together, service, sight, question),
+        marked=partial(marked_ranking, gone=gone.beside),
+        in_time=asked is not None,
+    )
+    near = rank([*found, *(one.candidate for one in gone.among)], encoded, at, policy, _given(filters))
+    ranked = await ordered(taken, near)
+    own_hits = (one.candidate.hit for one in ranked if not was_replaced(one.candidate.hit))
+    rest = max(0, sum(passed.values()) - sum(not hit.diffused for hit in own_hits))
     return ranked, kept | ({NOT_FOUND: rest} if rest else {})
 
 
-async def _ranked(
+def _then(filters: Filters) -> str:
+    return "" if filters.as_of is None else "at that time "
+
+
+def _given(filters: Filters) -> Ranking:
+    """The numbers of a retrieval. A memory's strength today says little about its strength as of a time."""
+    return DEFAULTS if filters.as_of is None else replace(DEFAULTS, strength_share=0.0)
+
+
+async def _weighed(
     service: Service, sight: Sight, question: Question, ranked: list[Scored], *, elsewhere: bool = False
 ) -> list[Scored]:
-    """A ranking as it is, or where experience alone is asked, that by weights; `elsewhere`: with what may be given of
-    other namespaces."""
-    if not question.filters.experience:
-        return ranked
+    """A ranking of experience by its weights; `elsewhere`: with what may be given of other namespaces."""
     weights = await service.reads.weights(sight, [one.candidate.hit.memory_id for one in ranked])
     if elsewhere:
         forms, theirs = await diffused(service, sight, question)
@@ -218,16 +253,16 @@ async def diffused(service: Service, sight: Sight, question: Question) -> tuple[
 
 
 async def _second(
-    service: Service, sight: Sight, question: Question, ranked: list[Scored], encoded: Mapping[str, int]
+    service: Service, sight: Sight, question: Question, encoded: Mapping[str, int], ranked: list[Scored]
 ) -> list[Scored]:
     """The ranking with what the first hits name. It passes the same filters, and what it adds answers as well as the
     first hit that it follows."""
-    names = hops.asked(one.candidate.hit.answering for one in ranked[: hops.KEPT])
+    names = hops.second_query(one.candidate.hit.answering for one in ranked[: hops.KEPT])
     looked = list[Scored]()
     if names:
-        candidates, as_of = await service.reads.candidates(sight, replace(question, query=names), DEFAULTS)
-        found = rank(candidates, encoded, as_of, _policy(service, question.namespace))
-        looked = await _ranked(service, sight, question, found)
+        named, at = await candidates(service, sight, replace(question, query=names))
+        found = rank(named, encoded, at, _policy(service, question.namespace), _given(question.filters))
+        looked = await _weighed(service, sight, question, found) if question.filters.experience else found
     # Off the loop: it reads some hundred texts.
     names_of = [one.candidate.hit.memory_id for one in (*ranked, *looked)]
     both = await service.desk.read(
@@ -241,62 +276,37 @@ def _policy(service: Service, namespace: str) -> Policy:
     return service.configurations.policy(namespace)
 
 
-async def _reread(service: Service, sight: Sight, question: str, ranked: list[Scored]) -> list[Scored]:
+async def _reread(
+    service: Service, sight: Sight, question: str, asker: str | None, ranked: list[Scored]
+) -> list[Scored]:
+    """The ranking, the best of it in the order in which they answer when they are read once more."""
     by_id = {one.candidate.hit.memory_id: one for one in ranked}
-    best = await reread(service, sight, question, [one.candidate.hit for one in ranked[: rereading.HEAD]])
+    best = await reread(service, sight, question, asker, [one.candidate.hit for one in ranked[: rereading.HEAD]])
     return [*(by_id[hit.memory_id] for hit in best), *ranked[rereading.HEAD :]]
 
 
-async def _arranged(service: Service, question: Question, ranked: list[Scored], asked: Asked | None) -> list[Scored]:
-    """The ranking, the best of it arranged."""
-    head = {one.candidate.hit.memory_id: one for one in ranked[:ARRANGED]}
+async def _arranged(
+    service: Service, question: Question, asked: AskedTime | None, gone: Past, ranked: list[Scored]
+) -> list[Scored]:
+    """The ranking, the best of it arranged, with what was replaced."""
+    there = [one for one in ranked if one.candidate.hit.memory_id not in gone.names]
+    beside = [one for one in ranked if one.candidate.hit.memory_id in gone.names]
+    head = {one.candidate.hit.memory_id: one for one in (*there[:ARRANGED], *beside)}
     vectors = {
         name: one.candidate.vector for name, one in head.items() if one.candidate.encoder == service.encoder.name
     }
     hits = [one.candidate.hit for one in head.values()]
     vector = question.vectors[service.encoder.name]
-    best = await arranged(service, question.namespace, hits, vectors, question=vector, asked=asked)
+    best = await arranged(service, question.namespace, hits, vectors, question=vector, asked=asked, replaced=gone.names)
     told = (replace(head[hit.memory_id], candidate=replace(head[hit.memory_id].candidate, hit=hit)) for hit in best)
-    return [*told, *ranked[ARRANGED:]]
+    return [*told, *there[ARRANGED:]]
 
 
-async def reread(service: Service, sight: Sight, question: str, hits: list[Hit]) -> list[Hit]:
-    """The hits, the best of them in the order in which they answer when they are read once more."""
-    entries = await service.reads.entries(sight, rereading.of_one_moment(hits))
-    names = [hit.memory_id for hit in hits[: rereading.HEAD]]
-    return service.failures.answer("rereading", names, hits, rereading.best_first, question, hits, entries)
-
-
-async def each_once(service: Service, sight: Sight, ranked: list[Scored], before: Sequence[str] = ()) -> list[Scored]:
-    """The ranking without what a summary, or what it was made of, tells further up. `before`: memories that stand
-    before all of it, and stay."""
-    ids = list(dict.fromkeys([*before, *(one.candidate.hit.memory_id for one in ranked)]))
-    left = supports.told_otherwise(ids, await service.reads.supports(sight, ids)) - {*before}
-    return [one for one in ranked if one.candidate.hit.memory_id not in left]
-
-
-async def once(service: Service, sight: Sight, hits: list[Hit]) -> list[Hit]:
-    """The hits, best first, without what a summary, or what it was made of, tells further up."""
-    ids = [hit.memory_id for hit in hits]
-    left = supports.told_otherwise(ids, await service.reads.supports(sight, ids))
-    return [hit for hit in hits if hit.memory_id not in left]
-
-
-async def brought(
-    service: Service, sight: Sight, namespace: str, memory_ids: Sequence[str], filters: Filters
-) -> dict[str, Candidate]:
-    """Memories that were not found and have to stand before some that were, those of them that pass the filters."""
-    if not memory_ids:
-        return {}
-    around = await service.reads.around(sight, namespace, memory_ids, surroundings.Reach(0, 0), filters)
-    came = (one.candidate for one in around if one.candidate.hit.memory_id in memory_ids)
-    return {one.hit.memory_id: one for one in came if conflicts.let_in(filters, one.hit)}
-
-
-async def _beside(service: Service, sight: Sight, question: Question, ranked: list[Scored]) -> list[Scored]:
-    """The ranking, with those that contradict each other together. What comes in answers as well as the other."""
+async def _together(service: Service, sight: Sight, question: Question, ranked: list[Scored]) -> list[Scored]:
+    """The ranking, with those that contradict each other together. A memory that comes in is an answer as good as the
+    one that it contradicts."""
     scored = {one.candidate.hit.memory_id: one for one in ranked}
-    every = await service.reads.conflicts(sight, list(scored))
+    every = await contradicted(service, sight, list(scored), question.filters)
     if not every:
         return ranked
     scored = {i: replace(one, candidate=conflicts.doubtful(one.candidate, every)) for i, one in scored.items()}
@@ -310,7 +320,8 @@ async def _beside(service: Service, sight: Sight, question: Question, ranked: li
         part = replace(one, hit=hit, whole=one.text if hit.excerpt else None)
         scored[memory_id] = replace(follower, candidate=conflicts.doubtful(part, found))
     if came:  # what came in is contradicted by others, too
-        found = conflicts.concerning(await service.reads.conflicts(sight, list(scored)), _texts(scored))
+        again = await contradicted(service, sight, list(scored), question.filters)
+        found = conflicts.concerning(again, _texts(scored))
         decide = conflicts.bearing(found, question.query)
     return _marked([scored[memory_id] for memory_id in conflicts.ordered(order, decide)], found)
 
@@ -376,16 +387,19 @@ async def uses(
 
 
 async def count(service: Service, request: Request, wanted: Search, hits: Sequence[Hit]) -> tuple[int, str | None]:
-    """Sees to it that hits count as used, unless the reader peeks; of how many that is so, and why not of all."""
+    """Sees to it that hits count as used, unless the reader peeks; of how many that is so, and why not of all. A
+    superseded memory does not count."""
+    hits = [hit for hit in hits if not was_replaced(hit)]
     confirm = read_flag("confirm", request.query_params.get("confirm"))
     return await service.use(wanted, hits, request.headers.get(HEADER), confirm=confirm)
 
 
 def left_out(packed: Packed, counts: Mapping[str, int]) -> dict[str, LeftOut]:
-    """What is not in, by reason: what was no candidate (`counts`), and what did not fit."""
+    """Returns the memories left out, by reason: those that were no candidates (`counts`), and those that did not
+    fit."""
     return counted(counts) | {why: LeftOut(left.count, left.memory_ids) for why, left in packed.left.items()}
 
 
 def counted(counts: Mapping[str, int]) -> dict[str, LeftOut]:
-    """What was left out and is not named."""
+    """Returns the memories left out that are counted but not named."""
     return {reason: LeftOut(count, ()) for reason, count in sorted(counts.items())}

@@ -1,4 +1,4 @@
-"""What agents were given for what they did to the memory of a namespace, added up."""
+"""The sums of the rewards that agents got for their effects on the memory of a namespace."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from memquorum.core.api.answers import Rewarded, Rewards
 from memquorum.core.journal.rewards import AMOUNTS_PPM, WEIGHT_PPM
 from memquorum.core.policy import PPM
 from memquorum.core.retrieval import query
-from workers.retrieval.answers import Told
+from workers.retrieval.answers import StructResponse
 from workers.retrieval.service import Service
 
 
 async def rewards(service: Service, request: Request, caller: Caller) -> Response:
-    """What the agents of a namespace were given for what they did to its memory, in all."""
+    """Answers with the sums of the rewards of a namespace's agents."""
     namespace = query.read_namespace(request.path_params["namespace"])
     agent, most = query.read_agent(request.query_params.get("agent")), service.bounds.listed_most
     # An agent has a row for each kind at most: so these are more agents than are told, where there are more.
     limit = most * len(AMOUNTS_PPM) + 1
     rows = await service.reads.rewards(caller.at(namespace, READ, AUDIT), namespace, agent, limit)
-    return Told(added_up(namespace, rows, most))
+    return StructResponse(added_up(namespace, rows, most))
 
 
 def added_up(namespace: str, rows: Sequence[tuple[str, str, int, int]], most: int) -> Rewards:

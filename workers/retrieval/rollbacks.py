@@ -19,7 +19,7 @@ async def rollback(asking: Asking, asked: RestoreOrdered) -> Rollback:
         return Rollback(asked.namespace, memory_id, to, rolling_back.NOTHING, why, *found.now)
     (order_id,) = await asking.give(REQUEST, [asked])
     done = await asking.answered(order_id)
-    return rolling_back.told(asked, await _found(asking, asked), order_id, done)
+    return rolling_back.rollback_result(asked, await _found(asking, asked), order_id, done)
 
 
 async def _found(asking: Asking, asked: RestoreOrdered) -> Weighed:

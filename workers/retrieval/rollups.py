@@ -1,4 +1,4 @@
-"""What is said of one thing across sessions: roll-ups, now or as of a time. To look at them is no use of a memory.
+"""Roll-ups: the statements about one thing across sessions, now or as of a time. To look at them is no use of a memory.
 
 A sentence is shown to who might read its memory: one that is too sensitive, for other purposes or under another law is
 answered as one that is not there.
@@ -14,23 +14,23 @@ from memquorum.core.retrieval import query
 from memquorum.core.retrieval import rollups as found_in
 from memquorum.core.retrieval.telling import moment
 from memquorum.ports import Logged
-from workers.retrieval.answers import Told, unknown
+from workers.retrieval.answers import StructResponse, unknown
 from workers.retrieval.service import Service
 
 
 async def rollups(service: Service, request: Request, caller: Caller) -> Response:
-    """What things there are roll-ups of, each with how much is said of it."""
+    """Answers with the things that have roll-ups, each with the number of statements about it."""
     namespace, log = await _log(service, request, caller)
     asked, most = request.query_params, service.bounds.listed_most
     as_of, persona = query.read_as_of(asked.get("as_of")), query.read_persona(asked.get("persona"))
     found = await service.desk.read(
         found_in.listed, namespace, log, as_of=as_of, persona=persona, most=most, failures=service.failures
     )
-    return Told(found)
+    return StructResponse(found)
 
 
 async def rollup(service: Service, request: Request, caller: Caller) -> Response:
-    """What is said of one thing across sessions, word for word, now or as of a time."""
+    """Answers with the statements about one thing across sessions, word for word, now or as of a time."""
     topic = query.read_exactly("topic", request.path_params["topic"])
     namespace, log = await _log(service, request, caller)
     asked, most = request.query_params, service.bounds.listed_most
@@ -48,7 +48,7 @@ async def rollup(service: Service, request: Request, caller: Caller) -> Response
         whose = "" if persona is None else f" with a sentence by or about {persona!r}"
         return unknown("topic", f"no roll-up of that name in {namespace!r}{whose}{when}")
     mask = service.redaction.of(namespace, asked=query.read_flag("redact", asked.get("redact")))
-    return Told(await service.desk.read(mask.rollup, found))
+    return StructResponse(await service.desk.read(mask.rollup, found))
 
 
 async def _log(service: Service, request: Request, caller: Caller) -> tuple[str, list[Logged]]:

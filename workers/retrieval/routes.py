@@ -1,4 +1,4 @@
-"""Who answers at which endpoint: the functions of this package, by the names of the table in `core.api`."""
+"""The functions that answer at the endpoints, by the names of the table in `core.api`."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from memquorum.core.api.answers import Access
 from memquorum.core.api.endpoints import ENDPOINTS, Endpoint
 from workers.retrieval import (
     context,
-    decisions,
     ending,
     experience,
     health,
+    journal_pages,
     listing,
     lists,
     memories,
     orders,
+    overview,
     publishing,
     receipts,
     retrieving,
@@ -33,7 +34,7 @@ from workers.retrieval import (
     using,
 )
 from workers.retrieval.after import seen
-from workers.retrieval.answers import Told
+from workers.retrieval.answers import StructResponse
 from workers.retrieval.endpoints import Do, check, limit_s
 from workers.retrieval.limits import Late
 from workers.retrieval.openapi import describe
@@ -43,8 +44,10 @@ BAD = 400
 
 
 async def access(_: Service, __: Request, caller: Caller) -> Response:
-    """What the key may do, and where."""
-    return Told(Access(caller.namespaces, tuple(right for right in RIGHTS if right in caller.rights), caller.slots))
+    """Answers with the namespaces, rights and slots of the key."""
+    return StructResponse(
+        Access(caller.namespaces, tuple(right for right in RIGHTS if right in caller.rights), caller.slots)
+    )
 
 
 async def openapi(_: Service, __: Request, ___: Caller) -> Response:
@@ -59,9 +62,11 @@ _DO: dict[str, Do] = orders.GIVING | {
         ending.end_session, publishing.session,
         tasks.finish_task, tasks.feedback, tasks.tasks, tasks.task, experience.experiences, experience.experience,
         listing.memories, listing.slot, listing.paths, using.uses, memories.memory,
-        memories.explain, memories.event, decisions.decisions, lists.goals, lists.pins, lists.holds,
+        memories.explain, memories.event, lists.decisions, lists.goals, lists.pins, lists.holds,
         lists.orders, lists.epochs, lists.members, rewards.rewards, rollups.rollups, rollups.rollup,
-        orders.order, receipts.receipt,
+        orders.order, receipts.receipt, journal_pages.journal, journal_pages.journal_feed,
+        overview.namespaces, overview.namespace, overview.policy, overview.fleet, overview.trace,
+        overview.dead_letters, overview.evidence,
         health.metrics, health.livez, health.readyz, access, openapi,
     )
 }  # fmt: skip
@@ -79,7 +84,7 @@ def routes(service: Service) -> list[Route]:
 
 def _cut(endpoint: Endpoint[Any], answer: Response, caller: Caller) -> Response:
     """The answer as far as the caller's rights show it. Raises TypeError for one that nothing can be cut of."""
-    if isinstance(answer, Told):
+    if isinstance(answer, StructResponse):
         return answer.cut(caller.rights)
     if endpoint.answer is not None and answer.status_code < BAD:
         raise TypeError(f"{endpoint.name} does not answer with a struct of core.api.answers (Told)")
@@ -110,6 +115,6 @@ class _Bound:
                     answer = _cut(endpoint, await self._do(service, request, caller), caller)
                 await answer(scope, receive, send)
         except Late:
-            # Nothing else can be said in the middle of an answer; the server ends the connection.
+            # In the middle of an answer no error can be sent; the server ends the connection.
             if answer is None:
                 raise

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from msgspec.structs import replace
 
 from memquorum.core.api.answers import Hit
-from memquorum.core.retrieval.scoring import Verdict, verdicts
+from memquorum.core.retrieval.ranking import Scored
+from memquorum.core.retrieval.scoring import HEAD, Verdict, verdicts
 from workers.retrieval.service import Service
 
 
@@ -19,6 +20,21 @@ async def judged(service: Service, question: str, hits: Sequence[Hit]) -> list[V
         service.failures.answer, "scoring", [hit.memory_id for hit in hits], verdicts("", texts, cosines, ""),
         verdicts, question, texts, cosines, service.encoder.name,
     )  # fmt: skip
+
+
+async def likely(
+    service: Service, question: str, ranked: Sequence[Scored], given: Collection[str]
+) -> tuple[dict[str, Verdict], bool]:
+    """Scores how likely the best of a ranking, and those of it that are `given`, answer, by id; and whether the
+    question has an answer, which depends on the best alone."""
+    hits = [
+        one.candidate.hit
+        for place, one in enumerate(ranked)
+        if place < HEAD or one.candidate.hit.memory_id in given
+    ]  # fmt: skip
+    found = await judged(service, question, hits)
+    by_id = {hit.memory_id: one for hit, one in zip(hits, found, strict=True)}
+    return by_id, bool(found) and found[0].answerable
 
 
 async def scored(service: Service, question: str, hits: Sequence[Hit]) -> list[Hit]:

@@ -1,14 +1,16 @@
 """The search. Hits count as used unless it peeks: for each, an access is published behind the answer.
 
-Which memories are found, and in which order, four statements of `db/queries.sql` decide: `search`, `search_filtered`,
-`search_crowd` and, for what the cache names, `search_cached`. `find` chooses among them with `db.reads.Reads.search`.
+Four statements of `db/queries.sql` decide on the memories found and their order: `search`, `search_filtered`,
+`search_crowd` and, for memories that the cache names, `search_cached`. `find` chooses among them with
+`db.reads.Reads.search`.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from msgspec.structs import replace
@@ -19,16 +21,20 @@ from starlette.responses import Response
 from memquorum.core.access import READ, Caller, Sight
 from memquorum.core.api.answers import Hit, SearchResult
 from memquorum.core.policy import PPM
-from memquorum.core.reading.times import Asked
+from memquorum.core.reading.times import AskedTime
 from memquorum.core.retrieval import conflicts, query, rereading
+from memquorum.core.retrieval import replaced as past
 from memquorum.core.retrieval.cache import Compared
 from memquorum.core.retrieval.folding import fold
-from memquorum.core.retrieval.overtaken import NOTHING, Beside, placed
+from memquorum.core.retrieval.overtaken import NOTHING, Beside, joined, placed
 from memquorum.core.retrieval.ranking import Question, idle_forms, near_enough
+from memquorum.core.retrieval.scoring import HEAD as SCORED
+from memquorum.core.retrieval.scoring import nearest_first
 from memquorum.ports import Encoder
-from workers.retrieval.answers import Told, body
-from workers.retrieval.arranged import HEAD, arranged, time_asked
-from workers.retrieval.retrieving import brought, count, counted, diffused, kept_out, once, own, reread
+from workers.retrieval.answers import StructResponse, body
+from workers.retrieval.past import contradicted, replaced
+from workers.retrieval.pipeline import ARRANGED, Steps, arranged, brought, once, ordered, reread, time_asked
+from workers.retrieval.retrieving import count, counted, diffused, kept_out, own
 from workers.retrieval.scored import scored
 from workers.retrieval.service import Service
 
@@ -49,30 +55,35 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     """The memories nearest in meaning."""
     wanted = query.read_search(await body(request, service.bounds), service.bounds)
     sight = caller.at(wanted.namespace, READ)
-    found, kept = await asyncio.gather(
-        _found(service, sight, wanted), kept_out(service, sight, wanted.namespace, wanted.filters)
-    )
-    hits = query.latest_of_equals(found.hits)
-    near = await _weighed(service, sight, wanted, hits) if wanted.filters.experience else hits
-    # Who sends a vector asks nothing that could be read once more.
-    again = near if wanted.vector is not None else await reread(service, sight, wanted.query, near)
-    best = fold(await once(service, sight, again), service.failures)
     asked = None if wanted.filters.experience else time_asked(service, wanted.query)
-    if not wanted.filters.experience:
-        best = await _arranged(service, sight, wanted, best, asked)
-    together, beside = await _beside(service, sight, wanted, best[: wanted.k])
-    # What came in for what it contradicts may be told by another one, too.
-    hits = fold(await once(service, sight, together), service.failures)
-    if asked is not None:
-        hits = await _arranged(service, sight, wanted, hits, asked)
-    hits = hits[: wanted.k]
-    used, warning = await count(service, request, wanted, hits)
-    given = await scored(service, wanted.query, hits)
+    found, kept, gone = await asyncio.gather(
+        _found(service, sight, wanted),
+        kept_out(service, sight, wanted.namespace, wanted.filters),
+        _replaced(service, sight, wanted, asked),
+    )
+    beside = dict[str, Beside]()
+    steps = Steps(
+        weighed=partial(_weighed, service, sight, wanted) if wanted.filters.experience else None,
+        # A request with a vector has no question that could be read again.
+        reread=None if wanted.vector is not None else partial(_reread, service, sight, wanted),
+        once=partial(_once, service, sight),
+        replaced=past.by_nearness(one.hit for one in gone.beside),
+        arranged=None
+        if wanted.filters.experience
+        else partial(_arranged, service, sight, wanted, asked=asked, gone=gone),
+        together=partial(_together, service, sight, wanted, beside),
+        marked=partial(_marked, gone, beside),
+        in_time=asked is not None,
+    )
+    hits = await ordered(steps, query.latest_of_equals(_then(found.hits, gone)))
+    every = await scored(service, wanted.query, hits[: max(wanted.k, SCORED)])
+    given = every[: wanted.k]
+    used, warning = await count(service, request, wanted, given)
     cached = service.caching.cached(wanted.namespace)
     mask = service.redaction.of(wanted.namespace, asked=wanted.redact)
     given = await service.desk.read(mask.hits, given) if mask.on else given
-    against = {hit.memory_id: beside.get(hit.memory_id, NOTHING).against for hit in given}
-    return Told(
+    against = {hit.memory_id: _all_of(hit, beside).against for hit in given}
+    return StructResponse(
         SearchResult(
             namespace=wanted.namespace,
             hits=tuple(
@@ -84,25 +95,51 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
             compared=found.compared,
             cached=cached,
             left_out=counted(kept),
-            answerable=any(hit.answerable for hit in given),
+            answerable=any(hit.answerable for hit in every),
             warning=warning,
         )
     )
 
 
+async def _reread(service: Service, sight: Sight, wanted: query.Search, hits: list[Hit]) -> list[Hit]:
+    """The hits, the best of them by their own evidence, and then in the order in which they answer."""
+    names = [hit.memory_id for hit in hits[:SCORED]]
+    near = await service.desk.read(
+        service.failures.answer, "scoring", names, hits, nearest_first, wanted.query, hits, service.encoder.name
+    )
+    return await reread(service, sight, wanted.query, wanted.agent, near)
+
+
+async def _replaced(
+    service: Service, sight: Sight, wanted: query.Search, asked: AskedTime | None
+) -> past.Past:  # fmt: skip
+    """Returns the superseded memories, where the search is of the past."""
+    if not past.of_past(wanted.filters, asked):
+        return past.Past(as_of=wanted.filters.as_of)
+    vectors = {service.encoder.name: await _vector(service, wanted)}
+    return await replaced(service, sight, Question(wanted.namespace, wanted.query, vectors, wanted.filters), asked)
+
+
+def _then(hits: Sequence[Hit], gone: past.Past) -> list[Hit]:
+    """The hits, and as of a time with those of what was replaced since, nearest first."""
+    if gone.as_of is None:
+        return list(hits)
+    return past.by_nearness([past.then(hit, gone.as_of) for hit in hits] + [one.hit for one in gone.among])
+
+
 async def _found(service: Service, sight: Sight, wanted: query.Search) -> Answer:
     """The nearest, and so many that as many are left as are wanted where those that are the same are folded."""
-    # Of a few more than are wanted: what renews the first may stand further down.
+    # A few more than are wanted: a memory that renews the first may rank further down.
     k = max(wanted.k, rereading.HEAD)
     while True:
         found = await find(service, sight, replace(wanted, k=k))
-        if len(found.hits) < k or k >= _FOLDED_MOST or await _different(service, found.hits) >= wanted.k:
+        if len(found.hits) < k or k >= _FOLDED_MOST or await _different(service, found.hits) >= max(wanted.k, SCORED):
             return found
         k = min(4 * k, _FOLDED_MOST)
 
 
 async def _different(service: Service, hits: list[Hit]) -> int:
-    """How many are left where those that are the same are folded."""
+    """Returns the number of hits that are left after those that say the same are folded."""
     return len(await asyncio.to_thread(fold, hits, service.failures))
 
 
@@ -126,40 +163,63 @@ async def _weighed(service: Service, sight: Sight, wanted: query.Search, hits: l
     return [hit for hit in given if hit.memory_id not in idle]
 
 
-async def _beside(
-    service: Service,
-    sight: Sight,
-    wanted: query.Search,
-    hits: list[Hit],
-) -> tuple[list[Hit], Mapping[str, Beside]]:
-    """The hits, with those that contradict each other together, and what is to be believed before one of them; and what
-    contradicts each."""
+async def _once(service: Service, sight: Sight, hits: list[Hit]) -> list[Hit]:
+    """The hits, best first, without what a summary, or what it was made of, tells further up, and each text once."""
+    return fold(await once(service, sight, hits), service.failures)
+
+
+async def _together(
+    service: Service, sight: Sight, wanted: query.Search, beside: dict[str, Beside], found: list[Hit]
+) -> list[Hit]:
+    """The best hits, with those that contradict each other together, and what is to be believed before one of them.
+    `beside`: takes what contradicts each."""
+    # As many as are scored, so that no score depends on how many are asked for.
+    hits = found[: max(wanted.k, SCORED)]
     near = {hit.memory_id: hit for hit in hits}
-    found = await _contradicted(service, sight, near)
-    if not found:
-        return hits, {}
-    decide = conflicts.bearing(found, wanted.query)
+    folded = {memory_id: hit.memory_id for hit in hits for memory_id in hit.folded}
+    contradictions = await _contradicted(service, sight, near, folded, wanted.filters)
+    if not contradictions:
+        return hits
+    decide = conflicts.bearing(conflicts.stood_for(contradictions, folded), wanted.query)
     came = await brought(service, sight, wanted.namespace, conflicts.missing(near, decide), wanted.filters)
     if came:
         vector = await _vector(service, wanted)
-        told = {i: replace(one.hit, score=_cosine(vector, one.vector)) for i, one in came.items()}
-        near |= {i: conflicts.disputed(one, found) for i, one in told.items()}
-        found = await _contradicted(service, sight, near)  # what came in is contradicted by others, too
-        decide = conflicts.bearing(found, wanted.query)
-    marked = conflicts.marks(found)
+        told = {
+            i: past.then(replace(one.hit, score=_cosine(vector, one.vector)), wanted.filters.as_of)
+            for i, one in came.items()
+        }
+        near |= {i: conflicts.disputed(one, contradictions) for i, one in told.items()}
+        # A memory that came in is contradicted by others, too.
+        contradictions = await _contradicted(service, sight, near, folded, wanted.filters)
+        decide = conflicts.bearing(conflicts.stood_for(contradictions, folded), wanted.query)
+    beside |= conflicts.marks(contradictions)
     order = conflicts.ordered(conflicts.inserted([hit.memory_id for hit in hits], came, decide), decide)
-    marks = {i: marked.get(i, NOTHING) for i in order}
-    hits = [replace(near[i], conflicts_with=marks[i].conflicts_with, overtakes=marks[i].overtakes) for i in order]
-    return hits, marked
+    marks = {i: _all_of(near[i], beside) for i in order}
+    return [replace(near[i], conflicts_with=marks[i].conflicts_with, overtakes=marks[i].overtakes) for i in order]
 
 
-async def _contradicted(service: Service, sight: Sight, near: Mapping[str, Hit]) -> list[conflicts.Contradiction]:
-    """The contradictions that concern hits, by their ids."""
-    return conflicts.concerning(await service.reads.conflicts(sight, list(near)), {i: near[i].text for i in near})
+def _marked(gone: past.Past, beside: dict[str, Beside], hits: list[Hit]) -> list[Hit]:
+    """The hits with the marks of what was replaced, which are added to `beside`."""
+    hits, marks = past.marked(hits, beside, gone.beside)
+    beside |= marks
+    return hits
+
+
+def _all_of(hit: Hit, beside: Mapping[str, Beside]) -> Beside:
+    """Returns the memories that contradict a hit, or one that is folded into it."""
+    return joined(beside.get(memory_id, NOTHING) for memory_id in (hit.memory_id, *hit.folded))
+
+
+async def _contradicted(
+    service: Service, sight: Sight, near: Mapping[str, Hit], folded: Mapping[str, str], filters: query.Filters
+) -> list[conflicts.Contradiction]:
+    """The contradictions that concern hits, by their ids, and those that are `folded` into them."""
+    texts = {i: near[i].text for i in near} | {i: near[by].text for i, by in folded.items()}
+    return conflicts.concerning(await contradicted(service, sight, list(texts), filters), texts)
 
 
 async def _vector(service: Service, wanted: query.Search) -> NDArray[np.float32]:
-    """What is searched by: the query's vector, or the one that was sent. Raises BadRequest."""
+    """Returns the vector to search by: the query's, or the one that was sent. Raises BadRequest."""
     if wanted.vector is None:
         return await service.vector_of(wanted.namespace, wanted.query)
     query.check_length(wanted.vector, service.encoder.name, service.encoder.dimensions)
@@ -167,16 +227,24 @@ async def _vector(service: Service, wanted: query.Search) -> NDArray[np.float32]
 
 
 async def _arranged(
-    service: Service, sight: Sight, wanted: query.Search, hits: list[Hit], asked: Asked | None
+    service: Service,
+    sight: Sight,
+    wanted: query.Search,
+    hits: list[Hit],
+    *,
+    asked: AskedTime | None,
+    gone: past.Past,
 ) -> list[Hit]:
-    """The hits, the best of them arranged; fewer than two stay as they are."""
-    ids = [hit.memory_id for hit in hits[:HEAD]]
-    if len(ids) < 2:
+    """The hits, the best of them arranged; fewer than two stay as they are. `gone`: what of them was replaced."""
+    if len(hits) < 2:
         return hits
+    ids = [hit.memory_id for hit in hits if hit.memory_id not in gone.names][:ARRANGED]
     vectors = await service.reads.vectors(sight, service.encoder.name, ids)
+    vectors |= gone.vectors
     return await arranged(
-        service, wanted.namespace, hits, vectors, question=await _vector(service, wanted), asked=asked
-    )
+        service, wanted.namespace, hits, vectors, question=await _vector(service, wanted), asked=asked,
+        replaced=gone.names,
+    )  # fmt: skip
 
 
 def _cosine(a: NDArray[np.float32], b: NDArray[np.float32]) -> float:

@@ -1,4 +1,5 @@
-"""What the endpoints share: the store, the encoders, what waits for outcomes, the publishing of uses, the health."""
+"""The parts that endpoints share: the store, the encoders, the waits for outcomes, the publishing of uses, the
+health."""
 
 from __future__ import annotations
 
@@ -44,9 +45,11 @@ from workers.retrieval.caching import Caching
 from workers.retrieval.configurations import Configurations
 from workers.retrieval.desk import Desk, check
 from workers.retrieval.door import Door
+from workers.retrieval.following import Cursors, Feed, Watch
 from workers.retrieval.limits import Limits
 from workers.retrieval.refusals import Following, Refusals
 from workers.retrieval.retaining import Retaining
+from workers.retrieval.reused import Compared
 from workers.retrieval.uses import SOURCE, Uses
 
 _LOG = logging.getLogger("memquorum.retrieval")
@@ -59,7 +62,7 @@ _UNSIGNED = (
 
 
 class KafkaUnavailable(RuntimeError):
-    """Kafka did not confirm in time. What was sent may be there all the same: send it again under the same event id."""
+    """Kafka did not confirm in time. The record may be there all the same: send it again under the same event id."""
 
 
 class Service:
@@ -83,18 +86,19 @@ class Service:
         redaction: Redaction = NONE,
         own_clock: OwnClock | None = None,
         stamps: Reader | None = None,
+        watch: Watch | None = None,
     ) -> None:
         """`before`: the encoder of memories that are still to be encoded anew. `erasure_seed`: of service:erasure;
         without it nothing can be ordered here. `cache_memories`: of a namespace, at most; 0 for no cache.
         `queries`: whether what is asked is logged. `redaction`: which namespaces are read masked alone. `own_clock`:
         what the times of records are held against; None where the fleet's time is driven. `stamps`: tells the line's
-        dead letters from strangers', where this process has the key."""
+        dead letters from strangers', where this process has the key. `watch`: sees the fleet's processes."""
         self.erasure_seed, self.own_clock = erasure_seed, own_clock
         self.door, self.limits, self.meters = door, Limits(bounds), shown.meters
         self.desk, self.failures = Desk(), Failures()
         self.genesis, self.codec, self.bounds = genesis, codec, bounds
         self.redaction = replace(redaction, turn=check, failures=self.failures)
-        self.refusals = Refusals()
+        self.refusals, self.compared = Refusals(), Compared()
         self._following = Following(bootstrap, genesis.shards, codec, stamps, self.refusals.take)
         self.configurations, self.lately = Configurations(codec, genesis), Lately(bounds.uses_most)
         self._retaining = Retaining(genesis, codec, erasure_seed, self.configurations, self.send, health=shown.health)
@@ -102,7 +106,8 @@ class Service:
         self._shown = shown
         # Threads of their own: what waits for the store in others must not hold up a search.
         self._encodings = ThreadPoolExecutor(bounds.encodings, thread_name_prefix="encode")
-        self._dsn, self._bootstrap, self._queries = memory_dsn, bootstrap, queries
+        self._dsn, self.bootstrap, self._queries = memory_dsn, bootstrap, queries
+        self.watch, self.cursors = watch, Cursors(erasure_seed)
         self.caching = Caching(memory_dsn, genesis.shards, encoder.name, self.meters, 0 if before else cache_memories)
         self._pinging: asyncio.Future[None] | None = None
 
@@ -111,16 +116,17 @@ class Service:
         """Opens everything, and closes it."""
         # Made here, for all of it belongs to the loop that runs it.
         self.reads = Reads(self._dsn, self.bounds, self.failures)
-        self.outcomes = Outcomes(self._dsn, self.reads, self.caching.heard)
+        self.feed = Feed(self.reads)
+        self.outcomes = Outcomes(self._dsn, self.reads, self._heard)
         self.uses = Uses(self.codec, self._shown.sent, self.bounds)
         self._producer = AIOKafkaProducer(
-            **kafka.aiokafka(self._bootstrap), enable_idempotence=True, acks="all", client_id="memquorum-retrieval"
+            **kafka.aiokafka(self.bootstrap), enable_idempotence=True, acks="all", client_id="memquorum-retrieval"
         )
         await self.reads.open()
         try:
             await self._producer.start()
             async with (
-                self.uses.running(loop.producer(self._bootstrap)),
+                self.uses.running(loop.producer(self.bootstrap)),
                 self.outcomes.running(),
                 self.caching.running(),
                 self._following.running(),
@@ -146,7 +152,8 @@ class Service:
         vector = self.caching.vector(namespace, query)
         if vector is None:
             vector = await self.encode(self.encoder, query)
-            # A copy: what is kept is overwritten when it is let go, perhaps while this is compared with.
+            # A copy, since the kept one is overwritten when it is dropped, perhaps while this one is still compared
+            # with.
             self.caching.keep(namespace, query, vector.copy())
         return vector
 
@@ -154,12 +161,12 @@ class Service:
         self, search: Search, hits: Sequence[Hit], parent: str | None, *, confirm: bool
     ) -> tuple[int, str | None]:
         """Sees to it that the hits count as used, and the query is logged; of how many hits that is so, and a warning
-        if that is not all. What is at home in another namespace is not counted here.
+        if that is not all. Hits from another namespace are not counted here.
 
-        `parent`: the traceparent of whoever asked. `confirm`: not before Kafka has the accesses.
+        `parent`: the traceparent of the request. `confirm`: not before Kafka has the accesses.
         """
         hits = [hit for hit in hits if not hit.diffused]
-        accesses = query.uses(search, hits, [str(uuid.uuid4()) for _ in hits])
+        accesses = query.uses(search, hits, str(uuid.uuid4()))
         if search.namespace in self.genesis.signed:
             return 0, _UNSIGNED if accesses else None
         asked = self._asked(search, hits)
@@ -173,7 +180,7 @@ class Service:
         if not accesses and asked is None:
             return 0, None
         hop = self._shown.tracing.serve(where, parent)
-        hop.tell(hits=len(accesses))
+        hop.tell(hits=sum(len(one.memory_ids) for one in accesses))
         return await self.uses.count(accesses, hop, confirm=confirm, asked=asked)
 
     def _asked(self, search: Search, hits: Sequence[Hit]) -> QueryRecorded | None:
@@ -182,7 +189,7 @@ class Service:
             return None
         vector = self.caching.vector(search.namespace, search.query)
         told = (None, ()) if vector is None else (self.encoder.name, vector.tolist())
-        return query.asked(search, hits, str(uuid.uuid4()), *told)
+        return query.query_record(search, hits, str(uuid.uuid4()), *told)
 
     async def publish(self, episode: EpisodeIntent, data: bytes, granted: bytes | None = None) -> str | None:
         """Publishes the JSON of an episode that was checked; returns its place, as `kafka.place`. `granted`: see
@@ -227,7 +234,7 @@ class Service:
         return kafka.place(at)
 
     async def parts(self) -> dict[str, str]:
-        """What it needs, and what is wrong with each; empty where nothing is."""
+        """Returns the parts that the service needs and the fault of each; empty where nothing is."""
         parts = {
             "store": "",
             "journal": "" if self.outcomes.listening else "not listening",
@@ -239,6 +246,11 @@ class Service:
         except StoreUnavailable as error:
             parts["store"] = str(error)
         return parts
+
+    def _heard(self, payload: str) -> None:
+        """Passes a notification of the journal on."""
+        self.caching.heard(payload)
+        self.feed.heard(payload)
 
     async def _ping(self) -> None:
         # Strangers may ask for this too, so all who ask at once share one question, and one of the few connections.

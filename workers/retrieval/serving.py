@@ -24,7 +24,7 @@ _THIS_MACHINE = (*LOOPBACK, "::1")
 
 
 class Unguarded(RuntimeError):
-    """It was told to listen beyond this machine, and nobody would need a key."""
+    """The service would listen beyond this machine without requiring a key."""
 
 
 class NotStarted(RuntimeError):
@@ -44,8 +44,8 @@ def run(
 ) -> None:
     """Serves a service that is `made` so until SIGTERM or SIGINT. `ready` is called once it does.
 
-    `keys`: the file of API keys. Where there is none, everybody who reaches the loopback interface may do everything;
-    on another interface it is not served then: raises Unguarded, or AccessError for a file that holds no keys.
+    `keys`: the file of API keys. Without one, any client of the loopback interface may do everything; on another
+    interface it is not served then: raises Unguarded, or AccessError for a file that holds no keys.
 
     `hosts`: the names that requests may address; by default those of the loopback interface, and any name where it
     listens on another one, for there a key decides. `origins`: of web pages that may ask; by default none may.
@@ -54,7 +54,7 @@ def run(
     if host not in _THIS_MACHINE and not door.usable():
         raise Unguarded(
             f"retrieval would listen on {host}, beyond this machine, and there is no API key: make one with "
-            "`python -m infra keys add`, or listen on 127.0.0.1"
+            "`memquorum admin keys add`, or listen on 127.0.0.1"
         )
     if door.open:
         _LOG.warning("no API keys: whoever reaches %s:%d on this machine may do everything", host, port)
@@ -64,13 +64,13 @@ def run(
     try:
         _Server(configured(built, host, port, made.get("bounds", DEFAULTS)), ready).run()
     except SystemExit as end:
-        # uvicorn ends with status 3 where a part could not be reached, which a supervisor takes for a halt for good.
+        # uvicorn ends with status 3 where a part could not be reached, which a supervisor takes for a permanent halt.
         if end.code:
             raise NotStarted(f"{host}:{port} is not served: the log says why") from None
 
 
 def configured(built: Starlette, host: str, port: int, bounds: Bounds = DEFAULTS) -> uvicorn.Config:
-    """How the application is served."""
+    """Returns the configuration of the server."""
     crowd = Crowd(bounds.connections)
     return uvicorn.Config(
         Uncrowded(built, crowd),

@@ -4,6 +4,8 @@ To look at them is no use of a memory."""
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,21 +16,20 @@ from memquorum.core.api.answers import FinishedTask, TaskInShort, Tasks
 from memquorum.core.intake import EpisodeIntent
 from memquorum.core.records import FeedbackAccepted
 from memquorum.core.retrieval import pages, query
-from memquorum.core.retrieval.pages import cursor, cut
 from memquorum.core.retrieval.redaction import Redactor
 from memquorum.telemetry import tracing
 from workers.retrieval import publishing
-from workers.retrieval.answers import Told, body, unknown
+from workers.retrieval.answers import StructResponse, body, unknown
 from workers.retrieval.service import Service
 
 
 async def finish_task(service: Service, request: Request, caller: Caller) -> Response:
-    """Publishes a finished task: Kafka has it then, and `/events` tells what becomes of it."""
+    """Publishes a finished task: Kafka has it then, and `/events` has its outcome."""
     return await _publish(service, request, caller, topics.TASKS, "TaskFinished")
 
 
 async def feedback(service: Service, request: Request, caller: Caller) -> Response:
-    """Publishes what helped in a task: Kafka has it then, and `/events` tells whether it counts."""
+    """Publishes feedback on a task: Kafka has it then, and `/events` says if it counts."""
     return await _publish(service, request, caller, topics.FEEDBACK, "FeedbackGiven")
 
 
@@ -38,21 +39,22 @@ async def _publish(service: Service, request: Request, caller: Caller, topic: st
     publishing.check_right(service, caller, intent.namespace)
     with tracing.joined(request.headers.get(tracing.HEADER)):
         place = await service.relay(topic, kind, intent, data)
-    return Told(publishing.published(intent, place), 202)
+    return StructResponse(publishing.published(intent, place), 202)
 
 
 async def tasks(service: Service, request: Request, caller: Caller) -> Response:
     """The finished tasks of a namespace, the latest first."""
     page = pages.read_tasks(await body(request, service.bounds), service.bounds)
-    found, more = cut(await service.reads.tasks(caller.at(page.namespace, READ), page), page.limit)
-    behind = cursor(pages.TASKS, page.namespace, found[-1].journal_seq) if more else None
+    found, behind = page.cut(
+        await service.reads.tasks(caller.at(page.namespace, READ), page), attrgetter("journal_seq")
+    )
     mask = service.redaction.of(page.namespace, asked=page.redact)
     told = await service.desk.read(_goals, found, mask) if mask.on else found
-    return Told(Tasks(page.namespace, told, behind))
+    return StructResponse(Tasks(page.namespace, told, behind))
 
 
 async def task(service: Service, request: Request, caller: Caller) -> Response:
-    """A finished task whole. What a search would keep back is not there."""
+    """A finished task whole. A task that a search would keep back is answered as unknown."""
     task_id = query.read_memory_id(request.path_params["task_id"])
     gates = query.read_gates_of(request.query_params)
     found = await service.reads.task(caller.sight(READ), task_id, gates)
@@ -61,7 +63,7 @@ async def task(service: Service, request: Request, caller: Caller) -> Response:
         return unknown("task_id", f"no finished task {task_id}{'' if within is None else f' in {within!r}'}")
     asked = query.read_flag("redact", request.query_params.get("redact"))
     mask = service.redaction.of(found.namespace, asked=asked)
-    return Told(await service.desk.read(_masked, found, mask) if mask.on else found)
+    return StructResponse(await service.desk.read(_masked, found, mask) if mask.on else found)
 
 
 def _goals(found: tuple[TaskInShort, ...], mask: Redactor) -> tuple[TaskInShort, ...]:

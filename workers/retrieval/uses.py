@@ -3,8 +3,8 @@ Kafka.
 
     answer ─► hand over ─► gathered for a moment ─► Kafka ─► confirmed
 
-What was handed over and is not confirmed when the process is killed does not count as used. Who must know that it does
-asks for the answer to wait until then.
+What was handed over and is not confirmed when the process is killed does not count as used. A request that must know
+that it does asks for the answer to wait until then.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _FULL = "Kafka takes no accesses, and more of them wait than there is room for; 
 
 
 class Producer(Protocol):
-    """What is needed of confluent_kafka's producer."""
+    """The methods of confluent_kafka's producer that are used here."""
 
     def produce(self, topic: str, *, value: bytes, key: bytes, headers: Any, on_delivery: Any) -> None:
         """Takes a record."""
 
     def flush(self, timeout: float) -> int:
-        """Waits until all is confirmed, so many seconds at most; how many are not."""
+        """Waits until all is confirmed, at most `timeout` seconds; returns the number that are not."""
 
 
 class _Handed:
@@ -61,9 +61,9 @@ class Uses:
     """One for the process. `fails`: why the last group was not published, or is not yet; empty where it was."""
 
     def __init__(self, codec: Codec, sent: Callable[[str, int], None], bounds: Bounds = DEFAULTS) -> None:
-        """`sent`: is told how many records stand in which topic. Of the bounds: what is used within `uses_gather_ms`
-        shares a round trip to the broker, and a batch in every stage after it; what Kafka does not take meanwhile
-        waits, and is refused once `uses_most` do."""
+        """`sent`: is told how many records stand in which topic. Memories used within `uses_gather_ms` share a round
+        trip to the broker, and a batch in every stage after it; what Kafka does not take meanwhile waits, and is
+        refused once `uses_most` do."""
         self._most, self._confirm_s = bounds.uses_most, bounds.kafka_ms / 1000
         self._gather_s = bounds.uses_gather_ms / 1000
         self._codec, self._sent = codec, sent
@@ -92,9 +92,10 @@ class Uses:
     async def count(
         self, accesses: Sequence[AccessRecorded], hop: Hop, *, confirm: bool, asked: QueryRecorded | None = None
     ) -> tuple[int, str | None]:
-        """How many are published, or will be, and a warning where that is in doubt. With `confirm`, once Kafka has
-        them. `asked`: is published with them; nobody is told where it is lost."""
+        """Returns the number of memories that count as used, or will, and a warning where that is in doubt. With
+        `confirm`, once Kafka has it. `asked`: is published with them; nobody is told where it is lost."""
         records: list[AccessRecorded | QueryRecorded] = [*accesses]
+        memories = sum(len(one.memory_ids) for one in accesses)
         if asked is not None:
             records.append(asked)
         if len(records) > self._room:
@@ -108,14 +109,14 @@ class Uses:
         if not accesses:
             return 0, None
         if not confirm:
-            return (len(accesses), None) if not self.fails else (0, _SLOW)
+            return (memories, None) if not self.fails else (0, _SLOW)
         self._hurry.set()
         try:
             async with asyncio.timeout(self._confirm_s):
                 taken = await asyncio.shield(handed.confirmed)
         except TimeoutError:
             taken = False
-        return (len(accesses), None) if taken else (0, _SLOW)
+        return (memories, None) if taken else (0, _SLOW)
 
     async def _work(self, producer: Producer, flushing: Executor) -> None:
         while True:
@@ -136,7 +137,7 @@ class Uses:
         return group
 
     async def _publish(self, producer: Producer, flushing: Executor, group: Sequence[_Handed]) -> list[tuple[str, str]]:
-        """What was lost, its topic and why; nothing where all is confirmed."""
+        """Returns the lost records, each as its topic and the error; nothing where all is confirmed."""
         lost: list[tuple[str, str]] = []
 
         def delivered(topic: str, error: KafkaError | None, _: object) -> None:

@@ -1,4 +1,4 @@
-"""What an agent says that it used, for who has no Kafka; and what it reads by key, counted behind the answer."""
+"""Publishes the uses that an agent without Kafka reports, and its reads by key, counted behind the answer."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from memquorum.core.api.answers import Used
 from memquorum.core.reasons import Reason
 from memquorum.core.retrieval import query, using
 from memquorum.core.retrieval.query import BadRequest
-from memquorum.core.retrieval.using import Told as Uses
+from memquorum.core.retrieval.using import ReportedUse as Uses
 from memquorum.telemetry import tracing
-from workers.retrieval.answers import Told, body
+from workers.retrieval.answers import StructResponse, body
 from workers.retrieval.limits import Busy
 from workers.retrieval.service import Service
 
@@ -33,18 +33,19 @@ async def uses(service: Service, request: Request, caller: Caller) -> Response:
     if not service.lately.spend(caller.id or "", len(told.memory_ids), now_s):
         raise Busy(True, f"{service.bounds.uses_most} uses a minute are the most of one key; try again later")
     event_id = told.event_id or str(uuid.uuid4())
-    # Who repeats a request does not know whether it came in, so what it named is not taken for used already.
+    # A client that repeats a request does not know if it came in, so its memories are not taken for used already.
     new = told.memory_ids if told.event_id else service.lately.new(told.namespace, told.agent, told.memory_ids, now_s)
     confirm = query.read_flag("confirm", request.query_params.get("confirm"))
     found = using.accesses(replace(told, memory_ids=new), event_id)
     count, warning = await service.count(found, request.headers.get(tracing.HEADER), "POST /memories/uses", confirm)
     if found and not count and not confirm:
         raise Busy(False, warning or "try again")
-    return Told(Used(told.namespace, event_id, count, warning), 202)
+    return StructResponse(Used(told.namespace, event_id, count, warning), 202)
 
 
 def user(request: Request) -> str | None:
-    """Who uses what is read by its id, as the query string says; None: it is only looked at. Raises BadRequest."""
+    """Returns the agent that uses the memory read by its id, as the query string says; None if it only looks. Raises
+    BadRequest."""
     agent = query.read_agent(request.query_params.get("agent"))
     if not query.read_flag("use", request.query_params.get("use")):
         return None
@@ -54,8 +55,8 @@ def user(request: Request) -> str | None:
 
 
 async def read(service: Service, caller: Caller, told: Uses, parent: str | None, way: str) -> None:
-    """A memory that was read by its key or id counts as used: nobody waits for it, nor hears where it fails, or where
-    its reader's key may use no more in this minute. `way`: of the request, for its trace."""
+    """Counts a memory that was read by its key or id as used, behind the answer: no client hears of a failure, or of a
+    key that may use no more in this minute. `way`: of the request, for its trace."""
     now_s = time.monotonic()
     if told.namespace in service.genesis.signed or not service.lately.spend(
         caller.id or "", len(told.memory_ids), now_s

@@ -1,6 +1,7 @@
-"""What an operator runs beside the processes.
+"""The operator's tools beside the processes.
 
-`asked`: what agents asked; `dead_letters`: what intake refused; `learning`: what was used, out of the journals;
-`orders`: the operator's own, and those of another membership; `prune`: consensus messages that are not needed any
-more; `reencode`: all memories by another encoder; `whatif`: the topics, for a replay under another policy.
+`asked`: reads agents' queries; `dead_letters`: reads and replays refused records; `learning_examples`: reads the use of
+memories from the journals; `operator_topic`: reads and publishes the operator's orders; `prune`: deletes consensus
+messages that are not needed any more; `reencode`: encodes all memories with another encoder; `replay_data`: reads the
+topics, for a replay under another policy.
 """

@@ -1,4 +1,4 @@
-"""What agents asked, read from its topic and opened with the vault's keys."""
+"""Reads agents' queries from their topic and opens them with the vault's keys."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from workers.kafka.partition import standing
 from workers.kafka.strangers import Strangers
 
 _LOG = logging.getLogger("memquorum.queries")
-# Queries whose keys are asked of the vault at a time.
+# The number of queries whose keys are requested from the vault at a time.
 _OPEN_MOST = 500
 
 
 def read(bootstrap: str, shards: int, codec: Codec, stamps: Reader | None) -> Iterator[QueryAsked]:
-    """The queries that stand there now, each partition's in its order; one that came in twice comes once.
+    """Yields the queries now in the topic, each partition's in its order, without repetitions.
 
-    What strangers wrote is left out. Raises KafkaException or TopicUnreadable.
+    Strangers' records are left out. Raises KafkaException or TopicUnreadable.
     """
     strangers, seen = Strangers(_LOG, stamps), set[tuple[str, str]]()
     for message in standing(bootstrap, topics.ASKED, shards):
@@ -41,7 +41,7 @@ def read(bootstrap: str, shards: int, codec: Codec, stamps: Reader | None) -> It
 
 
 def texts(vault: Vault, queries: Iterable[QueryAsked]) -> Iterator[tuple[QueryAsked, str | None]]:
-    """Each query with its text; None where its key is gone. Raises VaultUnavailable."""
+    """Yields each query with its text; None if its key is gone. Raises VaultUnavailable."""
     rest = iter(queries)
     while batch := tuple(itertools.islice(rest, _OPEN_MOST)):
         keys = vault.open(dict.fromkeys(one.key_id for one in batch))

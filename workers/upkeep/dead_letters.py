@@ -1,7 +1,7 @@
-"""Dead letters: read, opened for whoever repairs them, and published again where they came from.
+"""Reads dead letters, opens them for repair, and publishes them again to their topics.
 
-What was published without an event id keeps, when it is published again, the id that its first place gave it (header
-`first_at`), so a letter may be replayed any number of times and counts once.
+A record published without an event id keeps, when it is published again, the id that follows from its first place
+(header `first_at`), so a letter may be replayed any number of times and counts once.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from workers.kafka.strangers import Strangers
 _LOG = logging.getLogger("memquorum.deadletters")
 _SOURCE = "memquorum/dead-letters"
 _FLUSH_S = 30.0
-# Keys asked of the vault at a time.
+# The number of keys requested from the vault at a time.
 _OPEN_MOST = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A refused record, where its letter stands. `traceparent`: of the trace that it is part of. `first`: partition and
-    offset where it was refused first, if it was published again from another letter."""
+    """A refused record, and the place of its letter. `traceparent`: its trace. `first`: partition and offset of its
+    first refusal, if it was published again from another letter."""
 
     partition: int
     offset: int
@@ -50,24 +50,25 @@ class Letter:
 
     @property
     def name(self) -> str:
-        """How people call it: its place among the dead letters."""
+        """The name that users give: its place among the dead letters."""
         return f"{self.partition}/{self.offset}"
 
     @property
     def origin(self) -> tuple[str, int, int]:
-        """Where the record was published: topic, partition, offset."""
+        """The place where the record was published: topic, partition, offset."""
         return self.record.origin_topic, self.record.origin_partition, self.record.origin_offset
 
     @property
     def size(self) -> int | None:
-        """The record's bytes; None where they were not kept."""
+        """The record's size in bytes; None if the payload was not kept."""
         sealed = len(self.record.sealed_payload)
         return sealed - sealing.OVERHEAD_BYTES if sealed else None
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which letters; what is empty does not matter. `since` and `until`: refused then, in milliseconds."""
+    """A filter of letters; an empty field does not filter. `since` and `until`: the time of refusal, in
+    milliseconds."""
 
     names: frozenset[str] = frozenset()
     reasons: frozenset[str] = frozenset()
@@ -88,9 +89,10 @@ class Wanted:
 
 
 def read(bootstrap: str, shards: int, codec: Codec, stamps: Reader | None, wanted: Wanted) -> list[Letter]:
-    """The wanted letters that stand there now, by the time of their refusal; one that a crash wrote twice comes once.
+    """Returns the matching letters now in the topic, by the time of their refusal; one that a crash wrote twice is
+    returned once.
 
-    What strangers wrote is left out. Raises KafkaException or TopicUnreadable.
+    Strangers' records are left out. Raises KafkaException or TopicUnreadable.
     """
     found: dict[str, Letter] = {}
     strangers = Strangers(_LOG, stamps)
@@ -110,7 +112,8 @@ def read(bootstrap: str, shards: int, codec: Codec, stamps: Reader | None, wante
 
 
 def payloads(vault: Vault, letters: Sequence[Letter]) -> dict[str, bytes]:
-    """The refused bytes by letter's name, of those that were kept and can be opened. Raises VaultUnavailable."""
+    """Returns the refused bytes by letter's name, of letters whose payload was kept and can be opened. Raises
+    VaultUnavailable."""
     found: dict[str, bytes] = {}
     for start in range(0, len(letters), _OPEN_MOST):
         batch = [letter for letter in letters[start : start + _OPEN_MOST] if letter.record.sealed_payload]
@@ -130,7 +133,8 @@ def judge(
     codec: Codec, genesis: Genesis, letter: Letter, payload: bytes, *, now_ms: int, driven: bool,
     registry: Registry | None = None,
 ) -> Intent | Refusal:  # fmt: skip
-    """What intake would say to it now. Times as of `core.intake.accept`; `registry` as of `workers.intake.worker`."""
+    """Judges a letter as intake would now. Times as for `core.intake.accept`; `registry` as for
+    `workers.intake.worker`."""
     origin = Origin(*letter.origin, letter.record.refused_at, letter.first)
     return intake.accept(
         codec, payload, origin, now_ms, driven, genesis=genesis, signature=letter.record.signature,
@@ -141,11 +145,11 @@ def judge(
 def sort(
     letters: Sequence[Letter], judged: Mapping[str, Intent | Refusal], inside: Mapping[str, str], full: Collection[str]
 ) -> tuple[list[Letter], Counter[str], Counter[str]]:
-    """The letters that are to be published again, one of each episode; how many of the others are not in, by why; and
-    how many others need not be published, by why.
+    """Returns the letters to publish again, one of each episode; the counts, by reason, of other letters whose records
+    are not stored; and the counts, by reason, of letters that need not be published.
 
-    `judged`: what intake would say now, by letter's name, of each that can be opened. `inside`: what became of those
-    that came in before. `full`: the namespaces that have no room for a memory.
+    `judged`: intake's present judgement, by letter's name, of each that can be opened. `inside`: the outcomes of
+    records that were let in before. `full`: the namespaces without room for a memory.
     """
     sound, left, needless = dict[tuple[str, str, str], Letter](), Counter[str](), Counter[str]()
     for letter in letters:
@@ -170,8 +174,8 @@ def replay(
 ) -> int:
     """Publishes the letters again, each to the topic that it came from, and waits until Kafka has all of them.
 
-    A record that says no time of its own gets the time of its refusal. `told` is called for each that Kafka has;
-    returns how many. Raises KafkaException for what it does not take.
+    A record without a time of its own gets the time of its refusal. `told` is called for each that Kafka has; returns
+    their number. Raises KafkaException if a record is rejected.
     """
     producer = loop.producer(bootstrap)
     done, failed = 0, list[KafkaError]()
@@ -207,7 +211,7 @@ def _headers(letter: Letter) -> loop.Headers:
     topic, *place = letter.origin
     first = "/".join(map(str, (topic, *(letter.first or place))))
     found = loop.headers("Replayed", _SOURCE, letter.record.key_id, letter.traceparent)
-    # What the record is, intake finds out for itself.
+    # Intake determines the kind of the record itself.
     found = [(name, value) for name, value in found if name not in ("ce_type", "content-type")]
     found.append((FIRST_AT, first.encode()))
     if letter.record.signature is not None:

@@ -1,7 +1,8 @@
 """Deletes the consensus messages that a stable checkpoint covers: they are not needed any more (DESIGN 13).
 
-A shard's messages up to a sequence may go once q members have signed how the shard stood there, and the journal holds
-every decision up to there with its proof, the same ones: then who comes late follows the journal (`workers.replica`).
+A shard's messages up to a sequence may be deleted once q members have signed its state at that sequence, and the
+journal holds the same decisions up to there with their proofs. Then a late member follows the journal
+(`workers.replica`).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from workers.kafka.partition import Partition, delete
 from workers.kafka.strangers import Strangers
 from workers.replica.catchup import decisions
 
-# Topic → what stands in it.
+# Topic → type of its records.
 PRUNED: Mapping[str, Any] = {
     topics.NOMINATIONS: NominationProposed,
     topics.BALLOTS: BallotCast,
@@ -43,13 +44,13 @@ PRUNED: Mapping[str, Any] = {
 
 
 class CannotPrune(RuntimeError):
-    """What would be deleted is not known to be safe elsewhere; the message says what does not fit."""
+    """Records to delete are not known to be safe elsewhere; the message names the mismatch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What of a shard may go: everything up to sequence `seq`. `reach`: topic → (its first offset, where it would begin
-    afterwards)."""
+    """The messages of a shard to delete: everything up to sequence `seq`. `reach`: topic → (its first offset, its first
+    offset afterwards)."""
 
     shard: int
     seq: int
@@ -58,7 +59,7 @@ class Plan:
 
     @property
     def records(self) -> int:
-        """How many offsets that is."""
+        """The number of offsets between them."""
         return sum(to - low for low, to in self.reach.values())
 
 
@@ -71,11 +72,11 @@ def plan(
     strangers: Strangers,
     cursors: Mapping[str, int],
 ) -> Plan | None:
-    """What of a shard may go; None without a stable checkpoint that the journal reaches.
+    """Plans the deletion in a shard; None without a stable checkpoint that the journal reaches.
 
-    `genesis`: the shard's configuration in force. `cursors`: from where the commit worker reads each topic when it
-    starts; nothing from there on goes. Raises CannotPrune where the journal's decisions are not those that a quorum has
-    signed.
+    `genesis`: the shard's configuration in force. `cursors`: the offset at which the commit worker begins each topic
+    when it starts; nothing from there on is deleted. Raises CannotPrune if the journal's decisions differ from those
+    that a quorum has signed.
     """
     said = _known(codec, genesis, shard, bootstrap, strangers)
     if said is None:
@@ -85,14 +86,14 @@ def plan(
         with closing(Partition(bootstrap, topic, shard)) as partition:
             low, to = partition.low, needed_from(codec, genesis, topic, said, partition.records(patience_s=0))
             to = partition.end if to is None else to
-        # The commit worker reads two of them: without its word nothing of those goes.
+        # The commit worker reads two of them: without its cursors nothing of those is deleted.
         most = cursors.get(topic, low if topic in (topics.PRE_PREPARES, topics.COMMITS) else to)
         reach[topic] = (low, max(low, min(to, most)))
     return Plan(shard, said.seq, said.epoch, reach)
 
 
 def carry_out(bootstrap: str, plans: list[Plan]) -> None:
-    """Deletes it. Raises KafkaException."""
+    """Deletes the planned messages. Raises KafkaException."""
     delete(
         bootstrap,
         {(topic, each.shard): to for each in plans for topic, (low, to) in each.reach.items() if to > low},
@@ -113,8 +114,8 @@ def covered(
     codec: Codec, genesis: Genesis, shard: int, known: Mapping[int, Checkpoint], journal: Iterable[Decided]
 ) -> Checkpoint | None:
     """The last of the stable checkpoints, by their sequences, that the journal's decisions reach and agree with; None
-    where they reach none. Raises CannotPrune where one is missing or not proven, or they are not what a quorum has
-    signed."""
+    if they reach none. Raises CannotPrune if a decision is missing or not proven, or if the decisions differ from those
+    that a quorum has signed."""
     hashed, seq, last = rolling.beginning(genesis.cluster, shard), 0, None
     for decided in journal:
         if decided.seq <= seq:
@@ -123,7 +124,7 @@ def covered(
         if decided.seq != seq:
             raise CannotPrune(f"shard {shard}: the journal lacks the decision of sequence {seq}: see `verify`")
         try:
-            # Whoever comes late will ask the same of it.
+            # A late member will check the same.
             checked = check_decision(codec, genesis.at(seq), decided.pre_prepare, decided.commits)
         except BadCertificate as error:
             raise CannotPrune(f"shard {shard}: the journal does not prove sequence {seq}: {error}") from None
@@ -139,8 +140,8 @@ def covered(
 
 
 def needed_from(codec: Codec, genesis: Genesis, topic: str, said: Checkpoint, records: Iterable[Record]) -> int | None:
-    """The offset of the first authentic message beyond the checkpoint, or of one of a configuration that began while
-    this was planned; None where there is none."""
+    """Returns the offset of the first authentic message beyond the checkpoint, or of one of a configuration that began
+    during the planning; None if no message is."""
     body: Any
     for record in records:
         try:

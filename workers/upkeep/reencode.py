@@ -1,7 +1,7 @@
-"""Encodes a store's memories anew with another encoder, while the fleet works (infra/decisions/0013).
+"""Encodes a store's memories with another encoder while the fleet works (infra/decisions/0013).
 
-What is left to do stands in the store: the memories that another encoder has encoded. So a run may end anywhere, and
-the next one goes on. Embeddings are published sealed; the commit worker puts them in their place and journals it.
+The store shows the remaining work: the memories of another encoder. So a run may end at any point, and the next one
+continues. Embeddings are published sealed; the commit worker replaces the old ones and journals it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from db.encodings import Encoded, Encodings
 from memquorum import topics
 from memquorum.core import sealing
 from memquorum.core.avro import Codec
-from memquorum.core.consolidation.rendering import said
+from memquorum.core.consolidation.rendering import embedded_texts
 from memquorum.core.identity.stamps import Writer
 from memquorum.core.records import MemoryReencoded
 from memquorum.encoders.each import each, together
@@ -31,26 +31,26 @@ log = logging.getLogger("memquorum.reencode")
 
 _SOURCE = "memquorum/reencode"
 _LOOK_S = 0.05
-# How long Kafka is waited for before it is asked again whether to stop.
+# The time to wait for Kafka before checking again whether to stop.
 _FLUSH_S = 0.2
 _STALLED_S = 60.0
 
 
 class Stalled(RuntimeError):
-    """The commit worker does not take what was published; the message says for how long."""
+    """The commit worker does not apply published embeddings; the message says for how long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`done` memories of `total`, which grows where the fleet still stores with the encoder of before."""
+    """`done` memories of `total`, which grows while the fleet still stores with the previous encoder."""
 
     done: int
     total: int
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """What a run did. `left`: memories that another encoder has encoded still; `failed`: those that this one cannot."""
+class ReencodeResult:
+    """The result of a run. `left`: memories of another encoder; `failed`: those that this one cannot encode."""
 
     done: int
     left: int
@@ -69,21 +69,23 @@ def run(
     stamps: Writer | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
     patience_s: float = _STALLED_S,
-) -> Report:
+) -> ReencodeResult:
     """Works until every memory is encoded by `encoder`, or `stop`. Raises Stalled, StoreUnavailable, VaultUnavailable,
-    and KafkaException where Kafka refuses a record for good. What was done until then stays."""
+    and KafkaException if Kafka rejects a record. Memories done until then stay done."""
     began = time.monotonic()
     producer = loop.producer(bootstrap)
     with closing(Encodings(memory_dsn)) as encodings:
         work = _Work(codec, vault, encoder, encodings, producer, stop=stop, stamps=stamps, patience_s=patience_s)
         try:
-            # Once more after a round in which there was something: the fleet goes on storing.
+            # Once more after a round with any work: the fleet continues to store.
             while not stop and work.round(progress):
                 pass
         finally:
             producer.purge()
             producer.close()
-        return Report(work.done, encodings.count(encoder.name), tuple(sorted(work.failed)), time.monotonic() - began)
+        return ReencodeResult(
+            work.done, encodings.count(encoder.name), tuple(sorted(work.failed)), time.monotonic() - began
+        )
 
 
 class _Work:
@@ -106,7 +108,7 @@ class _Work:
         self._refused: Exception | None = None
 
     def round(self, progress: Callable[[Progress], None]) -> bool:
-        """All memories that are to be done, once; whether any was published."""
+        """Handles all remaining memories, once; True if any was published."""
         total = self.done + self._encodings.count(self._encoder.name) - len(self.failed)
         after: str | None = None
         pending: list[Encoded] = []
@@ -115,7 +117,7 @@ class _Work:
         while not self._stop:
             found = self._encodings.others(self._encoder.name, after, self._encoder.batch)
             published = self._publish([memory for memory in found if memory.memory_id not in self.failed])
-            # While the commit worker takes the batch before, this one is encoded: no more than two are under way.
+            # While the commit worker applies the previous batch, this one is encoded: no more than two are pending.
             self.done += self._await(pending)
             progress(Progress(self.done, max(total, self.done)))
             pending, any_published = published, any_published or bool(published)
@@ -126,9 +128,9 @@ class _Work:
         return any_published
 
     def _publish(self, memories: Sequence[Encoded]) -> list[Encoded]:
-        """Encodes and publishes those whose keys are there; the others were forgotten just now.
+        """Encodes and publishes memories that have keys; the others were just forgotten.
 
-        Waits until Kafka has them, which may be away for long, or for `stop`.
+        Waits until Kafka has them, through an outage, or for `stop`.
         """
         keys = self._vault.open([memory.memory_id for memory in memories]) if memories else {}
         readable = [memory for memory in memories if memory.memory_id in keys]
@@ -148,8 +150,9 @@ class _Work:
         return published
 
     def _encode(self, memories: Sequence[Encoded]) -> list[list[Vector] | None]:
-        """The vector of each, and of a summary those of its sentences; None where there can be none, which is told."""
-        texts = [said(memory.text, summary=memory.summary) for memory in memories]
+        """Returns the vector of each, and of a summary those of its sentences; None for a text that cannot be encoded,
+        which is logged."""
+        texts = [embedded_texts(memory.text, summary=memory.summary) for memory in memories]
         encoded = together(each(self._encoder, [text for of in texts for text in of]), map(len, texts))
         vectors: list[list[Vector] | None] = []
         for memory, found in zip(memories, encoded, strict=True):
@@ -179,8 +182,8 @@ class _Work:
             self._refused = self._refused or KafkaException(error)
 
     def _await(self, memories: Sequence[Encoded]) -> int:
-        """Waits until the commit worker has taken them, or they were forgotten or changed, or `stop`; how many there
-        is nothing more to do for. Raises Stalled."""
+        """Waits until the commit worker has applied them, or they were forgotten or changed, or `stop`; returns the
+        number of finished ones. Raises Stalled."""
         least, since = len(memories) + 1, time.monotonic()
         while memories:
             waiting = self._encodings.waiting(self._encoder.name, memories)

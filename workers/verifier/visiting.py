@@ -1,7 +1,7 @@
-"""What a trial of a namespace's candidates is made of, as it stands at one moment of the store.
+"""The data of trials in a namespace, at one moment of the store.
 
-Of tasks the vectors are held, and the texts of those alone that some candidate is near to; what is read here is let go
-with the moment, but for the vectors, which stay while there is more to try.
+It holds the tasks' vectors, and only those texts that are near a candidate; all data end with the moment except the
+vectors, which stay while there is more to try.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from memquorum.core.experience.ports import Admitted, TrialLook
 from memquorum.core.experience.reward import Reward
 from memquorum.core.experience.rounds import Round, behind, least_of
 from memquorum.core.experience.trial import Case
-from memquorum.core.experience.uses import Said, told_ppm
+from memquorum.core.experience.uses import UseFeedback, told_ppm
 from memquorum.core.experience.view import Experience, Held
 from memquorum.core.kept import Kept
 from memquorum.core.policy import ExperiencePolicy
 
 _AT_ONCE = 8
-# So many tasks, and characters of them.
+# The limits: a number of tasks, and characters of them.
 _CONTEXTS, _CHARACTERS = 2_048, 16_000_000
 _PLACES = 50_000
 
 
 class Benches:
-    """The vectors of tasks, by namespace: those that were asked for last, some 80 MB at most where no namespace has
-    more than so many alone."""
+    """The vectors of tasks, by namespace: the most recently used, some 80 MB at most unless one namespace alone exceeds
+    the limit."""
 
     def __init__(self) -> None:
         self._of = OrderedDict[str, tuple[tuple[int, int], Bench]]()
 
     def of(self, look: TrialLook, namespace: str) -> Bench:
-        """A namespace's tasks as they stand: what was read before counts where no task has come or gone since."""
+        """Returns a namespace's tasks; uses the cached ones if no task was added or removed since."""
         standing = look.standing(namespace)
         known = self._of.pop(namespace, None)
         if known is None or known[0] != standing:
@@ -48,12 +48,12 @@ class Benches:
         return known[1]
 
     def clear(self) -> None:
-        """Lets all of it go."""
+        """Clears the cache."""
         self._of.clear()
 
 
 def since(near: Near, offset: int) -> Near:
-    """Those of the tasks that stand at an accepted offset or behind it."""
+    """The tasks at an accepted offset or after it."""
     return near if offset <= 0 else [one for one in near if one[1] >= offset]
 
 
@@ -75,21 +75,21 @@ class Visit:
         *,
         failures: Failures,
     ) -> None:
-        """`failures`: takes the tasks on whose text a rule fails, which judge nothing."""
+        """`failures`: notes the tasks on whose text a rule fails, which then judge nothing."""
         self._failures = failures
         self._look, self._bench, self.policy, self._reward = look, bench, policy, reward
         self._contexts = Kept[str, Context | None](_characters, _CHARACTERS, _CONTEXTS)
-        self._said = dict[str, Mapping[str, Sequence[Said]]]()
+        self._said = dict[str, Mapping[str, Sequence[UseFeedback]]]()
         self._namespace = namespace
         self._experience: dict[tuple[int, str], Experience] = {}
 
     def near(self, candidates: Sequence[Held]) -> list[Near]:
-        """Finds for each candidate the tasks that are near enough to it."""
+        """Returns for each candidate the tasks that are near enough to it."""
         return self._bench.near(candidates, self.policy)
 
     def waits_for(self, accepted_offset: int, near: Near, rejections: int = 0) -> int | None:
-        """The accepted offset behind which a decision has to speak; None where too few tasks can judge. `near`: those
-        that may judge (`since`); `rejections`: how often the candidate was rejected."""
+        """Returns the accepted offset after which a decision is needed; None if too few tasks can judge. `near`: those
+        that may judge (`since`); `rejections`: of the candidate."""
         least, inorder = least_of(self.policy.contexts_least, rejections), sorted(near, key=lambda one: one[1])
         if len(inorder) < least:
             return None
@@ -98,14 +98,14 @@ class Visit:
         return behind(accepted_offset, (places[one.id] for one in judges), least)
 
     def case(self, candidate: Held, near: Near, at: Round) -> Case:
-        """What a candidate is tried on as of a round: of the tasks the nearest that can judge."""
+        """The case of a candidate as of a round: it is tried on the nearest tasks that can judge."""
         there = (name for name, offset in near if offset < at.accepted_offset)
         judges = list(islice(self._asking(there), self.policy.contexts_most))
         told = self._told(judges, at.accepted_offset)
         return Case(candidate, judges, self._as_of(at.epoch, candidate), at.epoch, told)
 
     def _told(self, judges: Sequence[Context], before: int) -> dict[str, dict[str, int]]:
-        """What agents had said before an accepted offset of what the tasks were given."""
+        """The feedback that agents gave on the tasks' memories before an accepted offset."""
         names = [one.id for one in judges if one.retrieved]
         if missing := [name for name in names if name not in self._said]:
             found = self._look.feedback(missing)
@@ -114,12 +114,12 @@ class Visit:
 
     @cached_property
     def _admitted(self) -> list[Admitted]:
-        """What is in experience, which most visits need not know: they try nothing."""
+        """The memories in experience, loaded late, as most visits try nothing."""
         return self._look.admitted(self._namespace)
 
     def _as_of(self, epoch: int, candidate: Held) -> Experience:
-        """What had been admitted once an epoch was decided, of what still stands, with the weights of then; but what
-        another one stood for by then that is alive."""
+        """The experience as of a decided epoch, of memories that still exist, with their weights of then; without those
+        that were united with another live memory by then."""
         key = epoch, candidate.encoder
         if key not in self._experience:
             there = (one for one in self._admitted if one.epoch <= epoch)
@@ -128,7 +128,7 @@ class Visit:
         return self._experience[key]
 
     def _asking(self, names: Iterable[str]) -> Iterator[Context]:
-        """Those of the tasks that can judge, in the order asked for; a few are read at a time."""
+        """Yields those of the tasks that can judge, in the given order; reads a few at a time."""
         left = iter(names)
         while some := list(islice(left, _AT_ONCE)):
             known = {name: self._contexts[name] for name in some if name in self._contexts}

@@ -1,7 +1,7 @@
-"""The verifier's loop: what is due is tried, and what was found is published, signed by the verifier that was drawn.
+"""The verifier's loop: runs due trials, and publishes their results, signed by the drawn verifier.
 
-Nothing is kept between two runs. A trial follows from what the journal holds and is applied once for each verifier, so
-a crash at any moment costs a trial that is made again.
+It keeps no state between two runs. A trial follows from the journal and is applied once for each verifier, so a crash
+at any moment costs a trial that is repeated.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from memquorum.core.avro import Codec
 from memquorum.core.experience.ports import Trials
 from memquorum.core.identity.keys import Keys
 from memquorum.core.records import TrialMade
-from memquorum.core.text.plurals import many
+from memquorum.core.showing.plurals import many
 from memquorum.ports import StoreUnavailable
 from memquorum.telemetry.bundle import Stage, Telemetry
 from workers.kafka import loop
-from workers.verifier.trying import FEW, OTHERS, TRIED, WAITS, Made, Trying, Turned
+from workers.verifier.verifier_turn import FEW, OTHERS, TRIED, WAITS, Made, Trying, Turned
 
 _LOG = logging.getLogger("memquorum.verifier")
 _SOURCE = "memquorum/verifier"
@@ -31,11 +31,12 @@ _WAIT_S = 0.2
 _NICE = 19
 
 Seeds = tuple[bytes, Callable[[], Sequence[bytes]]]
-"""A verifier's first key, 32 bytes of Ed25519, and who answers those that a later configuration may name."""
+"""A verifier's first key, 32 bytes of Ed25519, and a function that returns those that a later configuration may
+name."""
 
 
 class Publisher:
-    """Signs what verifiers found, each by its own key, and hands it to Kafka."""
+    """Signs verifiers' results, each with its own key, and produces them to Kafka."""
 
     def __init__(self, bootstrap: str, codec: Codec, seeds: Mapping[str, Seeds], shown: Stage | None = None) -> None:
         """`seeds`: by the names of the verifiers."""
@@ -45,12 +46,13 @@ class Publisher:
         self._shown = shown or Telemetry().stage("verifier")
 
     def publish(self, made: Sequence[Made]) -> int:
-        """Sends what was found; how much that was. What no key of the verifier is for in that configuration is not."""
+        """Sends results; returns their number. Leaves out a result if no key of its verifier belongs to that
+        configuration."""
         sent = 0
         for one in made:
             sign = self._keys[one.verifier].signer(one.genesis)
             if sign is None:
-                _LOG.error("no key of %s is the one of configuration %d", one.verifier, one.genesis.config)
+                _LOG.error("%s has no key of configuration %d", one.verifier, one.genesis.config)
                 continue
             self._producer.produce(
                 topics.TRIALS, sign(self._codec.encode(recorded(one))), str(one.shard).encode(), partition=one.shard,
@@ -61,21 +63,21 @@ class Publisher:
         return sent
 
     def flush(self, seconds: float) -> bool:
-        """Waits, at most so long, until Kafka has all of it; whether it has."""
+        """Waits until Kafka has all results, `seconds` at most; True if it has."""
         return self._producer.flush(seconds) == 0
 
     def close(self) -> None:
-        """Lets go of Kafka."""
+        """Closes the producer."""
         self._producer.close()
 
 
 def event_id(one: Made) -> str:
-    """What a trial is called by: told again, it is called the same."""
+    """The event id of a trial, the same in each repetition."""
     return f"trial/{one.statistics.candidate}/{one.statistics.position}/{one.verifier}"
 
 
 def recorded(one: Made) -> TrialMade:
-    """What is said of a candidate that was tried."""
+    """The record of a candidate's trial."""
     return TrialMade(
         cluster=one.genesis.cluster,
         config=one.genesis.config,
@@ -88,25 +90,25 @@ def recorded(one: Made) -> TrialMade:
 
 
 def report(looked: Mapping[str, int]) -> str:
-    """What became of candidates in one line."""
+    """The numbers of candidates by status in one line."""
     waits = f"{looked.get(FEW, 0)} have too few tasks near, {looked.get(WAITS, 0)} wait for a decision"
     return f"{many(looked.get(TRIED, 0), 'candidate')} tried; {waits}, {looked.get(OTHERS, 0)} are others' or told"
 
 
 class Verifying:
-    """One process. `run` is all of it."""
+    """One process. `run` does all of its work."""
 
     def __init__(
         self, trying: Trying, *, memory: Trials, publisher: Publisher, stop: loop.Stop, every_s: float,
         telemetry: Telemetry | None = None,
     ) -> None:  # fmt: skip
-        """`every_s`: seconds between two looks whether there is anything new."""
+        """`every_s`: seconds between two looks for new candidates."""
         self._trying, self._memory, self._publisher, self._stop = trying, memory, publisher, stop
         self._every_s, self._shown = every_s, (telemetry or Telemetry()).stage("verifier")
         self._sweep = Counter[str]()
 
     def run(self, ready: Callable[[], None] = lambda: None) -> None:
-        """Tries what is due until it is told to stop. `ready` is called once it has looked for the first time, or could
+        """Runs due trials until it is told to stop. `ready` is called once it has looked for the first time, or could
         not."""
         os.nice(_NICE)
         self._shown.health.note("trials", "no candidate was looked at since this process began")
@@ -126,11 +128,11 @@ class Verifying:
             self._memory.close()
 
     def _once(self) -> float:
-        """One turn; after how many seconds the next one is due: while there is more, it takes half of the time."""
+        """Does one turn; returns the seconds until the next: if there is more, it uses half of the time."""
         try:
             turned = self._trying.turn(self._memory)
         except StoreUnavailable as error:
-            _LOG.warning("nothing is tried: %s", error)
+            _LOG.warning("trials are delayed: %s", error)
             self._shown.health.wait("store", str(error))
             return self._every_s
         self._shown.health.go("store")

@@ -1,5 +1,6 @@
-"""What the service is asked over HTTP and what it answers: the one description that the server and the clients share.
+"""The requests and answers of the HTTP service: one description that the server and the clients share.
 
-`endpoints` has the table, `requests` the bodies, `fields` what each of their fields is, `answers` what comes back, and
-`parts` what of it each right shows. A field of a request or an answer is named here, and where it is filled or read.
+`endpoints` has the table, `requests` the bodies of requests, `fields` a sentence on each of their fields, `answers` the
+answers, and `parts` the parts of an answer that each right shows. A field of a request or an answer is named here, and
+in the code that fills or reads it.
 """

@@ -1,8 +1,8 @@
-"""What the endpoints answer. A client is given the same values."""
+"""The answers of the endpoints. A client returns the same values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -10,17 +10,17 @@ from msgspec import Struct
 from memquorum.core.facets import EPISODIC
 from memquorum.core.prepared import prepare
 from memquorum.core.records.episodes import Carried, Link
-from memquorum.core.text import quoting
+from memquorum.core.showing import quoting
 from memquorum.core.tiers import SEALED, SUPERSEDED
 
 
 class _Use(Carried, frozen=True, kw_only=True):
-    """What an episode said of itself, and what holds for its use.
+    """The details that an episode gave, and the limits of its use.
 
-    `purposes`: what it may be used for; None: for anything. `jurisdictions`: whose law it is under. `made_by`: of a
-    summary, who made it. `general_of`: of a general form, the memory that it was made of. `key`, `path`, `attributes`:
-    what it is filed under, while it is alive. `occurred_at`: when it was said last; `first_at`: when it was said first,
-    where that is earlier.
+    `purposes`: the purposes it may be used for; None: any. `jurisdictions`: the laws that it is under. `made_by`: the
+    maker of a summary. `general_of`: the memory that a general form was made from. `key`, `path`, `attributes`: its
+    slot, folder and labels, while it is alive. `occurred_at`: when it was said last; `first_at`: when it was said
+    first, if that is earlier.
     """
 
     key: str | None = None
@@ -37,20 +37,21 @@ class _Use(Carried, frozen=True, kw_only=True):
 
 
 class Overtaken(Struct, frozen=True):
-    """A newer memory says statements of this one otherwise. `by`: its id; `agent`: who said it; `since`: when, in
-    milliseconds. `disputed`: another agent says so, and nothing more: then the older one may hold. `spans`: the
-    characters of the text as it is given, from and to before; none where the whole is meant."""
+    """A newer memory that contradicts statements of this one, or took its place. `by`: its id; `agent`: its author;
+    both None where the reader may not see it, or it is gone. `since`: its time, in milliseconds. `disputed`: another
+    agent contradicts, without other support: then the older one may hold. `spans`: the contradicted characters of the
+    text as it is given, each [from, to); none where the whole text is meant."""
 
-    by: str
-    agent: str
+    by: str | None
+    agent: str | None
     since: int
     disputed: bool
     spans: tuple[tuple[int, int], ...] = ()
 
 
 def mark(text: str, overtaken: Sequence[Overtaken]) -> str:
-    """What a line of a prompt says of a text's marks: of the newest that overtook it, else of the newest that disputes
-    it; empty where there are none."""
+    """Returns the mark of a text for a line of a prompt: by the newest memory that overtook it, else by the newest that
+    disputes it; an empty text without marks."""
     if not overtaken:
         return ""
     last = max(overtaken, key=lambda one: (not one.disputed, one.since))
@@ -59,9 +60,9 @@ def mark(text: str, overtaken: Sequence[Overtaken]) -> str:
 
 
 class _Text(_Use, frozen=True, kw_only=True):
-    """`excerpt`: the text is those sentences of a summary, or those passages of a long text, that answer, and not the
-    whole. `subject`: who or what it is about. `overtaken`: newer memories that say statements of it otherwise;
-    `overtakes`: older ones that it overtook."""
+    """The text of a memory in an answer. `excerpt`: the text consists of those sentences of a summary, or passages of a
+    long text, that answer the query. `subject`: the person or thing it is about. `overtaken`: newer memories that
+    contradict statements of it; `overtakes`: older ones that it overtook."""
 
     excerpt: bool = False
     subject: str = ""
@@ -83,13 +84,16 @@ class Remembered(_Text, frozen=True):
 
 
 class Hit(Remembered, frozen=True):
-    """A memory that was found. `score`: how likely it answers, in [0, 1], falling with the rank; while hits are looked
-    for and ordered, their cosine. `answerable`: the score is high enough for an answer. `cosine`: in [−1, 1]; None
-    before it is given. `conflicts_with`: memories that say otherwise, on which members have not voted yet, or voted to
-    keep both; what is to be believed first stands first. `weight`: of experience, where it alone was asked. `diffused`:
-    it is a general form of another namespace. `folded`: the ids of those that are the same text; `also_by`: the other
-    agents who said it. `alike`: the ids of those that say nearly the same in other words and stand further down.
-    `passage`: of a long text, the characters that answer best, from and to before."""
+    """A memory that was found.
+
+    `score`: the estimated probability that it answers, in [0, 1], falling with the rank; internally, before hits are
+    ordered, their cosine. `answerable`: the score is high enough for an answer. `cosine`: in [−1, 1]; None before it is
+    computed. `conflicts_with`: memories that contradict it, on which members have not voted yet, or voted to keep both;
+    the one to believe first stands first. `weight`: in experience, where only that was searched. `diffused`: it is a
+    general form of another namespace. `folded`: the ids of memories with the same text; `also_by`: the other agents who
+    said it. `alike`: the ids of memories that say nearly the same in other words and stand further down. `passage`: the
+    characters of a long text that answer best, as [from, to).
+    """
 
     score: float
     conflicts_with: tuple[str, ...] = ()
@@ -104,23 +108,24 @@ class Hit(Remembered, frozen=True):
 
     @property
     def answering(self) -> str:
-        """What of its text answers: its passage, or all of it."""
+        """The part of its text that answers: its passage, or all of it."""
         return self.text if self.passage is None or self.excerpt else self.text[slice(*self.passage)]
 
 
 class LeftOut(Struct, frozen=True):
-    """How many were left out for one reason, and the first few of them where they are named."""
+    """The number of memories that were left out for one reason, and the first few ids where they are named."""
 
     count: int
     memory_ids: tuple[str, ...]
 
 
 class SearchResult(Struct, frozen=True, omit_defaults=True):
-    """What a search found. `used`: how many hits count as used, by an access that is published behind the answer, or
-    with `confirm` was; `warning`: why not all. `left_out`: by filter, where the search names one.
+    """The hits of a search. `used`: how many hits count as used; the access is published after the answer, or before
+    with `confirm`; `warning`: why some do not. `left_out`: by filter, where the search names one.
 
-    `served_from`: cache or store. `compared`: with all memories of the namespace, the most used, or by index, which
-    finds nearly all of the nearest. `cached`: how many of them the cache holds. `answerable`: a hit is.
+    `served_from`: cache or store. `compared`: the memories compared with the query: all of the namespace, the most
+    used, or by index, which finds nearly all of the nearest. `cached`: the number of its memories in the cache.
+    `answerable`: the question has an answer here, as the ten best hits tell, however many are asked for.
     """
 
     namespace: str
@@ -135,7 +140,7 @@ class SearchResult(Struct, frozen=True, omit_defaults=True):
 
 
 def _prompt(items: Iterable[_Item]) -> str:
-    """The memories as they are put into a prompt: quoted, each on a line of its own, under a heading."""
+    """Formats memories for a prompt: quoted, each on a line of its own, under a heading."""
     lines = (
         quoting.line(
             one.text, one.agent, one.occurred_at, mark=mark(one.text, one.overtaken) + quoting.also_said(one.also_by)
@@ -146,8 +151,8 @@ def _prompt(items: Iterable[_Item]) -> str:
 
 
 class _Item(Remembered, frozen=True, kw_only=True):
-    """`spans`: of a summary of which sentences are given, or a long text of which passages are, their characters of the
-    whole, from and to before. `diffused`, `also_by`, `alike`, `passage`: as of a hit."""
+    """A memory in an answer with a budget. `spans`: where only sentences of a summary or passages of a long text are
+    given, their characters in the whole, each [from, to). `diffused`, `also_by`, `alike`, `passage`: as of a hit."""
 
     conflicts_with: tuple[str, ...] = ()
     diffused: bool = False
@@ -160,9 +165,9 @@ class _Item(Remembered, frozen=True, kw_only=True):
 
 
 class Answering(_Item, frozen=True):
-    """A memory that answers. `folded`: the ids of those that say the same. `score`, `answerable`, `cosine`: as of a
-    hit. They are ordered by relevance · strength · tier, or of experience by cosine · `weight`. `through`: where the
-    second step found it, the memory that names what it is of, or `question`."""
+    """A memory that answers a query. `folded`: the ids of memories that say the same. `score`, `answerable`, `cosine`:
+    as of a hit. They are ordered by relevance · strength · tier, in experience by cosine · `weight`. `through`: where
+    the second step found it, the memory that names its subject, or `question`."""
 
     score: float
     relevance: float
@@ -174,8 +179,8 @@ class Answering(_Item, frozen=True):
 
 
 class Around(_Item, frozen=True):
-    """A memory and the `way` to it from its `anchor`: anchor, source, derived, session or time; `apart`: steps,
-    links or milliseconds."""
+    """A memory and the `way` to it from its `anchor`: anchor, source, derived, session or time; `apart`: the distance
+    in steps, links or milliseconds."""
 
     way: str
     anchor: str
@@ -183,9 +188,9 @@ class Around(_Item, frozen=True):
 
 
 class Placed(_Item, frozen=True):
-    """A memory of a context, and `why` it is in: `buffer`, of what the agent said last, or `relevant` to the query.
+    """A memory of a context, and `why` it is in: `buffer`, as one of the agent's latest, or `relevant` to the query.
     `place`: in the agent's buffer, 1 for the newest, if it is there. `tokens`: of its part of the text. `through`:
-    where the second step found it, the memory that names what it is of, or `question`. `score`, `answerable`: as of a
+    where the second step found it, the memory that names its subject, or `question`. `score`, `answerable`: as of a
     hit, where it is relevant."""
 
     why: str
@@ -196,8 +201,8 @@ class Placed(_Item, frozen=True):
 
 
 class Context(Struct, frozen=True, omit_defaults=True):
-    """What to put into a prompt, as `text` and in the order of the text: the buffer as it happened, then the others,
-    best first. `left_out`: by reason, as of a retrieval. `answerable`: of a query, one that is relevant is."""
+    """The memories for a prompt, as `text` and in the order of the text: the buffer by time, then the others, best
+    first. `left_out`: by reason, as of a retrieval. `answerable`: with a query, as of a search."""
 
     namespace: str
     items: tuple[Placed, ...]
@@ -214,8 +219,8 @@ class Context(Struct, frozen=True, omit_defaults=True):
 
 
 class Retrieved(Struct, frozen=True, omit_defaults=True):
-    """What a retrieval gives: what fits the budget, best first. `left_out`: by reason; docs/reading.md names the
-    reasons. `answerable`: an item is."""
+    """The memories of a retrieval that fit the budget, best first. `left_out`: by reason; docs/use/reading.md names the
+    reasons. `answerable`: as of a search."""
 
     namespace: str
     items: tuple[Answering, ...]
@@ -231,7 +236,7 @@ class Retrieved(Struct, frozen=True, omit_defaults=True):
 
 
 class Recalled(Struct, frozen=True, omit_defaults=True):
-    """What a recall gives: what surrounds the anchors and fits the budget, in the order of time."""
+    """The memories around the anchors that fit the budget, in the order of time."""
 
     namespace: str
     anchors: tuple[str, ...]
@@ -247,10 +252,10 @@ class Recalled(Struct, frozen=True, omit_defaults=True):
 
 
 class Shown(_Use, frozen=True):
-    """A memory. Times in milliseconds since the epoch; what only the living have is null of others. `links`: what its
-    publisher says that it is linked with, as far as that is kept and the reader may see it. `superseded_by`: the memory
-    that took the place of one in the tier `superseded`, where the reader may see that; a request to restore brings the
-    older one back by a vote. `overtaken`: newer memories that say statements of it otherwise."""
+    """A memory in any tier. Times in milliseconds since the epoch; fields that only living memories have are null for
+    others. `links`: the links that its publisher named, as far as they are kept and the reader may see them.
+    `superseded_by`: the memory that replaced one in the tier `superseded`, where the reader may see that; a request to
+    restore brings the older one back by a vote. `overtaken`: newer memories that contradict statements of it."""
 
     memory_id: str
     namespace: str
@@ -281,15 +286,15 @@ class Shown(_Use, frozen=True):
 
     @property
     def instead(self) -> str:
-        """What is told in the place of a text that is not there: the tier, and by what it was superseded."""
+        """The words in place of a missing text: the tier, and the memory that superseded it."""
         return self.tier if self.superseded_by is None else f"{self.tier} by {self.superseded_by}"
 
 
 class Listed(Shown, frozen=True, kw_only=True):
-    """A memory of a list, and what it is linked with, as far as that is kept and the reader may see it.
+    """A memory of a list, with its links, as far as they are kept and the reader may see them.
 
-    `derives_from`: what it was made of; `contradicts`: older ones that it says otherwise than; `goals`: those that need
-    it; `follows`: what its agent said before it in its session and is alive.
+    `derives_from`: the memories that it was made from; `contradicts`: older ones that it contradicts; `goals`: those
+    that need it; `follows`: the previous living memory of its agent in its session.
     """
 
     derives_from: tuple[str, ...] = ()
@@ -299,26 +304,37 @@ class Listed(Shown, frozen=True, kw_only=True):
 
 
 class Page(Struct, frozen=True, omit_defaults=True):
-    """Memories in the order in which they were said last, ties as they came in. `next`: the cursor of those that come
-    behind, None at the end."""
+    """Memories in the order in which they were said last, ties by arrival. `next`: the cursor of the next page, None at
+    the end."""
 
     namespace: str
     memories: tuple[Listed, ...]
     next: str | None = None
 
+    def __len__(self) -> int:
+        return len(self.memories)
+
+    def __iter__(self) -> Iterator[Listed]:
+        return iter(self.memories)
+
 
 class Paths(Struct, frozen=True, omit_defaults=True):
-    """Paths that something is filed at, in the order of their characters. `next`: the cursor of those that come behind,
-    None at the end."""
+    """Paths with memories, in the order of their characters. `next`: the cursor of the next page, None at the end."""
 
     namespace: str
     paths: tuple[str, ...]
     next: str | None = None
 
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.paths)
+
 
 class Explained(Struct, frozen=True):
-    """A memory's account, in structure and in lines of words. `numbers`: the same with all weights, thresholds,
-    formulas and proofs, in lines."""
+    """The account of a memory, in structure and in lines of words. `numbers`: the same in lines with all weights,
+    thresholds, formulas and proofs."""
 
     account: dict[str, Any]
     lines: tuple[str, ...]
@@ -328,25 +344,25 @@ class Explained(Struct, frozen=True):
         return "\n".join(self.lines)
 
     def in_numbers(self) -> str:
-        """The account with all numbers, as a text."""
+        """Returns the account with all numbers, as a text."""
         return "\n".join(self.numbers)
 
 
 class Subject(Struct, frozen=True):
-    """A memory that was decided on, and its `state` now: its tier, or "erased"."""
+    """A memory of a decision, and its `state` now: its tier, or "erased"."""
 
     memory_id: str
     state: str
 
 
 class Decision(Struct, frozen=True):
-    """What members decided about a memory, or about several together, as of a time in milliseconds.
+    """A decision of the members about one memory, or about several together. `as_of`: its time in milliseconds.
 
-    `why` it ended so, in words and as the code `reason`; why it was `proposed`, in words, None where the certificate
-    proves nothing. `policy`: by which a budget had it go, if one did, with the `features` that the nominator weighed
-    and the `score` per 1,000 tokens (a negative one as it is); both None where they are withheld, and where
-    the policy does not go by them. `vote`: as `explain` has it in its account, in millionths; `lines`: it in words;
-    `numbers`: the same with all weights, scores and proofs.
+    `why`: the reason of the outcome, in words, and `reason`: as a code; `proposed`: the reason of the proposal, in
+    words, None where the certificate proves nothing. `policy`: of the budget that evicted the memory, with the
+    `features` that the nominator weighed and the `score` per 1,000 tokens (a negative one as it is); both are None if
+    they are withheld or the policy does not use them. `vote`: as in the account of `explain`, in millionths; `lines`:
+    the vote in words; `numbers`: the same with all weights, scores and proofs.
     """
 
     shard: int
@@ -372,8 +388,8 @@ class Decision(Struct, frozen=True):
 
 
 class Decisions(Struct, frozen=True, omit_defaults=True):
-    """Decisions, the latest first. `next`: the cursor of those that come behind, None at the end; a page may hold fewer
-    than were asked for, and have a next one."""
+    """Decisions, the latest first. `next`: the cursor of the next page, None at the end; a page may hold fewer than
+    were asked for although another follows."""
 
     namespace: str
     decisions: tuple[Decision, ...]
@@ -381,8 +397,8 @@ class Decisions(Struct, frozen=True, omit_defaults=True):
 
 
 class Epoch(Struct, frozen=True):
-    """A decided epoch: as of which time in milliseconds, what it was opened for (`trigger`), by which configuration it
-    was decided, and where the journal says so. `outcomes`: how many proposals ended how, of those that may be told."""
+    """A decided epoch: its time in milliseconds, its `trigger`, the configuration that decided it, and its place in the
+    journal. `outcomes`: the number of proposals by outcome, of those that the reader may see."""
 
     shard: int
     epoch: int
@@ -394,8 +410,8 @@ class Epoch(Struct, frozen=True):
 
 
 class Epochs(Struct, frozen=True, omit_defaults=True):
-    """Epochs of a shard, the latest first. `namespace`: whose; None where they are all of the shard's. `next`: the
-    cursor of those that come behind, None at the end."""
+    """Epochs of a shard, the latest first. `namespace`: that of the epochs; None where they are all of the shard's.
+    `next`: the cursor of the next page, None at the end."""
 
     shard: int
     epochs: tuple[Epoch, ...]
@@ -404,8 +420,8 @@ class Epochs(Struct, frozen=True, omit_defaults=True):
 
 
 class Since(Struct, frozen=True):
-    """Something holds from this configuration of the shard on. `epoch`: in which members decided on that, as of which
-    time in milliseconds; None of configuration 0, which is the genesis file's."""
+    """The configuration of the shard from which something holds. `epoch`: the epoch in which members decided on that,
+    at `as_of`, in milliseconds; both None of configuration 0, the genesis file's."""
 
     config: int
     epoch: int | None = None
@@ -413,9 +429,9 @@ class Since(Struct, frozen=True):
 
 
 class Member(Struct, frozen=True):
-    """Who votes, or once did, with the last weight (1.0: one vote), reliability in (0, 1] and public key, hexadecimal.
-    `since` when it is a member, and `key_since` when by this key; `left`: since when it is none, None while it is
-    `seated`."""
+    """A present or former member, with the last weight (1.0: one vote), reliability in (0, 1] and public key,
+    hexadecimal. `since`: the start of its membership, `key_since`: of this key; `left`: the end of its membership, None
+    while it is `seated`."""
 
     id: int
     name: str
@@ -431,7 +447,7 @@ class Member(Struct, frozen=True):
 
 class Members(Struct, frozen=True, omit_defaults=True):
     """The members of a shard by their ids, as of its configuration `config`: `quorum` of them decide, and `faulty` may
-    lie. `next`: the cursor of those that come behind, None at the end."""
+    lie. `next`: the cursor of the next page, None at the end."""
 
     shard: int
     config: int
@@ -442,10 +458,10 @@ class Members(Struct, frozen=True, omit_defaults=True):
 
 
 class Going(Struct, frozen=True):
-    """An episode that an erasure takes, by its own memory id. `because`: what it was made of, or repeated, if that is
-    why; `agent` and `created` of a memory alone. `summary`: of a summary, "anew" where it is made anew of what others
-    said and members vote on it; else why it is dropped: "named", "model", "few", "over". `sent_to`: to whom its text
-    was sent, to a model there."""
+    """An episode that an erasure takes, by its own memory id. `because`: the memory that it was made from, or repeated,
+    if that is the reason; `agent` and `created` only of a memory. `summary`: of a summary, "anew" where it is made
+    again from other sources and members vote on it; else why it is dropped: "named", "model", "few", "over". `sent_to`:
+    the recipients of its text, for a model there."""
 
     memory_id: str
     was: str
@@ -457,7 +473,8 @@ class Going(Struct, frozen=True):
 
 
 class Staying(Struct, frozen=True):
-    """A memory that says the same as what an erasure takes and that stays, and why. Who wants it gone names it."""
+    """A memory that stays although it says the same as an erased one, or names the erased person, and why. To erase
+    it, name it in an order."""
 
     memory_id: str
     agent: str
@@ -466,15 +483,19 @@ class Staying(Struct, frozen=True):
 
 
 class Erasure(Struct, frozen=True):
-    """What an erasure takes, or took. `status`: "nothing ordered", "ordered", "erased" or
-    "withheld", with `why`: something that it names is held, nothing went, and after the release it takes a new order.
+    """The extent of an erasure, before or after it. `status`: "nothing ordered", "ordered", "erased" or "withheld":
+    then `why` names the hold, nothing was erased, and after the release of the hold it takes a new order.
 
-    `memories`, `episodes`: how many; `summaries`: how many of them are summaries; `anew`: how many of these are to be
-    made anew of what others said, if members agree: the rest is dropped. `recipients`: to whom something of it had been
-    sent, to a model there, who has to be told. `going`: some of them one by one, and `more` beside, of a dry run. From
-    `shard` on of one that was carried out: where its entries stand in the journal, and until when remains may lie in
-    files. `attested_epoch`: when the members had decided on the order. `staying`: some of what says the same and stays,
-    with the reason, and `staying_more` beside; as of the look before the order.
+    `memories`, `episodes`: their numbers; `summaries`: how many of these are summaries; `anew`: how many of those are
+    to be made again from other sources, if members agree; the others are dropped. `recipients`: those to whom parts of
+    it were sent, for a model there, and who have to be told. `going`: some of them one by one, and `more` others, in a
+    dry run. The fields from `shard` on are set once it was carried out: the place of its entries in the journal, and
+    the time until which remains may lie in files. `attested_epoch`: the epoch in which members attested the order.
+    `staying`: some memories that say the same and stay, with the reason, and `staying_more` others; as of the preview
+    before the order.
+
+    `naming`: some memories that stay and have the name of the erased subject or agent in their words, and
+    `naming_count`: how many there are, 2,000 at most; None if nobody looked, for want of the right `read`.
     """
 
     namespace: str
@@ -502,13 +523,16 @@ class Erasure(Struct, frozen=True):
     why: str | None = None
     staying: tuple[Staying, ...] = ()
     staying_more: int = 0
+    naming: tuple[Staying, ...] = ()
+    naming_count: int | None = None
     also: tuple[str, ...] = ()
-    """The ids of further orders, for what an earlier release stored under another spelling of the name: what they take
-    is counted here, and each has a receipt of its own."""
+    """The ids of further orders, for memories that an earlier release stored under another spelling of the name: their
+    numbers are included here, and each has a receipt of its own."""
 
 
 class Protector(Struct, frozen=True):
-    """An order that protects a memory: a pin or a hold (`kind`). What the operator signed nobody else ends."""
+    """An order that protects a memory: a pin or a hold (`kind`). Only the operator can end an order that the operator
+    signed."""
 
     memory_id: str
     kind: str
@@ -520,7 +544,7 @@ class Protector(Struct, frozen=True):
 
 
 class Pins(Struct, frozen=True, omit_defaults=True):
-    """Pins that stand, the latest first. `next`: the cursor of those that come behind, None at the end."""
+    """Pins in force, the latest first. `next`: the cursor of the next page, None at the end."""
 
     namespace: str
     pins: tuple[Protector, ...]
@@ -528,7 +552,7 @@ class Pins(Struct, frozen=True, omit_defaults=True):
 
 
 class Holds(Struct, frozen=True, omit_defaults=True):
-    """Holds that stand, the latest first. `next`: the cursor of those that come behind, None at the end."""
+    """Holds in force, the latest first. `next`: the cursor of the next page, None at the end."""
 
     namespace: str
     holds: tuple[Protector, ...]
@@ -536,9 +560,8 @@ class Holds(Struct, frozen=True, omit_defaults=True):
 
 
 class Goal(Struct, frozen=True):
-    """A goal that is active: how many memories it `needs`, and the first of them by their ids, as far as the reader
-    may see them; when it was last said to need anything, by whom, and when it lapses unless it is said again, all in
-    milliseconds."""
+    """An active goal: how many memories it `needs`, and the first of them by id, as far as the reader may see them;
+    when a need was last declared, by whom, and when it lapses unless it is declared again, in milliseconds."""
 
     goal: str
     needs: int
@@ -549,7 +572,7 @@ class Goal(Struct, frozen=True):
 
 
 class Goals(Struct, frozen=True, omit_defaults=True):
-    """Goals that are active, by name. `next`: the cursor of those that come behind, None at the end."""
+    """Active goals, by name. `next`: the cursor of the next page, None at the end."""
 
     namespace: str
     goals: tuple[Goal, ...]
@@ -557,9 +580,9 @@ class Goals(Struct, frozen=True, omit_defaults=True):
 
 
 class Pinned(Struct, frozen=True):
-    """What became of a pin or its end. `status`: "pinned", "unpinned" or "ordered"; "pinned already" where another pin
-    stands and none was made, "nothing to unpin" where none stands: `detail` says more. `order_id`: the order, or that
-    of what stands already; `protected_by`: all that protects the memory now."""
+    """The result of a pin or its end. `status`: "pinned", "unpinned" or "ordered"; "pinned already" where another pin
+    is in force and none was made, "nothing to unpin" where none is: `detail` says more. `order_id`: the order, or that
+    of the pin in force; `protected_by`: all orders that protect the memory now."""
 
     namespace: str
     memory_id: str
@@ -570,8 +593,8 @@ class Pinned(Struct, frozen=True):
 
 
 class Needed(Struct, frozen=True):
-    """A goal, and all that it needs now. `status`: "active", "ended", "ordered", "nothing to end" where nothing is
-    known to be needed, or "not yet" where what was named with the end is not known to be needed: if it was begun a
+    """A goal, and all memories that it needs now. `status`: "active", "ended", "ordered", "nothing to end" where no
+    need is known, or "not yet" where the memories named with the end are not known to be needed: if the goal began a
     moment ago, ask again."""
 
     namespace: str
@@ -581,7 +604,8 @@ class Needed(Struct, frozen=True):
 
 
 class Restoring(Struct, frozen=True):
-    """Where one memory stands. `status`: sealed, restored, alive, destroyed, erased or unknown; `detail` says why."""
+    """The state of one memory of a request. `status`: sealed, restored, alive, destroyed, erased or unknown; `detail`
+    says why."""
 
     memory_id: str
     status: str
@@ -589,11 +613,10 @@ class Restoring(Struct, frozen=True):
 
 
 class Restore(Struct, frozen=True):
-    """What was asked for, and what became of it. `status`: "nothing to restore" (nobody is asked), "asked" (to be voted
-    on) or "decided".
+    """The result of a request to restore. `status`: "nothing to restore" (no vote), "asked" (waits for the vote) or
+    "decided".
 
-    `epoch`: in which the members voted; `shard` and `journal_seq`: where the request or the decision stands in the
-    journal.
+    `epoch`: of the vote; `shard` and `journal_seq`: the place of the request or the decision in the journal.
     """
 
     namespace: str
@@ -607,12 +630,12 @@ class Restore(Struct, frozen=True):
 
 
 class Rollback(Struct, frozen=True):
-    """What became of a request to roll a memory's weight in experience back `to` an older version. `status`: "nothing
-    to roll back" (nobody is asked), "asked" (to be voted on), "rolled back", or "kept" where members decided and it was
-    not done; `detail` says why.
+    """The result of a request to roll a memory's weight in experience back `to` an older version. `status`: "nothing to
+    roll back" (no vote), "asked" (waits for the vote), "rolled back", or "kept" where members decided against it;
+    `detail` says why.
 
-    `version`, `weight`: in force now, as far as the answer knows. `epoch`: in which the members voted; `shard` and
-    `journal_seq`: where the decision stands in the journal.
+    `version`, `weight`: in force now, as far as the answer knows. `epoch`: of the vote; `shard` and `journal_seq`: the
+    place of the decision in the journal.
     """
 
     namespace: str
@@ -629,10 +652,10 @@ class Rollback(Struct, frozen=True):
 
 
 class Leaving(Struct, frozen=True):
-    """What a vote would look at: decay D now, and the relevance below which a member lets the memory go; 0: nobody
-    does, however little it means to them. `status`: alive, protected (nobody votes on it), forgotten, demoted (it
-    was in long-term memory: ask again), kept or unknown. `numbers`: the same as `detail` with what is compared.
-    """
+    """A preview of a vote to forget a memory: its decay D now, and the relevance below which a member votes to forget
+    it; 0: no member does, however low the relevance. `status`: alive, protected (it is not voted on), forgotten,
+    demoted (it was in long-term memory: ask again), kept or unknown. `numbers`: the same as `detail` with the compared
+    numbers."""
 
     memory_id: str
     status: str
@@ -643,10 +666,10 @@ class Leaving(Struct, frozen=True):
 
 
 class Forget(Struct, frozen=True):
-    """What would be nominated (`status` "nothing asked"), or was ("asked", "decided").
+    """The memories that would be nominated (`status` "nothing asked"), or were ("asked", "decided").
 
-    `epoch`: in which the members voted; `shard` and `journal_seq`: where the request or the decision stands in the
-    journal."""
+    `epoch`: of the vote; `shard` and `journal_seq`: the place of the request or the decision in the journal.
+    """
 
     namespace: str
     status: str
@@ -659,10 +682,10 @@ class Forget(Struct, frozen=True):
 
 
 class Took(Struct, frozen=True):
-    """What an order to erase destroyed: so many memories, among so many episodes, with its entries of the journal from
-    `first_seq` on. Until `residue_until` remains may lie in files. `summaries`: how many of them were summaries,
-    `anew`: how many of these are to be made anew of what others said, if members agree. `recipients`: to whom something
-    of it had been sent."""
+    """The result of an order to erase: the numbers of destroyed memories and episodes, and its first entry in the
+    journal, `first_seq`. Until `residue_until` remains may lie in files. `summaries`: how many of them were summaries,
+    `anew`: how many of these are to be made again from other sources, if members agree. `recipients`: those to whom
+    parts of it were sent."""
 
     memories: int
     episodes: int
@@ -674,13 +697,13 @@ class Took(Struct, frozen=True):
 
 
 class Ordered(Struct, frozen=True, kw_only=True):
-    """What became of an order of any kind. `says`: what it asks for, in the words of its record.
+    """The result of an order of any kind. `says`: its content, in the words of its record.
 
-    `status`: "asked" while the members have still to vote on a request and "decided" then, or "nothing to restore",
-    "nothing to forget" or "nothing to roll back" where nobody was asked; else what the journal says: erased, withheld,
-    in force; "changed nothing" of what came too late. `why`: more of that.
-    `shard`, `journal_seq`: the entry that says so; `epoch`: in which the members decided on it, or attested it.
-    `memories`: what became of each that a request names; `took`: what an erasure did.
+    `status`: "asked" while the members still have to vote on a request and "decided" after that, or "nothing to
+    restore", "nothing to forget" or "nothing to roll back" where no vote was needed; else the effect in the journal:
+    erased, withheld, in force; "changed nothing" for an order that came too late. `why`: more about that. `shard`,
+    `journal_seq`: the entry of the effect; `epoch`: in which the members decided on it, or attested it. `memories`: the
+    state of each that a request names; `took`: the result of an erasure.
     """
 
     order_id: str
@@ -701,8 +724,7 @@ class Ordered(Struct, frozen=True, kw_only=True):
 
 
 class Orders(Struct, frozen=True, omit_defaults=True):
-    """Orders that the journal has answered, the latest first. `next`: the cursor of those that come behind, None at the
-    end."""
+    """Orders that the journal has answered, the latest first. `next`: the cursor of the next page, None at the end."""
 
     namespace: str
     orders: tuple[Ordered, ...]
@@ -710,7 +732,7 @@ class Orders(Struct, frozen=True, omit_defaults=True):
 
 
 class ErasureReceipt(Struct, frozen=True):
-    """What proves an erasure: see core/audit/receipts. `attested` is null until the members have decided."""
+    """The proof of an erasure: see core/audit/receipts. `attested` is null until the members have decided."""
 
     format: str
     cluster: str
@@ -723,15 +745,16 @@ class ErasureReceipt(Struct, frozen=True):
 
 
 class Became(Struct, frozen=True):
-    """What became of an event; nothing yet where the outcome is null, `erased` where an order took it since, `taken`
-    where another agent than the one that asks used its id first. `nowhere`:
-    its links to no memory that was alive in its namespace when it was stored; they are none.
+    """The outcome of an event; null where it has none yet, `erased` where an order erased it since, `taken` where
+    another agent than the asking one used its id first, `reused` where the text that the request names is not the first
+    one under the id: it is dropped, and the memory `memory_id`, of the first one, stays. `nowhere`: its links to
+    memories that were not alive in its namespace when it was stored; they have no effect.
 
-    `refused` where intake did not let it in: `reason` is its code, `field` the one at fault, and `detail` says what was
-    wrong and what to do. What is let in under that id later has its own outcome.
+    `refused` where intake refused it: `reason` is the code, `field` the faulty field, and `detail` says what is wrong
+    and what to do. An event that is accepted under that id later has its own outcome.
 
-    Of what clears a slot the outcome is `cleared`, `empty` or `contested`: `hidden` is served no more, and `stays` is
-    what fills the slot still, until members vote on it.
+    Of an event that clears a slot the outcome is `cleared`, `empty` or `contested`: `hidden` is no longer served, and
+    `stays` still fills the slot until members vote on it.
     """
 
     namespace: str
@@ -744,17 +767,17 @@ class Became(Struct, frozen=True):
     hidden: tuple[str, ...] = ()
     stays: tuple[str, ...] = ()
     why: str | None = None
-    """Of feedback that does not count, why."""
+    """The reason why feedback does not count."""
     reason: str | None = None
     field: str | None = None
     detail: str | None = None
 
 
 class TaskInShort(Struct, frozen=True):
-    """A finished task in short. `task`: its id; `goal`: what was to be done; `outcome`: succeeded, failed or unknown,
-    says `said_by`; `finished_at`: when, in milliseconds; `retrieved`: the memories that it was given, best first, of
-    which `unknown` never were any here; `helped`, `did_not_help`: what agents said of some of them last;
-    `subject`: who or what it is about."""
+    """A finished task in short. `task`: its id; `goal`: its aim in words; `outcome`: succeeded, failed or unknown, by
+    `said_by`; `finished_at`: in milliseconds; `retrieved`: the memories that it was given, best first, of which
+    `unknown` never existed here; `helped`, `did_not_help`: the latest feedback of agents on some of them; `subject`:
+    the person or thing it is about."""
 
     task: str
     agent: str
@@ -771,7 +794,7 @@ class TaskInShort(Struct, frozen=True):
 
 
 class Tasks(Struct, frozen=True, omit_defaults=True):
-    """Finished tasks, the latest first. `next`: the cursor of those that come behind, None at the end."""
+    """Finished tasks, the latest first. `next`: the cursor of the next page, None at the end."""
 
     namespace: str
     tasks: tuple[TaskInShort, ...]
@@ -779,7 +802,7 @@ class Tasks(Struct, frozen=True, omit_defaults=True):
 
 
 class Feedback(Struct, frozen=True):
-    """What an agent says of a memory that a task was given; when, in milliseconds."""
+    """The feedback of an agent on a memory that a task was given; `given_at` in milliseconds."""
 
     memory_id: str
     agent: str
@@ -788,9 +811,9 @@ class Feedback(Struct, frozen=True):
 
 
 class FinishedTask(TaskInShort, frozen=True):
-    """A finished task whole. `tools`: a summary of each call of a tool; `configuration`: the SHA-256 of what it ran
-    under, in hexadecimal; `encoder`: which made its vector; `digest`: the SHA-256 of its record, all that a trial
-    of it reads but for feedback."""
+    """A finished task in full. `tools`: a summary of each tool call; `configuration`: the SHA-256 of its configuration,
+    in hexadecimal; `encoder`: of its vector; `digest`: the SHA-256 of its record, which is all that a trial reads of it
+    except for feedback."""
 
     namespace: str
     inputs: str
@@ -804,11 +827,12 @@ class FinishedTask(TaskInShort, frozen=True):
 
 
 class Judge(Struct, frozen=True):
-    """What one finished task says of a memory, the mean over its runs: what it is worth to the task without the memory
-    and with it, in [-1, 1], and the tokens and memories that the task was given then.
+    """The verdict of one finished task on a memory, as the mean over its runs. It has the reward of the task without
+    the memory and with it, in [-1, 1], and the tokens and memories that the task was given in each case.
 
-    `bears_out`, `contradicts`: what of the memory's text states, or contradicts, what the task came to, word for word;
-    None where nothing does by the rule of today, or the reader may not read both, or one of them is long."""
+    `bears_out`, `contradicts`: the words of the memory that state, or contradict, the task's result; None where today's
+    rule finds none, the reader may not read both, or one of them is long.
+    """
 
     task: str
     without: float
@@ -822,8 +846,8 @@ class Judge(Struct, frozen=True):
 
 
 class Trial(Struct, frozen=True):
-    """What a verifier found of a memory as of the decision of the epoch `position`: `score` is S. `agrees`: whether it
-    tells what was agreed in as of that decision; None where nothing was."""
+    """The result of a verifier's trials of a memory, at the decision of the epoch `position`: `score` is S. `agrees`:
+    whether it equals the result that verifiers agreed on by then; None where they had not."""
 
     verifier: str
     position: int
@@ -834,8 +858,8 @@ class Trial(Struct, frozen=True):
 
 
 class AdmissionVote(Struct, frozen=True):
-    """How members voted on what comes into experience: `yes` ballots of `weight`, where `needed` was needed. `kind`:
-    admit, or generalise of a general form and of the memory that it was made of."""
+    """The vote on admitting a memory to experience: `yes` ballots of `weight`, of the `needed` weight. `kind`: admit,
+    or generalise for a general form and its memory."""
 
     epoch: int
     outcome: str
@@ -847,7 +871,7 @@ class AdmissionVote(Struct, frozen=True):
 
 
 class Gain(Struct, frozen=True):
-    """What a memory came to in a task, in [-1, 1]."""
+    """The gain of a memory in a task, in [-1, 1]."""
 
     task: str
     gain: float
@@ -855,8 +879,8 @@ class Gain(Struct, frozen=True):
 
 class WeightVersion(Struct, frozen=True):
     """A version of a memory's weight in experience, from the decision of an epoch on, and its cause: admitted, used,
-    merged or rolled back; in how many tasks it `helped` by then, on the whole, and in how many it did `harm`. `uses`:
-    of how many tasks something new came with it, and `tasks` some of them, by id: the first 50."""
+    merged or rolled back; the numbers of tasks that it `helped` and did `harm` to by then, on the whole. `uses`: how
+    many tasks gave new evidence with it, and `tasks`: the first 50 of them, by id."""
 
     version: int
     weight: float
@@ -870,17 +894,18 @@ class WeightVersion(Struct, frozen=True):
 
 
 class Admission(Struct, frozen=True):
-    """Where a memory stands on its way into experience, and why. `status`: untried, provisional, agreed, admitted,
+    """The state of a memory on its way into experience, and why. `status`: untried, provisional, agreed, admitted,
     rejected, demoted, removed, resting where it is not alive and may come back, left, or diffused: a general form of
-    another namespace, with what it weighs in this one; `position`: the epoch as of
-    which it was tried last; `score`: S that verifiers agree in, and `least` what it has to be; `after`: it is tried as
-    of a decision after this epoch. Trials, votes and weights are in the order of the journal, of weights the last 100.
+    another namespace, with its weight in this one. `position`: the epoch of its last trial; `score`: S by the
+    verifiers' agreement, and `least` its minimum; `after`: the next trial needs a decision after this epoch. Trials,
+    votes and weights are in the order of the journal; of the weights the last 100.
 
-    `tier`: of the memory; `stood`: what was decided of it while it was alive, or is of it now; of what may be tried
-    `judges`: how many finished tasks may judge it, of `judges_needed`. `merged_into`: the memory that stands for it in
-    experience, since they say the same, as long as that is alive. `general_of`: of a general form, the memory that it
-    was made of; `general`: its general form, as long as that is alive or waits for its vote;
-    `no_general`: of what was promoted why it has none: no lesson, no name, or no rest."""
+    `tier`: of the memory; `stood`: its last decision while it was alive, or now; `judges`: how many finished tasks may
+    judge it, of `judges_needed`, if it may be tried. `merged_into`: the memory that stands for it in experience, as
+    they say the same, while that is alive. `general_of`: the memory that a general form was made from; `general`: its
+    general form, while that is alive or waits for its vote; `no_general`: why a promoted memory has none: no lesson, no
+    name, or no rest.
+    """
 
     memory_id: str
     namespace: str
@@ -905,9 +930,9 @@ class Admission(Struct, frozen=True):
 
 
 class Experienced(Struct, frozen=True):
-    """A memory on its way into experience, or in it: `text`, its beginning, None where it is not alive; in how many
-    tasks it `helped` on the whole, and in how many it did `harm`; `epoch`: of the vote on it, 0 without one;
-    `merged_into`: what stands for it there, as long as that is alive."""
+    """A memory on its way into experience, or in it: `text`, its beginning, None where it is not alive; the numbers of
+    tasks that it `helped` and did `harm` to, on the whole; `epoch`: of its vote, 0 without one; `merged_into`: the
+    memory that stands for it there, while that is alive."""
 
     memory_id: str
     status: str
@@ -923,8 +948,8 @@ class Experienced(Struct, frozen=True):
 
 
 class Experiences(Struct, frozen=True, omit_defaults=True):
-    """Memories that were tried, those that changed last first. `counts`: on the first page, how many of the namespace
-    pass, by status; of the 10,000 that changed last. `next`: the cursor of those that come behind, None at the end."""
+    """Memories that were tried, the last changed first. `counts`: on the first page, the number of matching memories by
+    status; among the 10,000 that changed last. `next`: the cursor of the next page, None at the end."""
 
     namespace: str
     counts: dict[str, int]
@@ -933,8 +958,8 @@ class Experiences(Struct, frozen=True, omit_defaults=True):
 
 
 class Rewarded(Struct, frozen=True):
-    """What an agent was given in all for what it did to the fleet's memory: how often for what (used, promoted,
-    repeated, refused), the sum, and that times the weight that it has beside the agent's other rewards."""
+    """The rewards of an agent for its contributions to the fleet's memory: their numbers by cause (used, promoted,
+    repeated, refused), the sum, and the sum times the weight of these rewards beside the agent's others."""
 
     agent: str
     counts: dict[str, int]
@@ -943,7 +968,7 @@ class Rewarded(Struct, frozen=True):
 
 
 class Rewards(Struct, frozen=True):
-    """What the agents of a namespace were given, by name. `more`: there are further agents; ask for one by name."""
+    """The rewards of a namespace's agents, by name. `more`: there are further agents; ask for one by name."""
 
     namespace: str
     weight: float
@@ -952,8 +977,8 @@ class Rewards(Struct, frozen=True):
 
 
 class RollupTopic(Struct, frozen=True):
-    """A roll-up in short: what its thing is called, how many sentences stand in it and can be read, how many of those
-    that stand nobody can read any more, and when the first and the last of them were said, in milliseconds."""
+    """A roll-up in short: its topic, the number of its readable sentences, the number of those that cannot be read any
+    more, and when the first and the last of them were said, in milliseconds."""
 
     topic: str
     sentences: int
@@ -963,9 +988,8 @@ class RollupTopic(Struct, frozen=True):
 
 
 class Rollups(Struct, frozen=True):
-    """The roll-ups of a namespace, those that most is said of first. `personas`: of whom their sentences are, or by
-    whom, and how many each. `as_of`: the time as of which they stand, in milliseconds; None: now. `more`: there are
-    further ones."""
+    """The roll-ups of a namespace, the longest first. `personas`: the subjects and authors of their sentences, with the
+    number of each. `as_of`: their time, in milliseconds; None: now. `more`: there are further ones."""
 
     namespace: str
     topics: tuple[RollupTopic, ...]
@@ -978,9 +1002,8 @@ class Rollups(Struct, frozen=True):
 class RollupSentence(Struct, frozen=True):
     """A sentence of a roll-up, word for word: the characters from `start` to before `end` of a memory's content.
 
-    `said_at`: when it was said last, or as of a time first; `since`: the shard's time when it came in, both in
-    milliseconds. `read_from`: the memory that it was read from, which is the one that says it, or a summary that quotes
-    that.
+    `said_at`: when it was said last, or, as of a time, first; `since`: the shard's time when it came in, both in
+    milliseconds. `read_from`: the memory that it was read from: the one that says it, or a summary that quotes that.
     """
 
     text: str
@@ -996,8 +1019,8 @@ class RollupSentence(Struct, frozen=True):
 
 
 class RollupPatch(Struct, frozen=True):
-    """A patch of a roll-up's log, in the order of the journal. `text`: of the sentence that came in; None where nobody
-    can read it any more. `replaces`: the memory whose sentence went."""
+    """A patch of a roll-up's log, in the order of the journal. `text`: of the added sentence; None where it cannot be
+    read any more. `replaces`: the memory whose sentence was removed."""
 
     journal_seq: int
     as_of: int
@@ -1010,10 +1033,10 @@ class RollupPatch(Struct, frozen=True):
 
 
 class Rollup(Struct, frozen=True):
-    """What is said of one thing, in the order in which it was said. `unreadable`: so many sentences stand that nobody
-    can read any more, `summed_up` of them as a summary of what said them has them not, the others as they were
-    forgotten or erased. `history`: where it was asked for, the patches until then.
-    `more`: so many sentences that were said before these are left out."""
+    """The sentences about one topic, in the order in which they were said. `unreadable`: the number of sentences that
+    cannot be read any more: `summed_up` of them are not in the summary of their source, the others were forgotten or
+    erased. `history`: the patches, where they were asked for. `more`: the number of earlier sentences that are left
+    out."""
 
     namespace: str
     topic: str
@@ -1027,8 +1050,8 @@ class Rollup(Struct, frozen=True):
 
 
 class Published(Struct, frozen=True):
-    """An episode that Kafka has: what it is called, and what its memory will be. `token`: what a read takes as `after`
-    to see it; `place`: what `/events` takes, to tell of this very record where it is refused."""
+    """An episode that Kafka has: its id, and the id of its memory. `token`: for the parameter `after` of a read, to see
+    it; `place`: for `/events`, to learn why this very record was refused."""
 
     namespace: str
     event_id: str
@@ -1038,8 +1061,8 @@ class Published(Struct, frozen=True):
 
 
 class Used(Struct, frozen=True):
-    """Uses that were told. `used`: how many of them will count; fewer where one was told within the minute. `warning`:
-    why that is in doubt."""
+    """The uses that were reported. `used`: how many of them will count; fewer where one was reported within the last
+    minute. `warning`: why that is uncertain."""
 
     namespace: str
     event_id: str
@@ -1048,8 +1071,8 @@ class Used(Struct, frozen=True):
 
 
 class Ended(Struct, frozen=True):
-    """A session that is over, says Kafka: an agent's part of it, or every agent's. `task`: the finished task that it
-    was, where it was said how it ended; `/events` tells what becomes of that."""
+    """A session that was ended, as Kafka has it: an agent's part of it, or every agent's. `task`: the finished task
+    made from it, where the request gave an outcome; `/events` has that task's outcome."""
 
     namespace: str
     session: str
@@ -1059,8 +1082,8 @@ class Ended(Struct, frozen=True):
 
 
 class SessionDraft(Struct, frozen=True):
-    """A summary that waits for its vote: of how many of an agent's memories it was made, in which epoch members voted
-    last and did not take it, if they have voted, and in whose place it was made, which an order erased."""
+    """A summary that waits for its vote: the number of its memories, the epoch of the last vote that kept it out, if
+    there was one, and the erased summary that it replaces."""
 
     memory_id: str
     memories: int
@@ -1069,12 +1092,12 @@ class SessionDraft(Struct, frozen=True):
 
 
 class SessionSummary(Struct, frozen=True):
-    """A summary on which members have voted, and how it stands.
+    """A summary on which members have voted, and its state.
 
-    `status`: "served"; "merged" into another, `into`, which says it now; "erased" by an order; or "forgotten" by a
-    vote. `memories`: how many rest sealed because of it. Where it is erased or forgotten nothing says them now, and
-    they can be restored `until` then by the shard's time, in milliseconds. `renews`: in whose place it was made, which
-    an order erased.
+    `status`: "served"; "merged" into another, `into`, which replaces it; "erased" by an order; or "forgotten" by a
+    vote. `memories`: the number that rest sealed because of it. If it is erased or forgotten, their content is not
+    served, and they can be restored `until` that time of the shard, in milliseconds. `renews`: the erased summary that
+    it replaces.
     """
 
     memory_id: str
@@ -1086,15 +1109,15 @@ class SessionSummary(Struct, frozen=True):
 
 
 class SessionPart(Struct, frozen=True):
-    """What an agent said in a session, and what comes of it.
+    """An agent's part of a session, and its summaries.
 
-    `memories`: how many are alive; `sealed`: how many rest, since a summary says what is to be kept of them; `unsaid`:
-    how many rest of which no summary says it any more; `summaries`: those on which members have voted; `waiting`: those
-    that wait for their vote; `coming`: of how many memories each would be made that are not made yet; `staying`: how
-    many of `memories` are in none, by the reason: `wanted` on purpose, `protected`, `promoted`, `contradicted`, too
-    `few` of them, `talk`, `worth` more than a summary would say of it, or of so much that one `saves` nothing.
-    `said_at`: when the last of it was said; `ends_at`: by which time of the shard what may be summed up is over, if
-    nobody ends it before and nothing of it comes; both in milliseconds.
+    `memories`: the number alive; `sealed`: the number that rest because a summary stands for them; `unsaid`: the number
+    that rest although their summary is gone; `summaries`: those on which members have voted; `waiting`: those that wait
+    for their vote; `coming`: of summaries that are not made yet, the number of memories of each; `staying`: the number
+    of `memories` in no summary, by reason: `wanted` on purpose, `protected`, `promoted`, `contradicted`, too `few`,
+    `talk`, `worth` more than a summary would keep, or so short that a summary `saves` nothing. `said_at`: when the last
+    one was said; `ends_at`: the time of the shard at which the open part ends without further messages; both in
+    milliseconds.
     """
 
     agent: str
@@ -1110,8 +1133,8 @@ class SessionPart(Struct, frozen=True):
 
 
 class Session(Struct, frozen=True):
-    """A session, by agents, and when members vote next: in `epoch`, which opens at `opens_at` by the shard's time
-    `as_of` at the latest, in milliseconds, or so many interactions (episodes and uses in its shard) after the last."""
+    """A session, by agents, and the next vote: in `epoch`, which opens at the latest at `opens_at`, by the shard's time
+    `as_of`, in milliseconds, or after so many `interactions` (episodes and uses in its shard) since the last one."""
 
     namespace: str
     session: str
@@ -1122,9 +1145,192 @@ class Session(Struct, frozen=True):
     interactions: int
 
 
+class JournalLine(Struct, frozen=True):
+    """An entry of the journal in a sentence (`words`), or the part of a decision that is about the namespace. `at`: the
+    shard's time, in milliseconds. `agent`: who caused it; `memory_ids`: the first memories that it names; `outcomes`:
+    of a decision in `epoch` of `shard`, the number of proposals by outcome. `cursor`: names its place, for this key
+    alone."""
+
+    at: int
+    effect: str
+    words: str
+    agent: str | None
+    memory_ids: tuple[str, ...]
+    event_id: str
+    shard: int
+    epoch: int | None
+    outcomes: dict[str, int]
+    cursor: str
+
+
+class Journal(Struct, frozen=True, omit_defaults=True):
+    """Entries of the journal, the latest first. `latest`: the cursor after which the live feed goes on. `next`: the
+    cursor of the next page, None at the end."""
+
+    namespace: str
+    entries: tuple[JournalLine, ...]
+    latest: str
+    next: str | None = None
+
+
+class NamespaceInShort(Struct, frozen=True):
+    """A namespace, and the number of its living memories."""
+
+    namespace: str
+    memories: int
+
+
+class Namespaces(Struct, frozen=True, omit_defaults=True):
+    """Namespaces with memories, by name. `next`: the cursor of the next page, None at the end."""
+
+    namespaces: tuple[NamespaceInShort, ...]
+    next: str | None = None
+
+
+class AgentInShort(Struct, frozen=True):
+    """An agent, the number of its living memories, and when the last one was said, in milliseconds."""
+
+    agent: str
+    memories: int
+    last_at: int
+
+
+class NamespaceState(Struct, frozen=True):
+    """The state of a namespace at the shard's time `as_of`, in milliseconds.
+
+    `tiers`: the number of memories by tier; `agents`: the 100 with most living memories. `forgotten`: within a day;
+    `may_forget`: how many one decision may take now; `stopped_until`: when some may be forgotten again, None if they
+    may now. The last decided epoch of the shard, when it was, when the next one opens at the latest, and after how many
+    `interactions` (episodes and uses in the shard since the last one)."""
+
+    namespace: str
+    shard: int
+    as_of: int
+    tiers: dict[str, int]
+    agents: tuple[AgentInShort, ...]
+    forgotten: int
+    may_forget: int
+    stopped_until: int | None
+    last_epoch: int
+    last_epoch_at: int
+    next_epoch_at: int
+    interactions: int
+
+
+class PolicyInForce(Struct, frozen=True):
+    """The policy by which a namespace's memories are judged: the shard's configuration, the number of its policy (0:
+    the genesis file's), its sections, and the numbers that differ from the defaults."""
+
+    namespace: str
+    shard: int
+    config: int
+    version: int
+    sections: dict[str, Any]
+    changed: dict[str, Any]
+
+
+class FleetStage(Struct, frozen=True):
+    """A stage's numbers: records a second that it `took` and `sent`, how many wait (`lag`), latencies in milliseconds,
+    open epochs and refused records. None if it has no such number."""
+
+    stage: str
+    took: float
+    sent: float
+    lag: int | None
+    p50_ms: float | None
+    p99_ms: float | None
+    open: int | None
+    refused: int
+
+
+class FleetProcess(Struct, frozen=True):
+    """A process of the fleet. `problem`: what is unusual about it, in words, empty if nothing is: it does not run,
+    waits, is slowed down, or raises an alarm (`alarm`). `starts`: how often it was started; `mib`: its memory."""
+
+    name: str
+    state: str
+    pid: int | None
+    starts: int
+    mib: int
+    problem: str
+    alarm: bool
+    notes: dict[str, str]
+    stages: tuple[FleetStage, ...]
+
+
+class Fleet(Struct, frozen=True):
+    """The state of the fleet, as far as this service can see its processes: "ready", "starting", "stopping", "failed",
+    or "unknown" where other machines run them. `step`: what it does now."""
+
+    state: str
+    step: str
+    processes: tuple[FleetProcess, ...]
+
+
+class DeadLetter(Struct, frozen=True):
+    """A record that intake refused: why, at which field, and its place, as TOPIC/PARTITION/OFFSET. `refused_at`: in
+    milliseconds."""
+
+    refused_at: int
+    reason: str
+    field: str | None
+    detail: str
+    place: str
+
+
+class DeadLetters(Struct, frozen=True):
+    """The latest refusals that the service has read, of the last hour at its start and since, the latest first;
+    `counts`: the number of all of these by reason."""
+
+    counts: dict[str, int]
+    letters: tuple[DeadLetter, ...]
+
+
+class Fault(Struct, frozen=True):
+    """Messages of a member that no honest member signs: `what` they are, the members who reported them, and when that
+    was first, in milliseconds. `proven`: the signed messages alone prove it; `detail` says what, or why not."""
+
+    shard: int
+    member: int
+    what: str
+    reported_by: tuple[int, ...]
+    first_at: int
+    proven: bool
+    detail: str
+
+
+class Evidence(Struct, frozen=True):
+    """The reported faults of members. `strangers`: the number of records there that no member signed."""
+
+    faults: tuple[Fault, ...]
+    strangers: int
+
+
+class TraceSpan(Struct, frozen=True):
+    """A step of a memory's way: in which `service`, since when and how long, in milliseconds. `depth`: how deep it is
+    in its trace; `waited_ms`: how long its record was in its topic before; `marks`: what else was recorded of it."""
+
+    trace: str
+    name: str
+    service: str
+    depth: int
+    start_ms: float
+    took_ms: float
+    waited_ms: float | None
+    marks: dict[str, str]
+
+
+class MemoryTrace(Struct, frozen=True):
+    """The recorded steps of a memory: from its publication to its storage, then votes and uses. None are there if
+    traces are sent to a collector, or are not recorded."""
+
+    memory_id: str
+    spans: tuple[TraceSpan, ...]
+
+
 class Access(Struct, frozen=True):
-    """What a key may do: its `rights` in its `namespaces`, names and beginnings that end in `*`, and the `slots` that
-    it takes from other agents."""
+    """The permissions of a key: its `rights` in its `namespaces` (names, and prefixes that end in `*`), and the `slots`
+    that it may take from other agents."""
 
     namespaces: tuple[str, ...]
     rights: tuple[str, ...]
@@ -1132,15 +1338,15 @@ class Access(Struct, frozen=True):
 
 
 class Alive(Struct, frozen=True):
-    """That it answers at all."""
+    """The answer of a live process."""
 
     alive: bool
 
 
 class Ready(Struct, frozen=True):
-    """Whether it can answer, and what is wrong with each thing that it needs; empty where nothing is.
+    """The answer to whether it is ready: the problem of each thing that it needs, empty without one.
 
-    `access`: "keys", or "everyone" where no key is wanted. `cache`: "following" the journal, "behind" where it cannot,
+    `access`: "keys", or "everyone" where no key is needed. `cache`: "following" the journal, "behind" where it cannot,
     or "off".
     """
 
@@ -1155,7 +1361,7 @@ class Ready(Struct, frozen=True):
 
 
 class Error(Struct, frozen=True):
-    """What was wrong: a code, the field at fault if it is one, and what to do."""
+    """An error: a code, the faulty field if there is one, and what to do."""
 
     error: str
     field: str | None

@@ -1,4 +1,4 @@
-"""The endpoints of the service, in one table: its routes, its description and its clients are made of it."""
+"""The endpoints of the service, in one table: its routes, its description and its clients are derived from it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 from memquorum.core.access import AUDIT, PUBLISH, READ, RIGHTS
 from memquorum.core.api import answers as a
 from memquorum.core.api import requests as r
+from memquorum.core.api.fields import sentences
 from memquorum.core.orders.envelope import OrderKind
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.protect import PROTECTION
@@ -16,7 +17,7 @@ from memquorum.core.orders.table import GIVEN, ORDERS
 from memquorum.core.records import EpisodeRecorded, FeedbackGiven, TaskFinished
 
 A = TypeVar("A")
-# How long an answer waits for its order where the request does not say.
+# The default time that an answer waits for its order.
 WAIT_MS = 10_000
 
 
@@ -31,11 +32,11 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint(Generic[A]):
-    """What is answered at one address. `name`: no other endpoint's, for metrics and the description.
+    """One address of the service. `name`: unique, for metrics and the description.
 
-    `rights`: one of them is needed to come in; none where nobody is asked for a key. `body`: what its JSON is read as.
-    `answer`: None where it is no JSON object. `status`: of its answer when all is well. `waits`: it mostly waits, and
-    takes no place from those who work.
+    `rights`: the key needs one of them; none where no key is needed. `body`: the type of its JSON. `answer`: None where
+    it is no JSON object. `status`: of a successful answer. `waits`: it mostly waits, so it does not count against the
+    limit of concurrent requests.
     """
 
     name: str
@@ -56,19 +57,19 @@ _AFTER = (
     ),
 )
 _CONFIRM = (
-    Parameter("confirm", bool, "Wait until Kafka has confirmed that what is given counts as used (default: false)."),
+    Parameter("confirm", bool, "Wait until Kafka has confirmed the uses of the given memories (default: false)."),
 )
 _GATES = (
-    Parameter("sensitivity_max", float, "As sensitive as that at most, in [0, 1]."),
-    Parameter("purpose", str, "What is read for; without it, only what is for anything."),
-    Parameter("jurisdictions", str, "Under no law but these, with commas between them."),
-    Parameter("redact", bool, "What is found of persons and secrets is masked by kind (default: false)."),
+    Parameter("sensitivity_max", float, sentences(r.Gated)["sensitivity_max"]),
+    Parameter("purpose", str, sentences(r.Gated)["purpose"]),
+    Parameter("jurisdictions", str, "Only memories under these laws, separated by commas."),
+    Parameter("redact", bool, "Personal data and secrets in texts are masked by kind (default: false)."),
 )
 _USE = (
-    Parameter("use", bool, "A living memory counts as used by `agent`, behind the answer (default: false)."),
-    Parameter("agent", str, "Who uses it."),
+    Parameter("use", bool, "A living memory counts as used by `agent`, after the answer (default: false)."),
+    Parameter("agent", str, "The agent that uses it."),
 )
-_WITHIN = (Parameter("namespace", str, "Of this namespace alone: one of another is not there."),)
+_WITHIN = (Parameter("namespace", str, "Only of this namespace: a memory of another one is not found."),)
 
 
 def _reads(name: str, body: type, answer: type[A], sentence: str) -> Endpoint[A]:
@@ -80,7 +81,7 @@ def _waits(what: str, default: int = WAIT_MS) -> tuple[Parameter, ...]:
 
 
 def _orders(name: str, kind: OrderKind[Any], body: type, answer: type[A], until: str, sentence: str) -> Endpoint[A]:  # noqa: PLR0917
-    """One that gives orders of a kind, and waits until it is so."""
+    """Returns an endpoint that gives orders of a kind, and waits for their effect."""
     path, waits = f"/orders/{name}", _waits(until)
     return Endpoint(name, "POST", path, (kind.right,), sentence, answer, body, waits, waits=True)
 
@@ -88,115 +89,115 @@ def _orders(name: str, kind: OrderKind[Any], body: type, answer: type[A], until:
 SEARCH = _reads("search", r.SearchRequest, a.SearchResult, "The memories nearest in meaning.")
 RETRIEVE = _reads(
     "retrieve", r.RetrieveRequest, a.Retrieved,
-    "The memories that answer best and fit the budget, and what was left out and why.",
+    "The memories that answer best and fit the budget, and which were left out and why.",
 )  # fmt: skip
 RECALL = _reads(
     "recall", r.RecallRequest, a.Recalled,
-    "What surrounds a memory, the memories that answer a query best, or those that a goal needs.",
+    "The memories around one memory, around the best answers to a query, or around those that a goal needs.",
 )  # fmt: skip
 CONTEXT = _reads(
     "context", r.ContextRequest, a.Context,
-    "What to put into a prompt: what the agent said last, and what answers the query best, within a budget.",
+    "The memories for a prompt: the agent's latest, and those that answer the query best, within a budget.",
 )  # fmt: skip
 MEMORIES = Endpoint(
     "memories", "POST", "/memories/list", (READ,),
-    "The memories of a namespace that pass, page by page in the order of time, each with what it is linked with.",
+    "The memories of a namespace that pass the filters, page by page in the order of time, each with its links.",
     a.Page, r.ListRequest, _AFTER,
 )  # fmt: skip
 SLOT = Endpoint(
     "slot", "POST", "/memories/slot", (READ,),
-    "What fills a slot: of the memories that are filed under a key at a path, the latest.", a.Shown, r.SlotRequest,
+    "The memory in a slot: the latest of those filed under a key at a path.", a.Shown, r.SlotRequest,
     _AFTER,
 )  # fmt: skip
 PATHS = Endpoint(
     "paths", "POST", "/memories/paths", (READ,),
-    "The paths that something is filed at, page by page in the order of their characters.", a.Paths, r.PathsRequest,
+    "The paths with memories, page by page in the order of their characters.", a.Paths, r.PathsRequest,
     _AFTER,
 )  # fmt: skip
 PUBLISHED = Endpoint(
     "publish", "POST", "/memories", (PUBLISH,),
-    "Publishes what happened: Kafka has it then, and `/events` tells what becomes of it.",
+    "Publishes an episode: Kafka has it when the answer comes, and `/events` tells its outcome.",
     a.Published, EpisodeRecorded, status=202,
 )  # fmt: skip
 CLEAR = Endpoint(
     "clear", "POST", "/memories/clear", (PUBLISH,),
-    "Clears a slot, or takes a memory of the agent's back: served no more, and can be restored. `/events` tells.",
+    "Clears a slot, or retracts a memory of the agent: no longer served, can be restored. `/events` tells the outcome.",
     a.Published, r.ClearRequest, status=202,
 )  # fmt: skip
 USES = Endpoint(
     "uses", "POST", "/memories/uses", (READ,),
-    "Says that memories were used, which keeps them alive: each counts once a minute for an agent.",
+    "Reports uses of memories, which keep them alive: each counts once a minute for an agent.",
     a.Used, r.UsesRequest, _CONFIRM, status=202,
 )  # fmt: skip
 END_SESSION = Endpoint(
     "end_session", "POST", "/sessions/end", (PUBLISH,),
-    "Says that a session is over, an agent's part of it or every agent's: what is left is summed up, and voted on. "
-    "With an outcome it is a finished task, too.",
+    "Ends a session, an agent's part of it or every agent's: the remaining memories are summed up, and voted on. "
+    "With an outcome it becomes a finished task, too.",
     a.Ended, r.EndRequest, _AFTER, status=202,
 )  # fmt: skip
 SESSION = Endpoint(
     "session", "GET", "/sessions/{namespace}/{session:path}", (READ, PUBLISH),
-    "What comes of a session, by agents: its summaries, which of them wait for their vote, why others are not made.",
+    "The state of a session, by agents: its summaries, which of them wait for their vote, and why others are not made.",
     a.Session, query=_AFTER,
 )  # fmt: skip
 FINISH_TASK = Endpoint(
     "finish_task", "POST", "/tasks", (PUBLISH,),
-    "Says that a task is finished: what it was, what it was given, how it ended. `/events` tells what becomes of it.",
+    "Publishes a finished task: its aim, the memories that it was given, how it ended. `/events` tells the outcome.",
     a.Published, TaskFinished, status=202,
 )  # fmt: skip
 FEEDBACK = Endpoint(
     "feedback", "POST", "/tasks/feedback", (PUBLISH,),
-    "Says which of the memories that a task was given have helped in it, and which have not. `/events` tells.",
+    "Publishes which memories of a task have helped in it, and which have not. `/events` tells the outcome.",
     a.Published, FeedbackGiven, status=202,
 )  # fmt: skip
 TASKS = Endpoint(
     "tasks", "POST", "/tasks/list", (READ,),
-    "The finished tasks of a namespace, the latest first: what was to be done, how it ended, what it was given.",
+    "The finished tasks of a namespace, the latest first: aims, outcomes, and the memories that they were given.",
     a.Tasks, r.TasksRequest, _AFTER,
 )  # fmt: skip
 TASK = Endpoint(
     "task", "GET", "/tasks/{task_id}", (READ,),
-    "A finished task whole: its texts, what it was given, and what is said to have helped in it.",
+    "A finished task in full: its texts, the memories that it was given, and the feedback on them.",
     a.FinishedTask, query=_WITHIN + _GATES + _AFTER,
 )  # fmt: skip
 EXPERIENCES = Endpoint(
     "experiences", "POST", "/experience/list", (READ,),
-    "The memories of a namespace that were tried, those that changed last first: how each stands, and what it weighs.",
+    "The memories of a namespace that were tried for experience, the last changed first: their status and weight.",
     a.Experiences, r.ExperiencesRequest, _AFTER,
 )  # fmt: skip
 EXPERIENCE = Endpoint(
     "experience", "GET", "/experience/{memory_id}", (READ,),
-    "Where a memory stands on its way into experience, and why: what verifiers found, how members voted, its weight.",
+    "The state of a memory on its way into experience, and why: the verifiers' results, the votes, its weight.",
     a.Admission, query=_WITHIN + _GATES + _AFTER,
 )  # fmt: skip
 MEMORY = Endpoint(
     "memory", "GET", "/memories/{memory_id}", (READ,),
-    "One memory; its text only while it is alive. What a search would keep back is not there.", a.Shown,
+    "One memory; its text only while it is alive. A memory that a search would withhold is not found.", a.Shown,
     query=_WITHIN + _GATES + _USE + _AFTER,
 )  # fmt: skip
 EXPLAIN = Endpoint(
     "explain", "GET", "/memories/{memory_id}/explain", (READ, AUDIT),
-    "Why a memory is where it is, in structure and in words.", a.Explained,
+    "The account of a memory: why it is in its tier, in structure and in words.", a.Explained,
     query=_WITHIN + _GATES + _AFTER,
 )  # fmt: skip
 DECISIONS = Endpoint(
     "decisions", "POST", "/decisions/list", (READ, AUDIT),
-    "What members decided about the memories of a namespace, the latest first: what, why, by which policy, who voted.",
+    "The members' decisions about the memories of a namespace, the latest first: outcome, reason, policy, votes.",
     a.Decisions, r.DecisionsRequest,
 )  # fmt: skip
 GOALS = Endpoint(
     "goals", "POST", "/goals/list", (READ, PROTECTION.right, AUDIT),
-    "The goals of a namespace that are active, by name: what each needs, who said so when, and when it lapses.",
+    "The active goals of a namespace, by name: the memories that each needs, by whose order, and when it lapses.",
     a.Goals, r.GoalsRequest,
 )  # fmt: skip
 PINS = Endpoint(
     "pins", "POST", "/pins/list", (READ, PROTECTION.right, AUDIT),
-    "The pins of a namespace that stand, the latest first: of which memory, by whom, since when.",
+    "The pins in force in a namespace, the latest first: the memory, by whom, since when.",
     a.Pins, r.ProtectorsRequest,
 )  # fmt: skip
 HOLDS = Endpoint(
     "holds", "POST", "/holds/list", (READ, AUDIT),
-    "The holds of a namespace that stand, the latest first: of which memory, by whom, since when.",
+    "The holds in force in a namespace, the latest first: the memory, by whom, since when.",
     a.Holds, r.ProtectorsRequest,
 )  # fmt: skip
 ORDERS_GIVEN = Endpoint(
@@ -206,94 +207,142 @@ ORDERS_GIVEN = Endpoint(
 )  # fmt: skip
 EPOCHS = Endpoint(
     "epochs", "POST", "/epochs/list", (READ, AUDIT),
-    "The epochs in which something of a namespace was voted on, the latest first; for who audits all namespaces, all "
+    "The epochs with votes on memories of a namespace, the latest first; for an auditor of all namespaces, all epochs "
     "of a shard.",
     a.Epochs, r.EpochsRequest,
 )  # fmt: skip
 MEMBERS = Endpoint(
     "members", "POST", "/members/list", (READ, AUDIT),
-    "Who votes in a namespace's shard, and who did: with what weight, since when, and since when by which key.",
+    "The present and former members of a namespace's shard: their weights, since when, and their keys.",
     a.Members, r.MembersRequest,
 )  # fmt: skip
 EVENT = Endpoint(
     "event", "GET", "/events/{namespace}/{event_id:path}", (READ, PUBLISH),
-    "What became of an event, or why intake refused it; waits until it has an outcome where the request says how long.",
+    "The outcome of an event, or why intake refused it; waits for the outcome where the request says how long.",
     a.Became,
     query=(
         *_waits("for an outcome", 0),
-        Parameter("agent", str, "Who published it: where another agent used the id first, the outcome is `taken`."),
+        Parameter("agent", str, "The publishing agent: if another one used the id first, the outcome is `taken`."),
         Parameter(
             "place", str,
-            "Where Kafka has it, as TOPIC/PARTITION/OFFSET: a refusal of this very record is told, and of none that "
-            "was published under the id before. Without it the last refusal is told.",
+            "Its place in Kafka, as TOPIC/PARTITION/OFFSET: the answer is about this record, and not about one that "
+            "was published under the id before. Without it the last refusal is given.",
+        ),
+        Parameter(
+            "said", str,
+            "The SHA-256, in hexadecimal, of the text that was published: if the first text under the id is another "
+            "one, the outcome is `reused`.",
         ),
     ),
     waits=True,
 )  # fmt: skip
 REWARDS = Endpoint(
     "rewards", "GET", "/rewards/{namespace}", (READ, AUDIT),
-    "What the agents of a namespace were given for what they did to its memory, in all.", a.Rewards,
-    query=(Parameter("agent", str, "This agent alone."),),
+    "The sums of the rewards that the agents of a namespace got for their contributions to its memory.", a.Rewards,
+    query=(Parameter("agent", str, "Only this agent."),),
 )  # fmt: skip
 _OF_ROLLUPS = (
-    Parameter("as_of", int, "As they stood at this time, in milliseconds; without it, as they stand now."),
-    Parameter("persona", str, "Of sentences about this subject, or by this agent, alone."),
+    Parameter("as_of", int, "Their state at this time, in milliseconds; without it, now."),
+    Parameter("persona", str, "Only sentences about this subject, or by this agent."),
 )
 ROLLUPS = Endpoint(
     "rollups", "GET", "/rollups/{namespace}", (READ,),
-    "What things there are roll-ups of, each with how much is said of it.", a.Rollups,
+    "The topics of the roll-ups, each with the number of its sentences.", a.Rollups,
     query=_OF_ROLLUPS + _GATES,
 )  # fmt: skip
 ROLLUP = Endpoint(
     "rollup", "GET", "/rollups/{namespace}/{topic:path}", (READ,),
-    "What is said of one thing across sessions, word for word, now or as of a time.", a.Rollup,
+    "The sentences about one topic across sessions, word for word, now or as of a time.", a.Rollup,
     query=(*_OF_ROLLUPS, Parameter("history", bool, "Also the patches that made it so (default: false)."), *_GATES),
 )  # fmt: skip
 ERASE = _orders(
     "erase", ERASURE, r.ErasureRequest, a.Erasure, "until an order is carried out",
-    "Everything that an erasure takes; with dry_run: false it is ordered, and the answer waits until it is done.",
+    "Everything that an erasure would erase; with dry_run: false it is ordered, and the answer waits until it is done.",
 )  # fmt: skip
 FORGET = _orders(
     "forget", REQUEST, r.ForgetRequest, a.Forget, "until it is decided on",
-    "What a vote on memories would look at; with dry_run: false they are nominated, and the answer waits for it.",
+    "A preview of a vote to forget memories; with dry_run: false they are nominated, and the answer waits for it.",
 )  # fmt: skip
 RESTORE = _orders(
     "restore", REQUEST, r.RestoreRequest, a.Restore, "until it is decided on",
-    "Asks for memories back that rest sealed, and waits for the members' decision; the others are told why not.",
+    "Asks to restore sealed memories, and waits for the members' decision; for other memories it tells why not.",
 )  # fmt: skip
 ROLLBACK = _orders(
     "rollback", REQUEST, r.RollbackRequest, a.Rollback, "until it is decided on",
-    "Asks that a memory of experience weighs again what it did at an older version, and waits for the decision.",
+    "Asks to roll the weight of a memory in experience back to an older version, and waits for the decision.",
 )  # fmt: skip
 PIN = _orders(
     "pin", PROTECTION, r.PinRequest, a.Pinned, "until it holds",
-    "Protects a memory from being forgotten until it is unpinned; an erasure goes over it.",
+    "Protects a memory from being forgotten until it is unpinned; an erasure overrides it.",
 )  # fmt: skip
 UNPIN = _orders(
     "unpin", PROTECTION, r.PinRequest, a.Pinned, "until it holds",
-    "Protects a memory no longer by a pin; what holds it, holds it still.",
+    "Ends the pin of a memory; holds on it stay in force.",
 )  # fmt: skip
 BEGIN_GOAL = _orders(
     "begin_goal", PROTECTION, r.NeedRequest, a.Needed, "until it holds",
-    "Says which memories a goal needs: they are not forgotten until it ends; an erasure goes over it.",
+    "Declares the memories that a goal needs: they are not forgotten until it ends; an erasure overrides it.",
 )  # fmt: skip
 END_GOAL = _orders(
     "end_goal", PROTECTION, r.GoalRequest, a.Needed, "until it holds",
-    "Ends a goal: what it alone needed may be forgotten again.",
+    "Ends a goal: memories that only it needed may be forgotten again.",
 )  # fmt: skip
 ORDER = Endpoint(
     "order", "GET", "/orders/{order_id}", (*dict.fromkeys(kind.right for kind in ORDERS.values()), AUDIT),
-    "What became of an order of any kind; for the right to give such a one, or to audit.", a.Ordered,
+    "The result of an order of any kind; needs the right to give such an order, or to audit.", a.Ordered,
     query=_waits("until it is answered", 0), waits=True,
 )  # fmt: skip
 RECEIPT = Endpoint(
     "receipt", "GET", "/orders/{order_id}/receipt", (ERASURE.right, AUDIT),
-    "What proves an erasure; before the members have decided it says so.", a.ErasureReceipt,
+    "The proof of an erasure; it says so if the members have not decided yet.", a.ErasureReceipt,
+)  # fmt: skip
+
+JOURNAL = Endpoint(
+    "journal", "POST", "/journal/list", (READ, AUDIT),
+    "The journal's entries about a namespace in sentences, the latest first, page by page.", a.Journal,
+    r.JournalRequest,
+)  # fmt: skip
+JOURNAL_FEED: Endpoint[Any] = Endpoint(
+    "journal_feed", "GET", "/journal/{namespace}/feed", (READ, AUDIT),
+    "The journal's new entries about a namespace as server-sent events: each is a line of `/journal/list`, with its "
+    "cursor as id. Without `cursor` it begins now; it ends after some minutes, and goes on after the last id.",
+    query=(Parameter("cursor", str, "Begin after this entry: the `latest` of a list, or the last id."),), waits=True,
+)  # fmt: skip
+NAMESPACES = Endpoint(
+    "namespaces", "POST", "/namespaces/list", (READ, AUDIT),
+    "The namespaces that the key sees and that have memories, by name, with their numbers.", a.Namespaces,
+    r.NamespacesRequest,
+)  # fmt: skip
+NAMESPACE = Endpoint(
+    "namespace", "GET", "/namespaces/{namespace}", (READ, AUDIT),
+    "The state of a namespace: its memories by tier and agent, what may be forgotten now, and the next epoch.",
+    a.NamespaceState,
+)  # fmt: skip
+POLICY = Endpoint(
+    "policy", "GET", "/policy/{namespace}", (READ, AUDIT),
+    "The policy in force by which a namespace's memories are judged, and where it differs from the defaults.",
+    a.PolicyInForce,
+)  # fmt: skip
+FLEET = Endpoint(
+    "fleet", "GET", "/fleet", (AUDIT,),
+    "The processes of the fleet with their rates, lags and problems; for a key to all namespaces.", a.Fleet,
+)  # fmt: skip
+DEAD_LETTERS = Endpoint(
+    "dead_letters", "GET", "/dead-letters", (AUDIT,),
+    "The latest records that intake refused, with their reasons; for a key to all namespaces.", a.DeadLetters,
+)  # fmt: skip
+EVIDENCE = Endpoint(
+    "evidence", "GET", "/evidence", (AUDIT,),
+    "The reported faults of members, each judged from the signed messages; for a key to all namespaces.", a.Evidence,
+)  # fmt: skip
+TRACE = Endpoint(
+    "trace", "GET", "/memories/{memory_id}/trace", (READ, AUDIT),
+    "The recorded steps of a memory through the fleet, with their times.", a.MemoryTrace, query=_WITHIN + _GATES,
 )  # fmt: skip
 
 ACCESS = Endpoint(
     "access", "GET", "/access", RIGHTS,
-    "What the key may do, and where; all of it everywhere where the service wants none.", a.Access,
+    "The rights of the key, and its namespaces; all rights everywhere where the service needs no key.", a.Access,
 )  # fmt: skip
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
@@ -301,15 +350,16 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     FINISH_TASK, FEEDBACK, TASKS, TASK, EXPERIENCES, EXPERIENCE, MEMORY, EXPLAIN,
     DECISIONS, GOALS, PINS, HOLDS, ORDERS_GIVEN, EPOCHS, MEMBERS, EVENT,
     REWARDS, ROLLUPS, ROLLUP, ERASE, FORGET, RESTORE, ROLLBACK,
-    PIN, UNPIN, BEGIN_GOAL, END_GOAL, ORDER, RECEIPT, ACCESS,
+    PIN, UNPIN, BEGIN_GOAL, END_GOAL, ORDER, RECEIPT,
+    JOURNAL, JOURNAL_FEED, NAMESPACES, NAMESPACE, POLICY, FLEET, DEAD_LETTERS, EVIDENCE, TRACE, ACCESS,
     Endpoint(
         "metrics", "GET", "/metrics", (AUDIT,),
         "The metrics of the process, as Prometheus reads them; for a key to all namespaces, since they count all.",
     ),
-    Endpoint("livez", "GET", "/livez", (), "That it answers at all.", a.Alive),
+    Endpoint("livez", "GET", "/livez", (), "Answers while the process is alive.", a.Alive),
     Endpoint(
         "readyz", "GET", "/readyz", (),
-        "What it needs, and what is wrong with each; 503 where something is. `access`: whether it wants a key.",
+        "The things that it needs, and the problem of each; 503 where there is one. `access`: whether it needs a key.",
         a.Ready,
     ),
     Endpoint("openapi", "GET", "/openapi.json", (), "This description."),

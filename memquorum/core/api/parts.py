@@ -1,7 +1,8 @@
-"""What of a memory a set of rights may see: one table of parts by right, and the function that cuts answers by it.
+"""The parts of a memory that a set of rights may see: one table of parts by right, and the function that cuts answers
+by it.
 
 Each field of an answer, or of a memory's account, that can hold words belongs to a part. A field that no table names is
-cut for every key that may not read, so that a new one is hidden until somebody decides about it.
+cut for every key that may not read, so that a new field is hidden until somebody decides about it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ T = TypeVar("T")
 
 
 class Part(StrEnum):
-    """A part of what is told of memories."""
+    """A part of the information about memories."""
 
     TEXT = "text"
     LABELS = "labels"
@@ -36,7 +37,7 @@ IS = {
     Part.ORDERS: "the words of orders: names of goals, references, and by what an erasure was ordered",
     Part.FACTS: "ids (of events too), agents, roles, types, limits of use, times, scores, votes, places in the journal",
 }
-"""What each part is."""
+"""A description of each part."""
 
 SHOWN: Mapping[str, frozenset[Part]] = {
     READ: frozenset(Part),
@@ -45,7 +46,7 @@ SHOWN: Mapping[str, frozenset[Part]] = {
     ERASE: frozenset({Part.ORDERS, Part.FACTS}),
     AUDIT: frozenset({Part.ORDERS, Part.FACTS}),
 }
-"""What each right shows, at the endpoints that it opens."""
+"""The parts that each right shows, at the endpoints that it opens."""
 
 _FIELDS = {
     Part.TEXT: "text inputs outputs tools bears_out topic",
@@ -53,16 +54,17 @@ _FIELDS = {
     Part.NAMES: "subject source session persona personas",
     Part.ORDERS: "goal reference value also says order erased journal attested proof detail",
     Part.FACTS: (
-        "access account action agent alike also_by anchor anchors asked_by because by cache cause charged cluster "
-        "commitment compared complaint configuration conflicts_with contradicts counts derives_from did_not_help "
-        "digest disputed encoder event_id features folded follows format general general_of goals gone granted helped "
-        "hidden how into jurisdictions kafka kept keys kind kinds learned_by left_out like lines made_by memory_id "
-        "memory_ids merged_into name names namespace namespaces newer newer_tier next no_general numbers older "
-        "older_tier op order_id ordered_by outcome outcomes overtaken overtakes policy proposed proposed_because "
-        "public_key purposes read_from reason recipient recipients renews repeats replaces rest retrieved rights role "
-        "rules said_by section selector sent_to served_from signer since slots spans spared state status staying stays "
-        "stood store summary superseded superseded_by tallied tallied_because task terms through tier to token trigger "
-        "type unknown verdict verifier vote warning was way why witness"
+        "access account action agent alike also_by anchor anchors asked_by because by cache cause changed charged "
+        "cluster commitment compared complaint configuration conflicts_with contradicts counts cursor derives_from "
+        "did_not_help digest disputed effect encoder event_id features field folded follows format general general_of "
+        "goals gone granted helped hidden how into jurisdictions kafka kept keys kind kinds latest learned_by "
+        "left_out like lines made_by marks memory_id memory_ids merged_into name names namespace namespaces naming "
+        "newer newer_tier next no_general notes numbers older older_tier op order_id ordered_by outcome outcomes "
+        "overtaken overtakes place policy problem proposed proposed_because public_key purposes read_from reason "
+        "recipient recipients renews repeats replaces rest retrieved rights role rules said_by section sections "
+        "selector sent_to served_from service signer since slots spans spared stage state status staying stays step "
+        "stood store summary superseded superseded_by tallied tallied_because task terms through tier tiers to token "
+        "trace trigger type unknown verdict verifier vote warning was way what why witness"
     ),
 }
 PART_OF: Mapping[str, Part] = {name: part for part, names in _FIELDS.items() for name in names.split()} | {
@@ -70,7 +72,7 @@ PART_OF: Mapping[str, Part] = {name: part for part, names in _FIELDS.items() for
     "TaskInShort.goal": Part.TEXT,
     "Judge.contradicts": Part.TEXT,
     "Paths.next": Part.LABELS,  # a path
-    # The request has named them.
+    # The request names them.
     "Session.session": Part.FACTS,
     "Ended.session": Part.FACTS,
     "Ready.journal": Part.FACTS,
@@ -78,12 +80,16 @@ PART_OF: Mapping[str, Part] = {name: part for part, names in _FIELDS.items() for
     "Became.detail": Part.FACTS,
     "Became.field": Part.FACTS,
     "Published.place": Part.FACTS,
+    # A goal's name stands in a sentence on its end.
+    "JournalLine.words": Part.ORDERS,
+    "DeadLetter.detail": Part.FACTS,
+    "Fault.detail": Part.FACTS,
 }
-"""The part that a field belongs to, by its name, or by its struct's name and its own where that is another."""
+"""The part that a field belongs to, by its name, or by its struct's name and its own where that differs."""
 
 
-# What stands in the place of what is cut, where it is a fact that there is something. Of what was written before the
-# names of slots were sealed, `slot` is a key in the clear.
+# Replaces a cut value where its presence is a fact that may be shown. In records written before the names of slots were
+# sealed, `slot` is a key in the clear.
 _STANDS: Mapping[str, Mapping[str, Any]] = {"Birth": {"slot": ""}}
 
 
@@ -93,7 +99,7 @@ def parts(rights: Collection[str]) -> frozenset[Part]:
 
 
 def cut(value: T, rights: Collection[str]) -> T:
-    """Returns an answer, or an account, with what the rights do not show left empty."""
+    """Returns an answer, or an account, with the fields emptied that the rights do not show."""
     shown = parts(rights)
     return value if shown == SHOWN[READ] else _cut(value, shown)
 
@@ -111,7 +117,7 @@ def worded(kind: type[Struct]) -> dict[str, Any]:
 
 
 def table() -> str:
-    """Returns what each right shows as a table in Markdown."""
+    """Returns a Markdown table of the parts that each right shows."""
     rows = [("part", "what it is", *(f"`{right}`" for right in RIGHTS)), ("---",) * (2 + len(RIGHTS))]
     for part in Part:
         rows.append((part, IS[part], *("yes" if part in SHOWN[right] else "–" for right in RIGHTS)))
@@ -133,7 +139,7 @@ def _cut(value: Any, shown: frozenset[Part]) -> Any:
 
 @cache
 def _plan(kind: type[Struct]) -> tuple[tuple[str, Part, Any], ...]:
-    """Returns each field that can hold words, its part, and what stands there where it is cut."""
+    """Returns each field that can hold words, its part, and its value where it is cut."""
     defaults = {one.name: one.default for one in structs.fields(kind)}
     return tuple((name, part_of(kind, name), _empty(hint, defaults[name])) for name, hint in worded(kind).items())
 

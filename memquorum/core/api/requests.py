@@ -1,326 +1,489 @@
-"""The bodies of requests, as they come: their types are held here, their values where each is read."""
+"""The bodies of requests as received. Each field is declared here with its sentence, a number with its bounds.
+
+Types are checked where a body is read, values where each is used (`core.retrieval`). The description of the API, the
+check of numbers and the arguments of tools derive from the declarations (`core.api.fields`).
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct
+
+from memquorum.core.api.fields import counted
+from memquorum.core.records.described import (
+    AGENT,
+    ENDED_AT,
+    EVENT_ID,
+    INPUTS,
+    KEY,
+    NAMESPACE,
+    OCCURRED_AT,
+    OUTPUTS,
+    PATH,
+    SAID_BY,
+    SESSION,
+    SUBJECT,
+    TOOLS,
+)
+
+# What several requests declare in the same words.
+_SENSITIVITY_MAX = Meta(description="The highest sensitivity to read, in [0, 1].")
+_PURPOSE = Meta(description="The purpose of reading; without it, only memories for any purpose are given.")
+_JURISDICTIONS = Meta(description="Only memories under these laws, as in DE, US-CA, EU.")
+_REDACT = Meta(description="True: personal data and secrets are masked by kind, as in [phone] (default: false).")
+_SUBJECTS = Meta(description="About one of these subjects.")
+_SINCE = Meta(description="Said last at this time or later, in milliseconds since the epoch.")
+_UNTIL = Meta(description="Said first before this time, in milliseconds since the epoch.")
+_BELOW = Meta(description="Filed at this path or below, by whole segments, as in users/ada.")
+_WHERE = Meta(
+    description='Conditions on attributes, which all have to hold, as {"colour": "red", "size": '
+    '{"$gte": 3}}: $eq, $ne, $gt, $gte, $lt, $lte, $in.'
+)
+_CURSOR = Meta(description="The `next` of the previous page.")
+_LIMIT = counted("The maximum number of results.", 1, "listed_most", 100)
+_MEMORY_ID = Meta(description="A memory, by its id.")
+_DECIDED = Meta(description="Decided at this time of the shard or later, in milliseconds since the epoch.")
+_DECIDED_BEFORE = Meta(description="Decided before this time of the shard, in milliseconds since the epoch.")
+_HAPPENED = Meta(description="From this time of the shard on, in milliseconds since the epoch.")
+_HAPPENED_BEFORE = Meta(description="Before this time of the shard, in milliseconds since the epoch.")
+_REFERENCE = Meta(description="A name of the request or the reason in another system, as in ticket-12.")
+_SHARD = Meta(description="A shard, in place of a namespace: all its namespaces.")
+_MEMORY_IDS = Meta(description="Memories, by their ids; 100 at most.")
+_QUERY = Meta(description="The query, in words.")
+_DIFFUSION = Meta(
+    description="True: only experience, with general forms of other namespaces whose publishers allow"
+    " it (default: false)."
+)
+_AS_OF = Meta(
+    description="The state at this time, in milliseconds since the epoch: memories that had been said"
+    " and not been replaced by then, among those that are there now or were replaced "
+    "since."
+)
+_TOKENS = counted("The maximum number of tokens.", 1, "budget_most", 2_000)
+_K_MAX = counted("The maximum number of memories.", 1, "k_most", 20)
+_HOPS = counted("The number of steps; 2 also finds what the first hits name, for a question across memories.", 1, 2, 1)
+_GOAL = Meta(description="The name of a goal.")
+_DRY_RUN = Meta(description="True: only a preview, changes nothing. False: carries it out (default: true).")
 
 
-class Gated(Struct, frozen=True, kw_only=True):
-    """What may be read, what for, and whether what is found of persons and secrets is masked (`redact`)."""
+class Request(Struct, frozen=True, kw_only=True):
+    """The field that every request has."""
 
-    namespace: str | None = None
-    sensitivity_max: float | None = None
-    purpose: str | None = None
-    jurisdictions: tuple[str, ...] | None = None
-    redact: bool | None = None
-    agent: str | None = None
-    peek: bool | None = None
+    namespace: Annotated[str | None, NAMESPACE] = None
+
+
+class Gated(Request, frozen=True, kw_only=True):
+    """The limits of reading: sensitivity, purpose, laws, and whether personal data and secrets are masked
+    (`redact`)."""
+
+    sensitivity_max: Annotated[float | None, _SENSITIVITY_MAX] = None
+    purpose: Annotated[str | None, _PURPOSE] = None
+    jurisdictions: Annotated[tuple[str, ...] | None, _JURISDICTIONS] = None
+    redact: Annotated[bool | None, _REDACT] = None
+    agent: Annotated[str | None, AGENT] = None
+    peek: Annotated[
+        bool | None,
+        Meta(description="True: the given memories do not count as used. A use keeps a memory alive (default: false)."),
+    ] = None
 
 
 class Filtered(Gated, frozen=True, kw_only=True):
-    """Which memories are asked at all. `subjects`: who they are about. `since`, `until`: milliseconds; what occurred at
-    the second is out. `path`: what is filed there or below; `keys`: under one of these. `where`: what attributes are,
-    as {"colour": "red", "size": {"$gte": 3}}. `experience`: what has shown in finished tasks that it helps, alone."""
+    """The memories to consider. `subjects`: the persons or things they are about. `since`, `until`: milliseconds,
+    `until` excluded. `path`: filed there or below; `keys`: under one of these. `where`: conditions on attributes, as in
+    {"colour": "red", "size": {"$gte": 3}}. `experience`: only memories that have helped in finished tasks."""
 
-    agents: tuple[str, ...] | None = None
-    subjects: tuple[str, ...] | None = None
-    sessions: tuple[str, ...] | None = None
-    tiers: tuple[str, ...] | None = None
-    types: tuple[str, ...] | None = None
-    since: int | None = None
-    until: int | None = None
-    path: str | None = None
-    keys: tuple[str, ...] | None = None
-    where: dict[str, Any] | None = None
-    experience: bool | None = None
+    agents: Annotated[tuple[str, ...] | None, Meta(description="Recorded by one of these agents.")] = None
+    subjects: Annotated[tuple[str, ...] | None, _SUBJECTS] = None
+    sessions: Annotated[tuple[str, ...] | None, Meta(description="Recorded in one of these sessions.")] = None
+    tiers: Annotated[
+        tuple[str, ...] | None,
+        Meta(
+            description="In these tiers: short-term, long-term; a list also takes sealed and superseded, without text."
+        ),
+    ] = None
+    types: Annotated[tuple[str, ...] | None, Meta(description="Of these types: episodic, semantic, social, task.")] = (
+        None
+    )
+    since: Annotated[int | None, _SINCE] = None
+    until: Annotated[int | None, _UNTIL] = None
+    path: Annotated[str | None, _BELOW] = None
+    keys: Annotated[tuple[str, ...] | None, Meta(description="Filed under one of these keys.")] = None
+    where: Annotated[dict[str, Any] | None, _WHERE] = None
+    experience: Annotated[
+        bool | None,
+        Meta(
+            description="True: only memories admitted to experience: they have helped in finished tasks "
+            "(default: false)."
+        ),
+    ] = None
 
 
 class ListRequest(Filtered, frozen=True, kw_only=True):
-    """The body of a list. `cursor`: what the page before gave as `next`."""
+    """The body of a list. `cursor`: the `next` of the previous page."""
 
-    cursor: str | None = None
-    limit: int | None = None
-
-
-class DecisionsRequest(Struct, frozen=True, kw_only=True):
-    """The body of a list of decisions. `since`, `until`: milliseconds of the shard's time; what was voted on at the
-    second is out. `cursor`: what the page before gave as `next`. All memories of a decision pass the gates."""
-
-    namespace: str | None = None
-    kinds: tuple[str, ...] | None = None
-    outcomes: tuple[str, ...] | None = None
-    policies: tuple[str, ...] | None = None
-    memory_id: str | None = None
-    since: int | None = None
-    until: int | None = None
-    sensitivity_max: float | None = None
-    purpose: str | None = None
-    jurisdictions: tuple[str, ...] | None = None
-    cursor: str | None = None
-    limit: int | None = None
+    cursor: Annotated[str | None, _CURSOR] = None
+    limit: Annotated[int | None, _LIMIT] = None
 
 
-class ClearRequest(Struct, frozen=True, kw_only=True):
-    """The body that clears a slot, or takes a memory back. `path`: where it is filed, and not below; `subject`: whom it
-    is about."""
+class ClearRequest(Request, frozen=True, kw_only=True):
+    """The body that clears a slot, or retracts a memory. `path`: exactly where it is filed; `subject`: the person or
+    thing it is about."""
 
-    agent: str
-    key: str | None = None
-    memory_id: str | None = None
-    namespace: str | None = None
-    path: str | None = None
-    subject: str | None = None
-    session: str | None = None
-    event_id: str | None = None
-    occurred_at: int | None = None
-
-
-class EndRequest(Struct, frozen=True, kw_only=True):
-    """The body that ends a session: an agent's part of it, or without `agent` every agent's. With an `outcome`, which
-    the agent says, or `said_by`, it is a finished task, too: of what a user said first in it, where no `goal` is
-    given."""
-
-    session: str
-    agent: str | None = None
-    namespace: str | None = None
-    event_id: str | None = None
-    ended_at: int | None = None
-    outcome: str | None = None
-    said_by: str | None = None
-    goal: str | None = None
-    inputs: str | None = None
-    outputs: str | None = None
-    tools: tuple[str, ...] = ()
-    retrieved: tuple[str, ...] = ()
+    agent: Annotated[str, AGENT]
+    key: Annotated[str | None, KEY] = None
+    memory_id: Annotated[str | None, _MEMORY_ID] = None
+    path: Annotated[str | None, PATH] = None
+    subject: Annotated[str | None, SUBJECT] = None
+    session: Annotated[str | None, SESSION] = None
+    event_id: Annotated[str | None, EVENT_ID] = None
+    occurred_at: Annotated[int | None, OCCURRED_AT] = None
 
 
-class PageRequest(Struct, frozen=True, kw_only=True):
-    """What the body of every list for people says. `since`, `until`: milliseconds of the shard's time; what is of the
-    second is out. `cursor`: what the page before gave as `next`."""
+class EndRequest(Request, frozen=True, kw_only=True):
+    """The body that ends a session: an agent's part of it, or without `agent` every agent's. With an `outcome`, told by
+    the agent or `said_by`, it becomes a finished task, too; its aim is the `goal`, else the first words of a user in
+    it."""
 
-    namespace: str | None = None
-    since: int | None = None
-    until: int | None = None
-    cursor: str | None = None
-    limit: int | None = None
+    session: Annotated[str, SESSION]
+    agent: Annotated[str | None, AGENT] = None
+    event_id: Annotated[str | None, EVENT_ID] = None
+    ended_at: Annotated[int | None, ENDED_AT] = None
+    outcome: Annotated[
+        str | None,
+        Meta(description="The outcome, which makes the session a finished task: succeeded, failed, or unknown."),
+    ] = None
+    said_by: Annotated[str | None, SAID_BY] = None
+    goal: Annotated[
+        str | None, Meta(description="With `outcome`: the aim; without it, the first words of a user in the session.")
+    ] = None
+    inputs: Annotated[str | None, INPUTS] = None
+    outputs: Annotated[str | None, OUTPUTS] = None
+    tools: Annotated[tuple[str, ...], TOOLS] = ()
+    retrieved: Annotated[
+        tuple[str, ...], Meta(description="With `outcome`: ids of the memories that the task was given, best first.")
+    ] = ()
+
+
+class PageRequest(Request, frozen=True, kw_only=True):
+    """The fields of every list for people. `since`, `until`: milliseconds of the shard's time, `until` excluded.
+    `cursor`: the `next` of the previous page."""
+
+    since: Annotated[int | None, _SINCE] = None
+    until: Annotated[int | None, _UNTIL] = None
+    cursor: Annotated[str | None, _CURSOR] = None
+    limit: Annotated[int | None, _LIMIT] = None
 
 
 class PassingRequest(PageRequest, frozen=True, kw_only=True):
-    """What the body of a list says of which memories alone it may tell."""
+    """The fields of a list that only shows memories within these limits."""
 
-    sensitivity_max: float | None = None
-    purpose: str | None = None
-    jurisdictions: tuple[str, ...] | None = None
+    sensitivity_max: Annotated[float | None, _SENSITIVITY_MAX] = None
+    purpose: Annotated[str | None, _PURPOSE] = None
+    jurisdictions: Annotated[tuple[str, ...] | None, _JURISDICTIONS] = None
+
+
+class DecisionsRequest(PassingRequest, frozen=True, kw_only=True):
+    """The body of a list of decisions. `since`, `until`: milliseconds of the shard's time, `until` excluded. `cursor`:
+    the `next` of the previous page. All memories of a decision have to pass the gates."""
+
+    kinds: Annotated[
+        tuple[str, ...] | None, Meta(description="Votes of these kinds, as in forget, promote, restore.")
+    ] = None
+    outcomes: Annotated[tuple[str, ...] | None, Meta(description="Only these outcomes, as in forgotten, kept.")] = None
+    policies: Annotated[tuple[str, ...] | None, Meta(description="Only decisions by these policies of a budget.")] = (
+        None
+    )
+    memory_id: Annotated[str | None, Meta(description="About this memory.")] = None
+    since: Annotated[int | None, _DECIDED] = None
+    until: Annotated[int | None, _DECIDED_BEFORE] = None
+    limit: Annotated[int | None, counted("The maximum number of results.", 1, "listed_most", 20)] = None
 
 
 class TasksRequest(PassingRequest, frozen=True, kw_only=True):
-    """The body of a list of finished tasks. `agents`: who worked on them; `subjects`: who or what they are about;
-    `memory_id`: those that were given it."""
+    """The body of a list of finished tasks. `agents`: that worked on them; `subjects`: the persons or things they are
+    about; `memory_id`: tasks that were given this memory."""
 
-    outcomes: tuple[str, ...] | None = None
-    agents: tuple[str, ...] | None = None
-    subjects: tuple[str, ...] | None = None
-    memory_id: str | None = None
-    redact: bool | None = None
+    since: Annotated[int | None, Meta(description="Ended at this time or later, in milliseconds since the epoch.")] = (
+        None
+    )
+    until: Annotated[int | None, Meta(description="Ended before this time, in milliseconds since the epoch.")] = None
+    outcomes: Annotated[
+        tuple[str, ...] | None, Meta(description="Only these outcomes: succeeded, failed, unknown.")
+    ] = None
+    agents: Annotated[tuple[str, ...] | None, Meta(description="Only tasks that one of these agents worked on.")] = None
+    subjects: Annotated[tuple[str, ...] | None, _SUBJECTS] = None
+    memory_id: Annotated[str | None, Meta(description="Only tasks that were given this memory.")] = None
+    redact: Annotated[bool | None, _REDACT] = None
 
 
 class ExperiencesRequest(PassingRequest, frozen=True, kw_only=True):
-    """The body of a list of memories on their way into experience. `statuses`: those that stand so."""
+    """The body of a list of memories on their way into experience. `statuses`: only these."""
 
-    statuses: tuple[str, ...] | None = None
-    redact: bool | None = None
+    statuses: Annotated[
+        tuple[str, ...] | None,
+        Meta(
+            description="Only these statuses: provisional, agreed, admitted, rejected, demoted, removed, resting, left."
+        ),
+    ] = None
+    redact: Annotated[bool | None, _REDACT] = None
 
 
 class StandingRequest(PassingRequest, frozen=True, kw_only=True):
-    """What the body of a list of what protects memories says."""
+    """The fields of a list of protections of memories."""
 
-    memory_id: str | None = None
+    since: Annotated[int | None, Meta(description="Said at this time or later, in milliseconds since the epoch.")] = (
+        None
+    )
+    until: Annotated[int | None, Meta(description="Said before this time, in milliseconds since the epoch.")] = None
+    memory_id: Annotated[str | None, Meta(description="Only those of this memory.")] = None
 
 
 class GoalsRequest(StandingRequest, frozen=True, kw_only=True):
-    """The body of a list of goals. `goals`: these alone; `memory_id`: those that need it."""
+    """The body of a list of goals. `goals`: only these; `memory_id`: goals that need it."""
 
-    goals: tuple[str, ...] | None = None
+    memory_id: Annotated[str | None, Meta(description="Goals that need this memory.")] = None
+    goals: Annotated[tuple[str, ...] | None, Meta(description="Only these goals, by name.")] = None
 
 
 class ProtectorsRequest(StandingRequest, frozen=True, kw_only=True):
-    """The body of a list of pins, or of holds. `ordered_by`, `reference`: word for word."""
+    """The body of a list of pins, or of holds. `ordered_by`, `reference`: exact values."""
 
-    ordered_by: str | None = None
-    reference: str | None = None
+    ordered_by: Annotated[
+        str | None, Meta(description="Only orders given by this person or agent, as the order names it.")
+    ] = None
+    reference: Annotated[str | None, _REFERENCE] = None
 
 
 class OrdersRequest(PageRequest, frozen=True, kw_only=True):
-    """The body of a list of orders. `effects`: what the journal says of them."""
+    """The body of a list of orders. `effects`: only those with these effects in the journal."""
 
-    kinds: tuple[str, ...] | None = None
-    effects: tuple[str, ...] | None = None
+    since: Annotated[
+        int | None, Meta(description="Answered at this time of the shard or later, in milliseconds since the epoch.")
+    ] = None
+    until: Annotated[
+        int | None, Meta(description="Answered before this time of the shard, in milliseconds since the epoch.")
+    ] = None
+    kinds: Annotated[
+        tuple[str, ...] | None,
+        Meta(
+            description="Orders of these kinds: erase; protect: pins, goals, holds and their ends; restore: "
+            "also requests to forget and to roll back."
+        ),
+    ] = None
+    effects: Annotated[
+        tuple[str, ...] | None,
+        Meta(
+            description="Only orders with these effects in the journal: erased, withheld, protected, "
+            "requested, declined."
+        ),
+    ] = None
 
 
 class EpochsRequest(PassingRequest, frozen=True, kw_only=True):
-    """The body of a list of epochs: of those in which something of a namespace was voted on, or of all of a `shard`,
-    which no gate keeps back: they are counted, and no memory is named."""
+    """The body of a list of epochs: of those with votes on memories of a namespace, or of all of a `shard`, without
+    gates, as votes are only counted there and no memory is named."""
 
-    kinds: tuple[str, ...] | None = None
-    shard: int | None = None
+    since: Annotated[int | None, _DECIDED] = None
+    until: Annotated[int | None, _DECIDED_BEFORE] = None
+    kinds: Annotated[
+        tuple[str, ...] | None, Meta(description="Epochs with votes of these kinds; only these votes are counted.")
+    ] = None
+    shard: Annotated[int | None, _SHARD] = None
 
 
-class MembersRequest(Struct, frozen=True, kw_only=True):
-    """The body of a list of members: of those of a namespace's shard, or of a `shard`. `seated`: that vote now, or that
-    did once."""
+class MembersRequest(Request, frozen=True, kw_only=True):
+    """The body of a list of members: of a namespace's shard, or of a `shard`. `seated`: true for present, false for
+    former members."""
 
-    namespace: str | None = None
-    shard: int | None = None
-    seated: bool | None = None
-    roles: tuple[str, ...] | None = None
-    cursor: str | None = None
-    limit: int | None = None
+    shard: Annotated[int | None, _SHARD] = None
+    seated: Annotated[bool | None, Meta(description="True: present members; false: former members.")] = None
+    roles: Annotated[
+        tuple[str, ...] | None, Meta(description="Only members in these roles, as in planning, review.")
+    ] = None
+    cursor: Annotated[str | None, _CURSOR] = None
+    limit: Annotated[int | None, _LIMIT] = None
+
+
+class JournalRequest(PageRequest, frozen=True, kw_only=True):
+    """The body of a list of journal entries."""
+
+    since: Annotated[int | None, _HAPPENED] = None
+    until: Annotated[int | None, _HAPPENED_BEFORE] = None
+    effects: Annotated[
+        tuple[str, ...] | None, Meta(description="Only entries with these effects, as in stored, accessed, decided.")
+    ] = None
+    memory_id: Annotated[str | None, Meta(description="Only entries that name this memory.")] = None
+
+
+class NamespacesRequest(Struct, frozen=True, kw_only=True):
+    """The body of a list of namespaces."""
+
+    cursor: Annotated[str | None, _CURSOR] = None
+    limit: Annotated[int | None, _LIMIT] = None
 
 
 class SlotRequest(Gated, frozen=True, kw_only=True):
-    """The body of a question for what fills a slot. `path`: where it is filed, and not below; None: at no path. `use`:
-    what is given counts as used by `agent`."""
+    """The body of a request for the memory in a slot. `path`: exactly where it is filed; None: at no path. `use`: the
+    memory counts as used by `agent`."""
 
-    key: str
-    path: str | None = None
-    use: bool | None = None
+    key: Annotated[str, KEY]
+    path: Annotated[str | None, PATH] = None
+    use: Annotated[
+        bool | None,
+        Meta(description="True: the given memory counts as used by `agent`, once a minute (default: false)."),
+    ] = None
 
 
-USES_MOST = 100
-"""Memories that are told as used in one request."""
-
-
-class UsesRequest(Struct, frozen=True, kw_only=True):
-    """The body that tells of memories that an agent used. `event_id`: of the request, so that one that is sent again
+class UsesRequest(Request, frozen=True, kw_only=True):
+    """The body of a report of memories that an agent used. `event_id`: of the request, so that a repeated request
     counts once."""
 
-    agent: str
-    memory_ids: tuple[str, ...]
-    namespace: str | None = None
-    event_id: str | None = None
+    agent: Annotated[str, AGENT]
+    memory_ids: Annotated[tuple[str, ...], _MEMORY_IDS]
+    event_id: Annotated[str | None, EVENT_ID] = None
 
 
 class PathsRequest(Gated, frozen=True, kw_only=True):
-    """The body of a list of paths. `path`: there or below. `where`: what attributes are, of what is filed there.
-    `cursor`: what the page before gave as `next`."""
+    """The body of a list of paths. `path`: there or below. `where`: conditions on the attributes of the memories there.
+    `cursor`: the `next` of the previous page."""
 
-    path: str | None = None
-    where: dict[str, Any] | None = None
-    cursor: str | None = None
-    limit: int | None = None
+    path: Annotated[str | None, PATH] = None
+    where: Annotated[dict[str, Any] | None, _WHERE] = None
+    cursor: Annotated[str | None, _CURSOR] = None
+    limit: Annotated[int | None, _LIMIT] = None
 
 
 class SearchRequest(Filtered, frozen=True, kw_only=True):
-    """The body of a search: by a query, or by a vector of the encoder that the service has. `diffusion`: of experience
-    alone, with general forms of other namespaces, whose publishers allow it."""
+    """The body of a search: by a query, or by a vector of the service's encoder. `diffusion`: experience only, with
+    general forms of other namespaces whose publishers allow it. `as_of`: the state at this time, in milliseconds."""
 
-    query: str | None = None
-    vector: tuple[float, ...] | None = None
-    k: int | None = None
-    exact: bool | None = None
-    diffusion: bool | None = None
+    query: Annotated[str | None, _QUERY] = None
+    vector: Annotated[
+        tuple[float, ...] | None, Meta(description="In place of a query: a vector that the service's own encoder made.")
+    ] = None
+    k: Annotated[int | None, counted("The maximum number of hits, nearest first.", 1, "k_most", 10)] = None
+    exact: Annotated[
+        bool | None, Meta(description="True: compares all memories; false: nearly all, by an index (default: false).")
+    ] = None
+    diffusion: Annotated[bool | None, _DIFFUSION] = None
+    as_of: Annotated[int | None, _AS_OF] = None
 
 
 class RetrieveRequest(Filtered, frozen=True, kw_only=True):
-    """The body of a retrieval. `diffusion`: as of a search."""
+    """The body of a retrieval. `diffusion`, `as_of`: as of a search."""
 
-    query: str
-    budget_tokens: int | None = None
-    k_max: int | None = None
-    hops: int | None = None
-    diffusion: bool | None = None
+    query: Annotated[str, _QUERY]
+    budget_tokens: Annotated[int | None, _TOKENS] = None
+    k_max: Annotated[int | None, _K_MAX] = None
+    hops: Annotated[int | None, _HOPS] = None
+    diffusion: Annotated[bool | None, _DIFFUSION] = None
+    as_of: Annotated[int | None, _AS_OF] = None
 
 
 class RecallRequest(Filtered, frozen=True, kw_only=True):
-    """The body of a recall."""
+    """The body of a recall. `as_of`: as of a search."""
 
-    memory_id: str | None = None
-    query: str | None = None
-    goal: str | None = None
-    steps: int | None = None
-    links: int | None = None
-    within_ms: int | None = None
-    anchors: int | None = None
-    budget_tokens: int | None = None
+    memory_id: Annotated[str | None, _MEMORY_ID] = None
+    query: Annotated[str | None, _QUERY] = None
+    goal: Annotated[str | None, _GOAL] = None
+    steps: Annotated[int | None, counted("The number of memories before and after it in the session.", 0, 50, 5)] = None
+    links: Annotated[
+        int | None, counted("The number of links to follow, to its sources and to memories made from it.", 0, 10, 2)
+    ] = None
+    within_ms: Annotated[
+        int | None,
+        counted("Also memories that occurred within this time of it, in milliseconds.", 0, 31 * 24 * 3_600_000, 0),
+    ] = None
+    anchors: Annotated[
+        int | None, counted("The number of memories to start from, where none is named; 20 for a goal.", 1, 20, 3)
+    ] = None
+    budget_tokens: Annotated[int | None, _TOKENS] = None
+    as_of: Annotated[int | None, _AS_OF] = None
 
 
 class ContextRequest(Gated, frozen=True, kw_only=True):
-    """The body of a request for a context."""
+    """The body of a request for a context. `as_of`: as of a search."""
 
-    agent: str
-    query: str | None = None
-    session: str | None = None
-    budget_tokens: int | None = None
-    buffer_share: float | None = None
-    k_max: int | None = None
-    hops: int | None = None
-    path: str | None = None
-    where: dict[str, Any] | None = None
-
-
-class ErasureRequest(Struct, frozen=True, kw_only=True):
-    """The body of an erasure: one of memory_id, subject, agent, source, before, or everything. Nothing goes unless
-    dry_run is false. `before`: what occurred earlier, in milliseconds since the epoch, of the `types` that are named or
-    of all; `listed`: how many of those that go are told one by one."""
-
-    namespace: str | None = None
-    memory_id: str | None = None
-    subject: str | None = None
-    agent: str | None = None
-    source: str | None = None
-    types: tuple[str, ...] = ()
-    before: int | None = None
-    everything: bool | None = None
-    dry_run: bool | None = None
-    reference: str | None = None
-    listed: int | None = None
+    agent: Annotated[str, AGENT]
+    query: Annotated[str | None, _QUERY] = None
+    session: Annotated[str | None, SESSION] = None
+    budget_tokens: Annotated[int | None, _TOKENS] = None
+    buffer_share: Annotated[
+        float | None, Meta(description="The share of the budget for the agent's latest memories (default: 0.5).")
+    ] = None
+    k_max: Annotated[int | None, _K_MAX] = None
+    hops: Annotated[int | None, _HOPS] = None
+    path: Annotated[str | None, _BELOW] = None
+    where: Annotated[dict[str, Any] | None, _WHERE] = None
+    as_of: Annotated[int | None, _AS_OF] = None
 
 
-class RestoreRequest(Struct, frozen=True, kw_only=True):
-    """The body of a request: the memories that are to come back. `reference`: its name elsewhere."""
+class ErasureRequest(Request, frozen=True, kw_only=True):
+    """The body of an erasure: one of memory_id, subject, agent, source, before, or everything. It is only a preview
+    unless dry_run is false. `before`: memories that occurred earlier, in milliseconds since the epoch, of the named
+    `types` or of all; `listed`: how many of the affected memories are listed one by one."""
 
-    namespace: str | None = None
-    memory_ids: tuple[str, ...] = ()
-    reference: str | None = None
+    memory_id: Annotated[str | None, Meta(description="One memory, with those that say the same.")] = None
+    subject: Annotated[str | None, Meta(description="Everything about this person or thing.")] = None
+    agent: Annotated[str | None, Meta(description="Everything that this agent has written.")] = None
+    source: Annotated[str | None, Meta(description="Everything from this source: a document, a tool, a feed.")] = None
+    types: Annotated[
+        tuple[str, ...], Meta(description="With `before`: only of these types: episodic, semantic, social, task.")
+    ] = ()
+    before: Annotated[
+        int | None, Meta(description="Everything that occurred before this time, in milliseconds since the epoch.")
+    ] = None
+    everything: Annotated[bool | None, Meta(description="True: everything in the namespace.")] = None
+    dry_run: Annotated[bool | None, _DRY_RUN] = None
+    reference: Annotated[str | None, _REFERENCE] = None
+    listed: Annotated[
+        int | None, counted("The number of affected memories to list one by one.", 0, "listed_most", 100)
+    ] = None
+
+
+class RestoreRequest(Request, frozen=True, kw_only=True):
+    """The body of a request to restore memories. `reference`: its name elsewhere."""
+
+    memory_ids: Annotated[tuple[str, ...], _MEMORY_IDS] = ()
+    reference: Annotated[str | None, _REFERENCE] = None
 
 
 class ForgetRequest(RestoreRequest, frozen=True, kw_only=True):
-    """The body of a proposal: the memories that are to be forgotten. Nothing is proposed unless dry_run is false."""
+    """The body of a proposal to forget memories. It is only a preview unless dry_run is false."""
 
-    dry_run: bool | None = None
-
-
-class RollbackRequest(Struct, frozen=True, kw_only=True):
-    """The body of a request to roll the weight of a memory of experience back, `to` an older version of it.
-    `reference`: why, a name for the reason elsewhere."""
-
-    memory_id: str
-    to: int
-    namespace: str | None = None
-    reference: str | None = None
+    dry_run: Annotated[bool | None, _DRY_RUN] = None
 
 
-class PinRequest(Struct, frozen=True, kw_only=True):
+class RollbackRequest(Request, frozen=True, kw_only=True):
+    """The body of a request to roll the weight of a memory in experience back `to` an older version of it. `reference`:
+    a name for the reason elsewhere."""
+
+    memory_id: Annotated[str, _MEMORY_ID]
+    to: Annotated[
+        int,
+        Meta(description="The older version of its weight to restore; GET /experience/{memory_id} lists the versions."),
+    ]
+    reference: Annotated[str | None, _REFERENCE] = None
+
+
+class PinRequest(Request, frozen=True, kw_only=True):
     """The body of a pin, and of its end."""
 
-    memory_id: str
-    namespace: str | None = None
-    reference: str | None = None
+    memory_id: Annotated[str, _MEMORY_ID]
+    reference: Annotated[str | None, _REFERENCE] = None
 
 
-class NeedRequest(Struct, frozen=True, kw_only=True):
-    """The body that says which memories a goal needs for as long as it is active."""
+class NeedRequest(Request, frozen=True, kw_only=True):
+    """The body that declares the memories that a goal needs while it is active."""
 
-    goal: str
-    memory_ids: tuple[str, ...]
-    namespace: str | None = None
+    goal: Annotated[str, _GOAL]
+    memory_ids: Annotated[tuple[str, ...], _MEMORY_IDS]
 
 
-class GoalRequest(Struct, frozen=True, kw_only=True):
-    """The body that ends a goal. `memory_ids`: what it was said to need a moment ago, and may not be known to yet."""
+class GoalRequest(Request, frozen=True, kw_only=True):
+    """The body that ends a goal. `memory_ids`: memories declared a moment ago, which may not be known to be needed
+    yet."""
 
-    goal: str
-    namespace: str | None = None
-    memory_ids: tuple[str, ...] = ()
+    goal: Annotated[str, _GOAL]
+    memory_ids: Annotated[tuple[str, ...], _MEMORY_IDS] = ()

@@ -1,16 +1,16 @@
-"""The audit: checks a journal and its store without trust in who runs them. Read in this order:
+"""The audit: checks a journal and its store without trust in the operator. Modules, in reading order:
 
-1. `findings`: what can be found wrong;
+1. `findings`: the kinds of findings;
 2. `chain`: hashes, sequences and signed heads;
-3. `history`: every entry against the entries before it, decisions against their certificates; of orders, each by
-   its own rule: `erasures`, against all that they name, `protections` and `restores`; `applied`, patches of roll-ups
-   and what a model said of pairs; `disclosed`, what left the house; `slots`, against what fills them; `rehearsals` and
-   `admissions` to experience, against who signed them; `weights`, by what came of using it; `scores`, by which a
-   budget nominates, with what draws cost; `overdue`, what a rule of retention should have erased;
+3. `history`: every entry against the entries before it, decisions against their certificates; orders by kind:
+   `erasures`, against all memories that they name, `protections` and `restores`; `applied`, patches of roll-ups and a
+   model's comparisons of pairs; `disclosed`, texts sent to recipients outside; `slots`, against the memories in them;
+   `rehearsals` and `admissions` to experience, against their signers; `weights`, by the results of uses; `scores`, by
+   which a budget nominates, with the cost of draws; `overdue`, memories that a rule of retention should have erased;
 4. `coverage`: the journal against the accepted stream;
-5. `agreed`: journal and streams against what a quorum of members has signed;
+5. `agreed`: journal and streams against the checkpoints that a quorum of members has signed;
 6. `witness`: the store against the journal;
 7. `verify`: all of it over one shard;
-8. `rendering`: what was found, in words;
-9. `receipts`: what proves an erasure to someone who has the genesis file alone.
+8. `rendering`: the findings in words;
+9. `receipts`: the proof of an erasure to a reader who has only the genesis file.
 """

@@ -1,7 +1,8 @@
-"""What entered experience, judged by the journal's own history: who was drawn and signed it, and what follows from it.
+"""Audits the admissions to experience by the journal's own history: the verifiers that were drawn and signed, and the
+results that follow.
 
-Who agrees with whom, and S, are computed again here, on purpose: a fault in `core.journal.trials` or in
-`core.experience` shows.
+The agreement of verifiers and S are computed again here, without the code of `core.journal.trials` and
+`core.experience`, so that a fault there shows.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ from memquorum.core.records import Decided, JournalEntry, Tried
 
 
 class Admissions:
-    """Where a shard's memories stand on their way into experience; of those that are not settled, what was told."""
+    """The state of a shard's memories on their way into experience, with the verifiers' results for those not
+    settled."""
 
     def __init__(self) -> None:
         self.standing: dict[str, AdmissionRow] = {}
@@ -46,8 +48,8 @@ class Admissions:
         self._versions: dict[str, tuple[WeightRow, ...]] = {}
 
     def rows(self, wanted: Keys, counted: int | None = None) -> dict[str, Any]:
-        """The fields of `Rows` that hold what is asked for. `counted`: with what stands there in the accepted stream or
-        behind, of finished tasks and what is said of them."""
+        """Returns the fields of `Rows` that hold the wanted rows. `counted`: also the tasks and feedback from this
+        offset of the accepted stream on."""
         tasks, feedback = ({}, {}) if counted is None else self._uses.uncounted(counted)
         return {
             "tasks": tasks,
@@ -59,11 +61,11 @@ class Admissions:
         }
 
     def absorb(self, rules: Rules, change: Change, detail: Any) -> str | None:
-        """Follows an entry; answers what is wrong with a weight that it gives."""
+        """Follows an entry; returns what is wrong with a weight in it, or None."""
         policy = rules.genesis.policy.experience
         back = rollbacks.decided(rules.codec, detail) if isinstance(detail, Decided) else None
         wrong = next((told for row in change.of(WeightRow) if (told := _misweighed(change, row, policy))), None)
-        # All of it is followed, whatever is wrong with a part: or what comes later would be judged by what never was.
+        # All parts are followed even if one is wrong: otherwise later entries would be judged by a wrong state.
         formed = generals.decided(detail) if isinstance(detail, Decided) else {}
         wrong = first(wrong, self._rests(change), self._weights.absorb(change, policy, back, formed))
         self._uses.note((*change.of(TaskRow), *change.of(FeedbackRow)))
@@ -74,7 +76,8 @@ class Admissions:
         return wrong
 
     def _rests(self, change: Change) -> str | None:
-        """Counts how often members did not admit a memory; answers what is wrong with how long it rests."""
+        """Counts how often members did not admit a memory; returns what is wrong with the time that it rests, or
+        None."""
         decision = change.one(DecisionRow)
         told = list[str]()
         for row in change.of(AdmissionRow):
@@ -88,10 +91,11 @@ class Admissions:
 
 
 def _misweighed(change: Change, row: WeightRow, policy: ExperiencePolicy) -> str | None:
-    """Why a first weight is not the policy's, or S where that names none, within its bounds; None where it is."""
+    """Returns why a first weight is not the policy's, or S where that names none, within its bounds; None where it is
+    right."""
     score = next((one.score_ppm for one in change.of(AdmissionRow) if one.memory_id == row.memory_id), None)
     if row.cause == "general":
-        return None  # what it was made of weighs, not S
+        return None  # it follows from the weight of its memory, not from S
     if row.version != 1 or score is None:
         return None if row.version != 1 else f"a weight of {row.memory_id} without S"
     due = sorted((policy.weight_least_ppm, policy.first_ppm or score, policy.weight_most_ppm))[1]
@@ -99,8 +103,8 @@ def _misweighed(change: Change, row: WeightRow, policy: ExperiencePolicy) -> str
 
 
 def judge(rules: Rules, rows: Rows, entry: JournalEntry, detail: Tried) -> None:
-    """A verifier signed it that was drawn, of a candidate that is not settled, and what is said to follow does. Raises
-    Impossible."""
+    """Checks that a drawn verifier signed the trial, that its memory is not settled, and that the stated result
+    follows. Raises Impossible."""
     genesis = rules.genesis
     try:
         made = trials.opened(rules.codec, genesis, detail.made)
@@ -121,8 +125,8 @@ def judge(rules: Rules, rows: Rows, entry: JournalEntry, detail: Tried) -> None:
 
 
 def _follows(genesis: Genesis, told: list[Statistics], judges: int, gained: int) -> tuple[str, int | None]:
-    """What follows of all that drawn verifiers told, the latest last, and S where enough tell the same. `judges`,
-    `gained`: how many judged it when it was rejected, and the sum of what they found."""
+    """Returns the status that follows from all drawn verifiers' results, the latest last, and S where enough are the
+    same. `judges`, `gained`: the number of tasks that judged it when it was rejected, and the sum of their gains."""
     least, most = max(2, genesis.f + 1), min(max(3, 2 * genesis.f + 1), len(genesis.verifiers))
     same, count = Counter(one.data for one in told).most_common(1)[0]
     if count < min(least, most):
@@ -134,7 +138,7 @@ def _follows(genesis: Genesis, told: list[Statistics], judges: int, gained: int)
 
 
 def score_ppm(told: Statistics, policy: ExperiencePolicy) -> int:
-    """S in millionths: the mean gain less what it costs, rounded down."""
+    """Returns S in millionths: the mean gain less its cost, rounded down."""
     gained = spent = given = 0
     for one in told.judged:
         gained += one.reward_with - one.reward_without

@@ -1,8 +1,8 @@
-"""What a quorum of members has signed of a shard's past, held against the journal and the streams.
+"""Compares the past of a shard that a quorum of members has signed with the journal and the streams.
 
-A stable checkpoint is q members' word on two rolling hashes: of what was decided up to a sequence, and of what stood
-in the accepted stream, with its scores, up to an offset. So an auditor with the topics and the genesis file alone finds
-out a broker that shows it other records than the members read, whoever could sign the journal.
+A stable checkpoint holds two rolling hashes that q members have signed: of the decisions up to a sequence, and of the
+accepted stream, with its scores, up to an offset. So an auditor with only the topics and the genesis file detects a
+broker that shows other records than the members read, even if it can sign the journal.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from memquorum.core.records import Checkpoint, Decided, EpisodeScored, PrePrepar
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A shard's partitions: what members said of how far they are, and the streams that they spoke of.
+    """The partitions of a shard: the members' checkpoints, and the streams that these cover.
 
-    The end of the first was noted before those of the others.
+    The end of `checkpoints` was noted before those of the others.
     """
 
     checkpoints: Source
@@ -38,8 +38,8 @@ class Words:
 
 
 def stable(codec: Codec, genesis: Genesis, shard: int, records: Iterable[Record]) -> dict[int, Checkpoint]:
-    """Finds by sequence what q members have signed alike, of a configuration or of those that led to it. Everything
-    else proves nothing and is passed over."""
+    """Returns, by sequence, the checkpoints that q members have signed alike, of a configuration or of those that led
+    to it. All other records prove nothing and are skipped."""
     said: dict[tuple[int, bytes], dict[int, Checkpoint]] = {}
     found: dict[int, Checkpoint] = {}
     for record in records:
@@ -57,7 +57,7 @@ def stable(codec: Codec, genesis: Genesis, shard: int, records: Iterable[Record]
 
 
 class Agreed:
-    """One shard's stable checkpoints, asked as its journal is walked."""
+    """The stable checkpoints of one shard, checked as its journal is walked."""
 
     def __init__(self, codec: Codec, genesis: Genesis, shard: int, words: Words, findings: Findings) -> None:
         self._codec, self._shard, self._words, self._findings = codec, shard, words, findings
@@ -66,16 +66,16 @@ class Agreed:
         self.follow(genesis)
 
     def follow(self, genesis: Genesis) -> None:
-        """The journal has come to a configuration: what its members sign counts from here on."""
+        """Notes a new configuration of the journal: its members' signatures count from here on."""
         self._genesis = genesis
         self._stable = stable(self._codec, genesis, self._shard, self._records)
 
     def decided(self, seq: int, detail: Decided) -> None:
-        """The next decision of the journal, at its entry `seq`."""
+        """Compares the next decision of the journal, at its entry `seq`."""
         try:
             body = self._codec.decode_as(PrePrepare, self._codec.decode_as(Signed, detail.pre_prepare).body)
         except DecodeError:
-            return  # the history has found it
+            return  # `History` has noted it
         self._decisions = rolling.decided(self._decisions, proposal_digest(body))
         said = self._stable.get(detail.seq)
         if said is None:
@@ -91,7 +91,7 @@ class Agreed:
             )
 
     def finish(self) -> None:
-        """Ends the audit after the last entry: reads the streams as far as members have spoken of them."""
+        """Ends the audit after the last entry: reads the streams as far as the checkpoints cover them."""
         asked = {said.accepted_offset: said for said in self._stable.values()}
         stream = self._beginning
         for item in _items(self._codec, self._words, max(asked, default=-1)):
@@ -112,7 +112,7 @@ class Agreed:
 
 
 def _settled(source: Source) -> Iterator[Record]:
-    """What stood there before anything else was looked at."""
+    """Yields the records that were there when the audit began."""
     for record in source.records:
         if record.offset >= source.settled:
             return
@@ -122,8 +122,8 @@ def _settled(source: Source) -> Iterator[Record]:
 
 
 def _items(codec: Codec, words: Words, last: int) -> Iterator[Item]:
-    """The accepted stream up to an offset, each episode with its score, as whoever follows it has read it."""
-    # The streams are read once: what comes early is held, without its embedding.
+    """Yields the accepted stream up to an offset, each episode with its score, as a follower of the stream reads it."""
+    # The streams are read once: an early score is held, without its embedding.
     spine = Spine(0, rewinds=False)
     accepted, scored = words.accepted.records, words.scored.records
     while spine.next_offset <= last:

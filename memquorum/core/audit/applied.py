@@ -1,5 +1,8 @@
 """Judges records of the consolidator by the journal's own history: patches of roll-ups, and a model's comparisons of
-pairs. Is the record the consolidator's, and of memories that were there?"""
+pairs.
+
+It checks that the record is the consolidator's, and that its memories were there.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +29,8 @@ def judge(
     applicable: Callable[[Rows, Order], tuple[int, ...]],
     what: str,
 ) -> None:
-    """Raises Impossible unless those apply that are `applicable`, and none was applied before. `what`: its name in a
-    finding."""
+    """Raises Impossible unless exactly the `applicable` ones are applied, and the record was not applied before.
+    `what`: its name in a finding."""
     try:
         _, order = kind.opened(rules.codec, rules.genesis, detail.order)
     except BadOrder as error:

@@ -1,7 +1,7 @@
-"""The walk along a shard's journal: is every entry there, once, in order, unaltered, and do the signed heads agree?
+"""The walk along a shard's journal: every entry is there, once, in order, unaltered, and the signed heads agree.
 
-The walk goes on after a fault, from what the entry itself says, so that one fault is one finding and the next is found
-too. It keeps 40 bytes for each entry (hash and time), because a head may speak of any of them.
+The walk goes on after a fault, from the entry's own values, so that one fault is one finding and the next is found too.
+It keeps 40 bytes for each entry (hash and time), because a head may name any of them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from memquorum.core.records import JournalAppended, JournalEntry, JournalHead
 
 _HASH = 32
 _NOTHING = bytes(_HASH)
-# A sequence further ahead is taken for a forger's number and not for the end of a gap, which would be kept in memory.
+# A sequence further ahead is taken for a forgery, as the gap before it would be kept in memory.
 _GAP_MAX = 1_000_000
 
 
@@ -35,8 +35,8 @@ class Record(Struct, frozen=True):
 class Source(Struct, frozen=True):
     """A partition's records in order.
 
-    `settled`: what stands below this offset was there before anything else was looked at. Records after it may be
-    asked for, to reach what the other witnesses have seen meanwhile.
+    `settled`: the records below this offset were there when the audit began. Records after it may be read to reach
+    entries that the other witnesses have seen meanwhile.
     """
 
     records: Iterator[Record]
@@ -60,19 +60,20 @@ class Chain:
         self.hash = genesis_hash(genesis.cluster, shard)
         self.as_of = 0
         self.intact = True
-        """False once an entry is missing, moved or altered: what the journal says from there on is not its history."""
+        """False once an entry is missing, moved or altered: the entries from there on cannot be judged by the
+        history."""
         self._codec = codec
         self._shard = shard
         self._findings = findings
         self._hashes = bytearray()
         self._times = array("q")
-        # After a wrong hash nobody knows whether the entry or the hash was altered: the next may follow either.
+        # After a wrong hash either the entry or the hash was altered: the next entry may follow either.
         self._doubtful: dict[int, tuple[bytes, bytes]] = {}
-        # Unreadable records since the last entry: each may have been one of those that now seem to be missing.
+        # Unreadable records since the last entry: each may be one of those that now seem to be missing.
         self._unread = 0
 
     def take(self, record: Record) -> Link | None:
-        """The entry that the record holds, if it takes the chain further; what is wrong with it is noted."""
+        """Returns the record's entry if it extends the chain, else None; faults are noted."""
         try:
             appended = self._codec.decode_as(JournalAppended, record.data)
         except DecodeError as error:
@@ -96,7 +97,8 @@ class Chain:
         return Link(record.offset, appended, entry, self._detail(entry))
 
     def known(self, seq: int) -> tuple[tuple[bytes, ...], int] | None:
-        """The hashes that the entry may have (two where its hash was wrong) and its time; None where it is missing."""
+        """Returns the possible hashes of an entry (two where its hash was wrong) and its time; None where it is
+        missing."""
         at = (seq - 1) * _HASH
         found = bytes(self._hashes[at : at + _HASH]) if 1 <= seq <= self.seq else _NOTHING
         if found == _NOTHING:
@@ -110,7 +112,7 @@ class Chain:
             if appended.previous_hash not in self._ends():
                 self._unreadable(error)
                 return None
-            # Its place is certain, because it follows the last entry: walk on over it.
+            # Its place is certain, because it follows the last entry: the walk goes on after it.
             self.intact = False
             self._findings.counts.entries += 1
             seq = self.seq + 1
@@ -155,7 +157,7 @@ class Chain:
         return self._doubtful.get(self.seq, (self.hash,))
 
     def _again(self, entry: JournalEntry, appended: JournalAppended) -> None:
-        """An entry of a sequence that is passed: published twice, late, or a fork."""
+        """Judges an entry with a past sequence: published twice, late, or a fork."""
         known = self.known(entry.seq)
         if known is None:
             self._note(Kind.ENTRY_REORDERED, entry.seq, f"after entry {entry.seq - 1}", f"after entry {self.seq}")
@@ -168,7 +170,7 @@ class Chain:
         try:
             return self._codec.decode(entry.detail)
         except DecodeError as error:
-            # Of an altered entry the altered hash is what is wrong.
+            # For an altered entry the hash is the finding.
             if entry.seq not in self._doubtful:
                 self._note(Kind.UNREADABLE, entry.seq, f"the detail of {entry.effect!r}", error)
             return None
@@ -182,7 +184,7 @@ class Chain:
 
 
 class Heads:
-    """The signed heads of a shard, held against its chain as that grows."""
+    """The signed heads of a shard, compared with its chain as that grows."""
 
     def __init__(self, codec: Codec, genesis: Genesis, chain: Chain, source: Source, findings: Findings) -> None:
         self._codec = codec
@@ -190,10 +192,10 @@ class Heads:
         self._chain = chain
         self._source = source
         self._findings = findings
-        # By the entry that it begins with: a head is signed by the key of the configuration in force where it stands.
+        # By their first entry: a head is signed by the key of the configuration in force at its entry.
         self._configurations = [(0, genesis)]
         self._next: JournalHead | None = None
-        # The next head as signed, where it is of a configuration that the chain has not come to.
+        # The next head as signed, if its configuration is one that the chain has not reached.
         self._unproven: Record | None = None
         self._read = 0
         self._highest = 0
@@ -213,11 +215,10 @@ class Heads:
                 return
 
     def finish(self, settled_seq: int, extend: Callable[[int], None]) -> None:
-        """Ends the audit after the last entry: does the chain reach the heads, and do the heads reach the entry
-        `settled_seq`?
+        """Ends the audit after the last entry: the chain has to reach the heads, and the heads the entry `settled_seq`.
 
-        A head follows the entries that it covers, so heads that came later are asked for where those at hand do not
-        reach so far, and `extend(seq)` reads the entries up to such a head.
+        A head follows the entries that it covers, so later heads are read where those at hand do not reach so far, and
+        `extend(seq)` reads the entries up to such a head.
         """
         self.follow()
         while self._next is None and self._highest < settled_seq and self._advance():
@@ -237,7 +238,7 @@ class Heads:
             self._note(Kind.TAIL_UNSIGNED, self._highest + 1, f"a signed head for entry {settled_seq}", covered)
 
     def _advance(self) -> bool:
-        """Reads one record of the topic; whether there was one."""
+        """Reads one record of the topic. Returns False where there was none."""
         record = next(self._source.records, None)
         if record is None:
             self._read = self._source.settled
@@ -260,7 +261,7 @@ class Heads:
         return True
 
     def _prove(self) -> bool:
-        """Whether the next head is the journal service's, where that could not be said when it was read."""
+        """True if the next head is the journal service's, where that could not be checked when it was read."""
         record, self._unproven = self._unproven, None
         if record is None:
             return True
@@ -272,7 +273,7 @@ class Heads:
         return True
 
     def _settle(self) -> bool:
-        """Holds the next head against the chain; False where that has not come so far."""
+        """Compares the next head with the chain. Returns False where the chain has not come so far."""
         head = self._next
         assert head is not None
         if head.seq > self._chain.seq:
@@ -289,7 +290,7 @@ class Heads:
             return True
         self._highest = max(self._highest, head.seq)
         known = self._chain.known(head.seq)
-        if known is not None:  # else it speaks of an entry that is missing, which is noted already
+        if known is not None:  # else its entry is missing, which is noted already
             hashes, as_of = known
             if head.hash not in hashes:
                 self._note(Kind.HEAD_CONTRADICTED, head.seq, head.hash, hashes[0])

@@ -1,8 +1,8 @@
-"""The journal held against the accepted stream: every record that was let in is accounted for, and none was made up.
+"""The journal compared with the accepted stream: every accepted record is accounted for, and none was made up.
 
-Of the records below the last one that the journal applied, each has an entry of its own, or is one that nothing can be
-made of: it cannot be decoded, it is of a kind that does not belong there, or the store cannot hold it. What strangers
-wrote the caller leaves out. Both come in rising offsets, so one pass holds them against each other.
+Each record below the last one that the journal applied has an entry of its own, or cannot be applied: it cannot be
+decoded, it is of a kind that does not belong there, or the store cannot hold it. The caller leaves out the records of
+strangers. Entries and records come in rising offsets, so one pass compares them.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from memquorum.core.records import (
     Stored,
     Ticked,
 )
-from memquorum.core.records.episodes import Said, taken
+from memquorum.core.records.episodes import Said, fields_of
 
 
 class Coverage:
-    """One shard's accepted stream, read as its journal is walked."""
+    """The accepted stream of one shard, read as its journal is walked."""
 
     def __init__(self, codec: Codec, genesis: Genesis, source: Source, findings: Findings) -> None:
         self._codec, self._genesis, self._findings = codec, genesis, findings
@@ -47,10 +47,11 @@ class Coverage:
         self._lacking = 0
 
     def entry(self, link: Link) -> None:
-        """The next entry of the chain: what it applies stands where it says, and nothing before it was passed over."""
+        """Compares the next entry of the chain: its record has to stand at the stated offset, and none before it may be
+        skipped."""
         entry = link.entry
         if entry.source_topic != topics.ACCEPTED or entry.source_offset < self._next:
-            return  # an offset that does not rise is found by the history
+            return  # `History` notes an offset that does not rise
         offset = entry.source_offset
         self._pass_over(offset)
         record, self._next = self._at(offset), offset + 1
@@ -64,7 +65,7 @@ class Coverage:
             self._note(Kind.RECORD_MISSING, entry.seq, offset, "the record that the entry applies", "none")
 
     def waits(self) -> int | None:
-        """The first record of the settled stream that could be applied and was not; None where there is none."""
+        """Returns the offset of the first settled record that could be applied and was not; None if all were."""
         while self._next < self._settled:
             record = self._peek()
             if record is None or record.offset >= self._settled:
@@ -83,11 +84,11 @@ class Coverage:
             )
 
     def nothing_journalled(self, offset: int) -> None:
-        """The journal is empty, and a record that could be applied waits at `offset`."""
+        """Notes an empty journal although a record that could be applied waits at `offset`."""
         self._note(Kind.JOURNAL_EMPTY, None, offset, "a journal entry for it", "an empty journal")
 
     def _pass_over(self, offset: int) -> None:
-        """Everything before `offset` that the journal knows nothing of."""
+        """Notes the records before `offset` that the journal skipped."""
         while (record := self._peek()) is not None and record.offset < offset:
             self._held = None
             accepted = self._accepted(record)
@@ -109,7 +110,7 @@ class Coverage:
         return self._held
 
     def _accepted(self, record: Record) -> Accepted | None:
-        """The record, if the commit worker could have applied it."""
+        """Returns the accepted record, if the commit worker could have applied it."""
         try:
             found = self._codec.decode(record.data)
         except DecodeError:
@@ -130,12 +131,12 @@ class Coverage:
 
 
 def _stands(record: Accepted) -> tuple[object, ...]:
-    """What a record says that its entry has to say too."""
+    """Returns the values of a record that its entry has to repeat."""
     if isinstance(record, EpisodeAccepted):
-        said = taken(Said, record).values()
+        said = fields_of(Said, record).values()
         return "episode", record.event_id, record.namespace, record.commitment.hex(), *said
     if isinstance(record, AccessAccepted):
-        return "access", record.event_id, record.namespace, record.memory_id, record.agent, record.accessed_at
+        return "access", record.event_id, record.namespace, record.memory_ids, record.agent, record.accessed_at
     if isinstance(record, FeedbackAccepted):
         named = record.helped, record.did_not_help, record.given_at
         return "feedback", record.event_id, record.namespace, record.memory_id, record.agent, *named
@@ -145,12 +146,13 @@ def _stands(record: Accepted) -> tuple[object, ...]:
 
 
 def _told(detail: Any, entry: JournalEntry) -> tuple[object, ...] | None:
-    """The same, as the entry says it; None for what the history judges."""
+    """Returns the same values from an entry; None for details that `History` judges."""
     if isinstance(detail, Stored):
-        said = taken(Said, detail).values()
+        said = fields_of(Said, detail).values()
         return "episode", entry.event_id, entry.namespace, detail.commitment.hex(), *said
     if isinstance(detail, Accessed):
-        return "access", entry.event_id, entry.namespace, entry.memory_id, detail.agent, detail.accessed_at
+        used = tuple(one.memory_id for one in detail.used)
+        return "access", entry.event_id, entry.namespace, used, detail.agent, detail.accessed_at
     if isinstance(detail, Assessed):
         named = detail.helped, detail.did_not_help, detail.given_at
         return "feedback", entry.event_id, entry.namespace, entry.memory_id, detail.agent, *named

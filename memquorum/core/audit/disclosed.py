@@ -1,4 +1,4 @@
-"""Whether the journal says rightly what left the house."""
+"""Audits the journal's entries on texts that the consolidator sent to recipients outside."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from memquorum.core.records import Disclosed, JournalEntry
 def judge(
     rules: Rules, entry: JournalEntry, detail: Disclosed, memories: Mapping[str, Memory], strengths: Container[str]
 ) -> None:
-    """The consolidator said so, and the entry names what was alive of it. Raises Impossible."""
+    """Checks that the consolidator signed the record, and that the entry names its living memories. Raises
+    Impossible."""
     try:
         _, order = DISCLOSURE.opened(rules.codec, rules.genesis, detail.order)
     except BadOrder as error:

@@ -1,7 +1,8 @@
-"""Orders to erase, judged by the journal's own history: was the order given by who may, and was nothing left out?
+"""Audits orders to erase by the journal's own history: whether the order was given by somebody who may, and whether no
+memory was left out.
 
-Kept, beside what the history keeps: of every episode its id under its namespace, of those that became no memory what an
-order may name of them, and what was made of what.
+Kept besides the history: the id of every episode under its namespace, the names of episodes that became no memory, as
+an order may select them, and which memories were made from which.
 """
 
 from __future__ import annotations
@@ -40,12 +41,12 @@ from memquorum.core.records import Erased, ErasureOrdered, JournalEntry, Stored,
 from memquorum.core.tiers import GONE
 
 _Was = tuple[str, bytes | None, str | None, tuple[str, ...]]
-"""What an episode was that an order takes, its commitment, of a summary what becomes of it, and to whom it was sent."""
+"""An episode that an order takes: its state, its commitment, the fate of a summary, and the recipients of its text."""
 
 
 @dataclass(slots=True)
 class _UnderWay:
-    """An order of which entries are still to come: `left`, what it names and no entry has said yet."""
+    """An order with further entries to come: `left`: the episodes that it takes and no entry has named yet."""
 
     detail: Erased
     event_id: str
@@ -54,8 +55,8 @@ class _UnderWay:
 
 
 class Known(Struct, frozen=True):
-    """What the history knows at an entry. `echoes`: episode → the memory that it repeated; `protected`: by (memory,
-    kind), the orders to protect that stand; `as_of`: the shard's time."""
+    """The history's state at an entry. `echoes`: episode → the memory that it repeated; `protected`: by (memory, kind),
+    the orders to protect in force; `as_of`: the shard's time."""
 
     memories: Mapping[str, Memory]
     dropped: Mapping[str, Dropped]
@@ -74,13 +75,13 @@ class Erasures:
         self._ids: dict[str, list[str]] = {}
         self._said: dict[str, Names] = {}
         self.kin: dict[str, Kin] = {}
-        # What each summary was made of.
+        # The sources of each summary.
         self._made_of: dict[str, list[str]] = {}
         self._sent: dict[str, set[str]] = {}
         self._under_way: _UnderWay | None = None
 
     def judge_late(self, entry: JournalEntry, detail: Stored, memories: Mapping[str, Memory]) -> None:
-        """An episode that an order names that stands before it was kept out, and no other. Raises Impossible."""
+        """Checks that an episode was kept out if and only if an earlier order names it. Raises Impossible."""
         namespace = entry.namespace or ""
         asked = Newcomer(
             namespace, ids.memory_id(namespace, entry.event_id), detail.agent, detail.subject, detail.source,
@@ -92,14 +93,14 @@ class Erasures:
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, told, detail.outcome)
 
     def judge(self, rules: Rules, entry: JournalEntry, detail: Erased | Withheld, known: Known) -> None:
-        """An entry of an order, carried out or withheld. `rules`: of the configuration that the journal has come to.
-        Raises Impossible."""
+        """Judges an entry of an order, carried out or withheld. `rules`: with the configuration in force. Raises
+        Impossible."""
         order = _order(rules, entry, detail)
         if isinstance(detail, Withheld):
             self._judge_withheld(entry, detail, order, known)
             return
         if entry.effect == REPEATED:
-            return  # that it was answered before the history has judged
+            return  # the history has judged whether it was answered before
         if detail.part == 0:
             named = self._named(order, known)
             if held := _held(named, known):
@@ -124,7 +125,7 @@ class Erasures:
                 )
 
     def _judge_withheld(self, entry: JournalEntry, detail: Withheld, order: ErasureOrdered, known: Known) -> None:
-        """An order that was not carried out, because of what is held of all that it names. Raises Impossible."""
+        """Judges an order that was withheld because some of its memories are held. Raises Impossible."""
         if entry.effect == REPEATED:
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"{REPEATED} of an order as it came in", type(detail).__name__)
         held = _held(self._named(order, known), known)
@@ -132,14 +133,14 @@ class Erasures:
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"held of what order {order.order_id} names: {held}", detail.held)
 
     def judge_next(self, entry: JournalEntry, detail: object) -> None:
-        """An order's entries stand in a row. Raises Impossible where one is broken off."""
+        """Checks that an order's entries follow each other without a gap. Raises Impossible."""
         way = self._under_way
         if way is not None and not self._continues(entry, detail):
             self._under_way = None
             raise Impossible(Kind.ERASURE_INCOMPLETE, f"part {way.next} of {way.detail.parts}", entry.effect)
 
     def absorb(self, change: Change, detail: object) -> None:
-        """An entry's change was made."""
+        """Follows the change of an entry."""
         entry, event, erased = change.entry, change.one(Event), change.of(ErasedRow)
         self.erased.update((one.namespace, one.memory_id) for one in erased)
         if isinstance(detail, Stored) and event is not None:
@@ -174,7 +175,7 @@ class Erasures:
         return said == (way.event_id, way.next, first.parts, first.order, first.accepted_at, first.residue_until)
 
     def _named(self, order: ErasureOrdered, known: Known) -> dict[str, _Was]:
-        """What the order names of what the history knows, with what it was: those whose keys are there still."""
+        """Returns the episodes that the order takes, with their state: those whose keys still exist."""
         if order.selector == MEMORY:
             roots = [order.value]
         else:
@@ -192,7 +193,7 @@ class Erasures:
         return {own: (*was, summaries.get(own), sent[own]) for own, was in found.items() if was is not None}
 
     def _marks(self, own: str, known: Known) -> Names | None:
-        """What an order may name of an episode."""
+        """Returns the names by which an order may select an episode."""
         one = known.memories.get(own)
         if one is None:
             return self._said.get(own)
@@ -230,7 +231,7 @@ def _order(rules: Rules, entry: JournalEntry, detail: Erased | Withheld) -> Eras
 
 
 def _judge_rule(rules: Rules, order: ErasureOrdered, at: int) -> None:
-    """An order that names a rule says what that rule says: of a configuration that the shard has had. Raises
+    """Checks that an order which names a rule has the rule's values, in a configuration that the shard has had. Raises
     Impossible."""
     named = rules.genesis.of(order.rule or 0)
     if named is None or not aged.borne_out(named.policy, order.namespace, aged.read(order.value), at):

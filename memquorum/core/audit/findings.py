@@ -1,4 +1,4 @@
-"""What an audit reports: findings that each have a name, and counts of what was checked."""
+"""The report of an audit: findings, each with a kind, and counts of the checks."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-# Of each kind so many findings of a shard are kept whole; the rest are counted.
+# The number of findings of each kind in a shard that are kept in full; the others are only counted.
 KEPT_PER_KIND = 100
 
 
 class Kind(StrEnum):
-    """Every way in which a journal, its heads or the database beside it can be wrong."""
+    """The kinds of faults in a journal, its heads or the database beside it."""
 
     # The chain, as the topic holds it.
     UNREADABLE = "unreadable"
@@ -30,51 +30,52 @@ class Kind(StrEnum):
     HASH_WRONG = "hash_wrong"
     """An entry whose bytes do not have the hash that stands with them."""
 
-    # What the entries say, judged by the journal's own history.
+    # The contents of entries, judged by the journal's own history.
     TIME_BACKWARDS = "time_backwards"
-    """The shard's time at an entry is not the one that its ticks made."""
+    """The shard's time at an entry is not the time that its ticks gave."""
     SOURCE_DISORDERED = "source_disordered"
     """An entry whose source record does not come after those of the entries before."""
     EFFECT_IMPOSSIBLE = "effect_impossible"
-    """An effect that cannot follow from what the journal said before."""
+    """An effect that cannot follow from the journal before."""
     EFFECT_UNDECIDED = "effect_without_decision"
-    """A memory that left its tier, or whose key was destroyed, without the decision that it takes."""
+    """A memory that left its tier, or whose key was destroyed, without the decision that this requires."""
     CERTIFICATE_INVALID = "certificate_invalid"
     """A decision whose certificate proves nothing."""
     DECISION_DISORDERED = "decision_disordered"
     """A decision that is not the next sequence and the next epoch."""
     NOMINATION_UNTIMELY = "nomination_untimely"
-    """A vote about another time than the tick that it names."""
+    """A vote about another time than that of the tick that it names."""
     SCORE_WRONG = "score_wrong"
-    """A nomination for want of tokens whose budget, policy or score is not the one that follows from what it says."""
+    """A nomination for lack of tokens whose budget, policy or score does not follow from its features."""
     RESULTS_WRONG = "results_wrong"
     """Results that do not follow from the ballots and the shard as it was."""
     ORDER_INVALID = "order_invalid"
-    """An erasure whose order nobody had to follow, or that it is not about."""
+    """An erasure whose order is not valid, or does not match it."""
     ERASURE_INCOMPLETE = "erasure_incomplete"
-    """An erasure that left out what its order names, or has too few entries."""
+    """An erasure that left out memories that its order names, or has too few entries."""
     ERASURE_OVERDUE = "erasure_overdue"
-    """What a rule of retention says is to be erased is there, and nobody ordered it for a whole turn of the rule."""
+    """A memory that a rule of retention should have erased is still there, and for a whole turn of the rule nobody
+    ordered its erasure."""
     ORDER_REPEATED = "order_repeated"
     """An order that was answered before, and had an effect again."""
 
-    # The accepted stream, held against the journal.
+    # The accepted stream, compared with the journal.
     RECORD_SKIPPED = "record_skipped"
-    """A record that was let in and could be applied, and that the journal passes over."""
+    """An accepted record that could be applied, and that the journal skips."""
     RECORD_MISSING = "record_missing"
     """An entry whose record is not in the accepted stream."""
     RECORD_CONTRADICTED = "record_contradicted"
-    """An entry that says something else than the record that it applies."""
+    """An entry that contradicts the record that it applies."""
     AUTHOR_UNPROVEN = "author_unproven"
-    """An episode that its agent did not sign, as it says or as its namespace wants."""
+    """An episode without its agent's signature, although it names one or its namespace requires one."""
     JOURNAL_EMPTY = "journal_empty"
-    """Records were let in, and the journal has not one entry."""
+    """Records were accepted, and the journal has no entry."""
 
-    # What a quorum of members has signed.
+    # The checkpoints that a quorum of members has signed.
     DECISIONS_DISAGREE = "decisions_disagree"
-    """Decisions of the journal that are not those of which a quorum has signed the hash."""
+    """Decisions of the journal that differ from the hash that a quorum has signed."""
     STREAM_DISAGREES = "stream_disagrees"
-    """An accepted stream, or scores, that are not what a quorum has read."""
+    """An accepted stream, or scores, that differ from those that a quorum has read."""
 
     # Signed heads.
     HEAD_FORGED = "head_forged"
@@ -86,38 +87,38 @@ class Kind(StrEnum):
     TAIL_UNSIGNED = "tail_unsigned"
     """Entries after the highest signed head."""
 
-    # Postgres, held against the chain.
+    # Postgres, compared with the chain.
     ROW_ALTERED = "row_altered"
-    """A row that says something else than the journal."""
+    """A row that differs from the journal."""
     ROW_MISSING = "row_missing"
-    """A row that the journal calls for and the database lacks."""
+    """A row that the journal requires and the database lacks."""
     ROWS_CUT = "rows_cut"
     """All rows of a table from some point on are missing."""
     ROW_ADDED = "row_added"
-    """A row that the journal knows nothing of."""
+    """A row that the journal does not have."""
     ROWS_UNPUBLISHED = "rows_unpublished"
     """Journal rows of the database that never reached the topic."""
     CONTENT_ALTERED = "content_altered"
-    """A content that is not the one whose commitment stands in the journal."""
+    """A content that does not match its commitment in the journal."""
 
-    # What was asked, held against the erasures.
+    # Queries, compared with the erasures.
     QUERY_KEPT = "query_kept"
-    """A query whose key is there after an erasure of who had asked."""
+    """A query whose key is still there after an erasure of the agent that asked it."""
 
-    # The scored stream, held against what was accepted.
+    # The scored stream, compared with the accepted one.
     WORTH_ALTERED = "worth_altered"
-    """A worth that does not follow from the words of the text and what was counted of them."""
+    """A worth that does not follow from the words of the text and their counts."""
 
 
 class Finding(Struct, frozen=True):
-    """One thing that is wrong: where, what was expected, what was found instead."""
+    """One fault: its place, the expected value, and the found value."""
 
     kind: Kind
     shard: int
     seq: int | None
     """Journal sequence, where there is one."""
     where: str
-    """What it is about: 'entry', 'head', or a table with key and column."""
+    """The place: 'entry', 'head', or a table with key and column."""
     expected: str
     found: str
 
@@ -128,78 +129,79 @@ class Finding(Struct, frozen=True):
 
 @dataclass(slots=True)
 class Counts:
-    """How much was checked."""
+    """The numbers of checks."""
 
     entries: int = 0
     repeats: int = 0
-    """Entries published a second time, byte for byte: the publisher's at-least-once, and no fault."""
+    """Entries published a second time, byte for byte: at-least-once delivery, and no fault."""
     heads: int = 0
     decisions: int = 0
     ballots: int = 0
     signatures: int = 0
     records: int = 0
-    """Accepted records that were held against the entries that apply them."""
+    """Accepted records that were compared with the entries that apply them."""
     checkpoints: int = 0
-    """Stable checkpoints whose decisions were held against the journal's."""
+    """Stable checkpoints whose decisions were compared with the journal's."""
     contents: int = 0
-    """Contents of Postgres that were held against the journal's commitments."""
+    """Contents of Postgres that were compared with the journal's commitments."""
     contexts: int = 0
     """Finished tasks of Postgres whose digests were computed again."""
     authors: int = 0
-    """Episodes that were held against their agents' signatures."""
+    """Episodes that were checked against their agents' signatures."""
     worths: int = 0
     """Worths that were computed again from the accepted texts."""
     worths_unread: int = 0
-    """Worths of texts that nobody can open any more: whether they are right is not checkable."""
+    """Worths of texts that cannot be opened any more, so they cannot be checked."""
     scores_withheld: int = 0
-    """Scores of what a budget's policy chose that were withheld, as near-ties are drawn: they are not checkable."""
+    """Scores in nominations by a budget that were withheld, as near-ties are drawn, so they cannot be checked."""
     queries: int = 0
-    """Queries whose keys were held against the erasures."""
+    """Queries whose keys were checked against the erasures."""
     rows: int = 0
-    """Rows of Postgres that were held against the chain."""
+    """Rows of Postgres that were compared with the chain."""
 
     def add(self, other: Counts) -> None:
-        """Adds another's counts to these."""
+        """Adds the counts of `other` to these."""
         for f in fields(self):
             setattr(self, f.name, getattr(self, f.name) + getattr(other, f.name))
 
 
 class ShardReport(Struct, frozen=True):
-    """What the audit of a shard found. `seq`, `hash` and `as_of`: the end of its chain."""
+    """The result of a shard's audit. `seq`, `hash` and `as_of`: the end of its chain."""
 
     shard: int
     seq: int
     hash: bytes
     as_of: int
     judged: int
-    """Up to this sequence the entries' effects were judged: where the chain breaks, history is not to be trusted."""
+    """The last sequence whose effects were judged: where the chain breaks, the history cannot be trusted."""
     counts: Counts
     findings: tuple[Finding, ...]
     more: int
-    """Findings beyond those that are kept whole."""
+    """The number of findings beyond those kept in full."""
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong."""
+        """True if there is no finding."""
         return not self.findings
 
 
 class VerifyReport(Struct, frozen=True):
-    """What the audit of a cluster found."""
+    """The result of a cluster's audit."""
 
     shards: tuple[ShardReport, ...]
     store_compared: bool
-    """Whether Postgres was held against the chain, or the topics were verified alone."""
+    """True if Postgres was compared with the chain; False if only the topics were verified."""
     unchecked: int = 0
-    """Contents of Postgres that no key was at hand for: whether they are the accepted ones was not checked."""
+    """Contents of Postgres without an available key: it was not checked whether they are the accepted ones."""
     strangers: int = 0
-    """Records in the journal's topics that the line did not write: passed over, where its stamps could be checked."""
+    """Records in the journal's topics that other writers wrote: skipped, where the line's stamps could be checked."""
     altered: tuple[str, ...] = ()
-    """Where those lie whose stamp does not fit their value: altered after they were written, or forged; 10 at most."""
+    """The positions of records whose stamp does not match their value (altered after they were written, or forged); at
+    most 10."""
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong."""
+        """True if there is no finding."""
         return all(s.ok for s in self.shards)
 
     @property
@@ -209,7 +211,7 @@ class VerifyReport(Struct, frozen=True):
 
     @property
     def counts(self) -> Counts:
-        """How much was checked in all."""
+        """The sums of the counts of all shards."""
         total = Counts()
         for shard in self.shards:
             total.add(shard.counts)
@@ -217,7 +219,7 @@ class VerifyReport(Struct, frozen=True):
 
 
 class Impossible(ValueError):
-    """What an entry claims cannot follow from the history before it."""
+    """Raised where an entry's claim cannot follow from the history before it."""
 
     def __init__(self, kind: Kind, expected: object, found: object) -> None:
         super().__init__(kind)
@@ -237,7 +239,7 @@ class Findings:
         self._of_kind: dict[Kind, int] = {}
 
     def add(self, kind: Kind, seq: int | None, where: str, expected: object, found: object) -> None:
-        """Notes what is wrong."""
+        """Notes a fault."""
         number = self._of_kind.get(kind, 0) + 1
         self._of_kind[kind] = number
         if number > KEPT_PER_KIND:

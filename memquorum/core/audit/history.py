@@ -1,11 +1,11 @@
-"""The journal judged by its own history: could every effect happen, and was every decision taken?
+"""Judges the journal by its own history: whether every effect was possible, and every decision was taken.
 
-The entries are followed with the rules by which the store applies them (`effects`); before each, what it claims is held
-against what the journal said until then. A decision's certificate is checked whole and its results are computed again,
-those that found a memory gone or touched included. Nothing is asked of a database.
+The entries are followed with the rules by which the store applies them (`effects`); before each, its claims are
+compared with the journal so far. A decision's certificate is checked whole, and its results are computed again,
+including those for memories that were gone or touched. No database is needed.
 
 Kept: every memory's rows without content (some 800 bytes), 16 bytes for each event id, each tick's place and time, and
-what was dropped until its key is destroyed.
+dropped episodes until their keys are destroyed.
 """
 
 from __future__ import annotations
@@ -59,9 +59,12 @@ from memquorum.core.orders.envelope import order_digest
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.patch import PATCH
 from memquorum.core.orders.protect import HOLD, PROTECTION
-from memquorum.core.orders.restore import REQUEST
+from memquorum.core.orders.restore import REQUEST, most
 from memquorum.core.orders.table import ORDERS
 from memquorum.core.records import (
+    APPLIED,
+    ASKS,
+    MISSED,
     Accessed,
     Assessed,
     ClockTicked,
@@ -81,11 +84,11 @@ from memquorum.core.records import (
     Tried,
     Withheld,
 )
-from memquorum.core.records.episodes import Carried, taken
+from memquorum.core.records.episodes import Carried, fields_of
 from memquorum.core.salience import FAILED, REMEMBERED
 from memquorum.core.tiers import RESTING
 
-# Where the record that an entry applies stands, if not in the accepted stream.
+# The topic of an entry's source record, if not the accepted stream.
 _SOURCES = {
     "decided": topics.PRE_PREPARES,
     "destroyed": topics.JOURNAL,
@@ -97,7 +100,7 @@ _SOURCES = {
 
 
 class History:
-    """One shard's history, entry by entry."""
+    """The history of one shard, entry by entry."""
 
     def __init__(self, rules: Rules, shard: int, findings: Findings) -> None:
         self.state = links.beginning(rules.genesis.cluster, shard)
@@ -105,11 +108,11 @@ class History:
         self.strengths: dict[str, Strength] = {}
         self.quotas: dict[str, Quota] = {}
         self._rules = rules
-        # By whom the next decision is taken, and by which policy what follows is judged.
+        # The configuration that takes the next decision, and whose policy judges the following entries.
         self._configuration = rules.genesis
         self._findings = findings
         self._events: dict[bytes, str] = {}  # by digest, their last outcome
-        # The keys of episodes that only repeated a memory are destroyed with its own: episode → that memory.
+        # The key of an episode that only repeated a memory is destroyed with the memory's: episode → memory.
         self._echoes: dict[str, str] = {}
         self.dropped: dict[str, Dropped] = {}
         self.erasures = Erasures()
@@ -117,9 +120,9 @@ class History:
         self.protections = Protections(rules)
         self._answered: set[bytes] = set()  # digests of orders
         self._grounds: dict[str, Grounds] = {}
-        self._slots, self._scores, self._overdue = Slots(), Scores(findings.counts), Overdue()
+        self.slots, self._scores, self._overdue = Slots(), Scores(findings.counts), Overdue()
         self._accepted = -1
-        # Of what is read beside the accepted stream, the last offset that was applied.
+        # The last applied offset of each topic besides the accepted stream.
         self._beside = {topics.REENCODED: -1, topics.REHEARSED: -1, topics.TRIALS: -1}
         self.admissions = Admissions()
         self._texts: dict[str, str] = {}
@@ -127,7 +130,7 @@ class History:
 
     @property
     def configuration(self) -> Genesis:
-        """The members by whom the next decision is taken, and whose services' keys hold."""
+        """The configuration that takes the next decision, and whose services' keys are valid."""
         return self._configuration
 
     @property
@@ -136,7 +139,7 @@ class History:
         return self._accepted + 1 if self._accepted >= 0 else None
 
     def rows(self, entry: JournalEntry, detail: Any) -> Rows:
-        """The rows as they are now, for an entry; without events, which are kept as digests only."""
+        """Returns the current rows, for an entry; without events, which are kept as digests only."""
         standing = self.protections.standing
         needed = needs(self._rules.codec, entry, detail) if standing or isinstance(detail, Tried) else Keys()
         protected = self.protections.of(needed.protected) if standing else {}
@@ -147,7 +150,7 @@ class History:
         )  # fmt: skip
 
     def feed(self, link: Link) -> Change | None:
-        """Judges the next entry, makes its change and answers it; None, with a finding, where it cannot be made."""
+        """Judges and applies the next entry; returns its change, or None, with a finding, where that is impossible."""
         entry, detail = link.entry, link.detail
         if self._rules.genesis is not self._configuration:
             self._rules = replace(self._rules, genesis=self._configuration)
@@ -169,17 +172,17 @@ class History:
         try:
             change = perform(self._rules, self.rows(entry, detail), entry, detail, link.appended)
         except (links.BrokenChain, BadCertificate):
-            self._skip(link)  # the judge has said why
+            self._skip(link)  # the judge has noted the fault
             return None
         self._make(change, detail)
         return change
 
     def check_certificate(self, entry: JournalEntry, detail: Decided) -> Checked | None:
-        """A decision's certificate, which proves itself whatever the history; None, with a finding, if it does not."""
+        """Checks a decision's certificate, whatever the history; returns None, with a finding, if it is not valid."""
         counts = self._findings.counts
         counts.decisions += 1
         try:
-            # What is checked here need not be checked again when the change is made.
+            # Parts that are checked here need no second check when the change is applied.
             rules = self._rules = replace(self._rules, genesis=self._configuration, verified=Verified())
             checked = check_decision(rules.codec, rules.genesis, detail.pre_prepare, detail.commits, rules.verified)
         except BadCertificate as error:
@@ -209,7 +212,7 @@ class History:
             raise Impossible(Kind.TIME_BACKWARDS, f"time {expected}", f"time {entry.as_of}")
 
     def _judge_source(self, entry: JournalEntry, detail: Any) -> None:
-        """The accepted stream is the order of the shard: every entry that comes of it comes after those before."""
+        """Checks the order of the accepted stream: every entry from it comes after the earlier ones."""
         expected = (_SOURCES.get(entry.effect, topics.ACCEPTED), entry.shard)
         if (entry.source_topic, entry.source_partition) != expected:
             raise _source(expected, (entry.source_topic, entry.source_partition))
@@ -229,10 +232,10 @@ class History:
             raise _source(f"accepted offset {entry.source_offset}", detail.accepted_offset)
 
     def _judge_once(self, entry: JournalEntry, detail: Any) -> None:
-        """An order applies once; what comes again is repeated, and nothing else is."""
+        """Checks that an order applies once; a second entry of it has to be `repeated`, and no other entry may be."""
         data = order_in(detail)
         if data is None or (isinstance(detail, Erased) and detail.part > 0):
-            return  # of one with several entries the first says it; that the others follow, `Erasures` judges
+            return  # the first entry of an erasure answers for all; `Erasures` judges the others
         answered = order_digest(self._rules.codec, data) in self._answered
         if answered and entry.effect != REPEATED:
             raise Impossible(Kind.ORDER_REPEATED, f"{REPEATED}: order {entry.event_id} was answered", entry.effect)
@@ -248,7 +251,7 @@ class History:
         seen = (self._seen(entry) and not retry) or own in self.memories
         if not seen:
             self.erasures.judge_late(entry, detail, self.memories)
-        # The same ladder as in `commit.applying.apply_episode`, written again on purpose: a fault there shows here.
+        # The same cases as in `commit.applying.apply_episode`, written again on purpose: a fault there shows here.
         if seen:
             expected = _again(self._events.get(_event_digest(entry)), detail), own
         elif detail.clears and detail.outcome != ERASED:
@@ -264,19 +267,10 @@ class History:
         if (entry.effect, entry.memory_id) != expected:
             raise _effect(f"{expected[0]} of {expected[1]}", f"{entry.effect} of {entry.memory_id}")
         if entry.effect in ("stored", "cleared"):
-            self._slots.judge(entry, detail, self.rows(entry, detail), self.protections, self._rules.genesis)
-
-    def _judge_access(self, entry: JournalEntry, detail: Accessed) -> None:
-        self._judge_place(entry)
-        memory = self.memories.get(entry.memory_id or "")
-        alive = memory is not None and memory.id in self.strengths and memory.namespace == entry.namespace
-        late = use_asks(memory, entry.namespace or "", detail.accessed_at, self.state.as_of)
-        expected = ("repeated", False) if self._seen(entry) else ("asked", False) if late else ("accessed", alive)
-        if (entry.effect, detail.applied) != expected:
-            raise _effect(f"{expected[0]}, applied {expected[1]}", f"{entry.effect}, applied {detail.applied}")
+            self.slots.judge(entry, detail, self.rows(entry, detail), self.protections, self._rules.genesis)
 
     def _judge_detail(self, entry: JournalEntry, detail: Any) -> None:
-        """Judges an entry by the rule of its detail, whether it came for the first time or again."""
+        """Judges an entry by the rule of its detail, whether it is the first for its record or a repetition."""
         _OF_DETAILS[type(detail)](self, entry, detail)
 
     def _judge_erased(self, entry: JournalEntry, detail: Erased | Withheld) -> None:
@@ -296,7 +290,12 @@ class History:
         self.restores.judge(entry, detail, self.rows(entry, detail))
 
     def _judge_place(self, entry: JournalEntry) -> None:
-        if entry.namespace is None or entry.memory_id is None:
+        if entry.memory_id is None:
+            raise _effect("a namespace and a memory", "none")
+        self._judge_space(entry)
+
+    def _judge_space(self, entry: JournalEntry) -> None:
+        if entry.namespace is None:
             raise _effect("a namespace and a memory", "none")
         shard = ids.shard_of(entry.namespace, self._rules.genesis.shards)
         if shard != entry.shard:
@@ -305,7 +304,7 @@ class History:
     def _judge_tick(self, entry: JournalEntry, detail: Ticked | ClockTicked) -> None:
         if (entry.namespace, entry.memory_id) != (None, None):
             raise _effect("a tick of no memory", f"one of {entry.memory_id}")
-        # Journals of the first version say the time alone.
+        # Journals of the first version have only the time.
         if isinstance(detail, Ticked) and detail.standing != self.state.standing:
             raise _effect(f"a tick at {self.state.standing}", f"one at {detail.standing}")
 
@@ -385,7 +384,7 @@ class History:
         if wrong := self.admissions.absorb(self._rules, change, detail):
             self._note(entry, Kind.EFFECT_IMPOSSIBLE, "the weights that follow", wrong)
         self._overdue.absorb(change, detail, self._configuration.policy.erase)
-        self._slots.absorb(change)
+        self.slots.absorb(change, self.memories)
         self._answered.update(one.digest for one in change.of(Answered))
         grounds.note(self._grounds, (*change.of(Provenance), *change.of(Conflict)))
         for memory_id in change.ended(Dropped):
@@ -393,20 +392,20 @@ class History:
         self.dropped |= {one.memory_id: one for one in change.of(Dropped)}
         for event in change.of(Event):
             self._events[_event_digest(entry)] = self._texts.setdefault(event.outcome, event.outcome)
-            if entry.effect == "reinforced":
+            if entry.effect == "reinforced" and event.memory_id is not None:
                 self._echoes[ids.memory_id(event.namespace, event.event_id)] = event.memory_id
         if isinstance(detail, (Ticked, ClockTicked)) and self._newer_tick(entry):
             self._tick_offsets.append(entry.source_offset)
             self._tick_times.append(entry.as_of)
 
     def _count(self, memory_id: str, more: int) -> None:
-        """So many more are alive of the memory's namespace."""
+        """Counts so many more living memories of the memory's namespace."""
         if more:
             namespace = self.memories[memory_id].namespace
             self.quotas[namespace] = caps.born(self.quotas.get(namespace, caps.NOTHING), more)
 
     def _compact(self, memory: Memory) -> Memory:
-        """The same memory, its texts shared with the others': few agents and namespaces write many memories."""
+        """Returns the memory with its texts shared with others: few agents and namespaces write many memories."""
         share = self._texts.setdefault
         return replace(
             memory,
@@ -417,11 +416,11 @@ class History:
             type=share(memory.type, memory.type),
             purposes=memory.purposes and share(memory.purposes, memory.purposes),
             jurisdictions=share(memory.jurisdictions, memory.jurisdictions),
-            **{name: share(v, v) if isinstance(v, str) else v for name, v in taken(Carried, memory).items()},
+            **{name: share(v, v) if isinstance(v, str) else v for name, v in fields_of(Carried, memory).items()},
         )
 
     def _skip(self, link: Link) -> None:
-        """Walks over an entry whose change cannot be made."""
+        """Skips an entry whose change cannot be applied."""
         self.state = links.advance(self.state, link.entry, link.appended)
 
     def _newer_tick(self, entry: JournalEntry) -> bool:
@@ -440,7 +439,7 @@ class History:
 
 
 def finish(history: History) -> None:
-    """A journal has been followed to its end: what is overdue there is a finding."""
+    """Ends the history at the end of the journal: adds findings for memories that are overdue."""
     held = (own for own, kind in history.protections.standing if kind == HOLD)
     history._overdue.judge(
         history.configuration.policy, history.memories, held=held, kin=history.erasures.kin,
@@ -449,10 +448,31 @@ def finish(history: History) -> None:
 
 
 def _again(before: str | None, detail: Stored) -> str:
-    """What becomes of an event that comes again: of a task that is said to have ended otherwise than before, that is
-    told. What was erased meanwhile is known as what it was."""
+    """Returns the effect of a repeated event: "contradicted" for a task with another outcome than before, else
+    "repeated". An event that was erased since still counts with its first outcome."""
     other = detail.task is not None and before in EVENTS and before != ENDED + detail.task.outcome
     return "contradicted" if other else REPEATED
+
+
+def _judge_access(own: History, entry: JournalEntry, detail: Accessed) -> None:
+    """Checks the outcome of each memory of a use: it was alive, or the use asks to restore it. Raises Impossible."""
+    own._judge_space(entry)
+    if entry.memory_id is not None:
+        raise _effect("a use that names its memories in its detail alone", f"one of {entry.memory_id}")
+    outcomes, asking, seen = [MISSED] * len(detail.used), 0, own._seen(entry)
+    if not seen:
+        outcomes = []
+        for one in detail.used:
+            memory = own.memories.get(one.memory_id)
+            alive = memory is not None and memory.id in own.strengths and memory.namespace == entry.namespace
+            late = use_asks(memory, entry.namespace or "", detail.accessed_at, own.state.as_of)
+            asks = late and asking < most(own._rules.genesis.policy)
+            asking += asks
+            outcomes.append(APPLIED if alive else ASKS if asks else MISSED)
+    expected = REPEATED if seen else "asked" if asking else "accessed", outcomes
+    found = entry.effect, [one.outcome for one in detail.used]
+    if found != expected:
+        raise _effect(f"{expected[0]}, {', '.join(expected[1])}", f"{found[0]}, {', '.join(found[1])}")
 
 
 def _judge_assessed(history: History, entry: JournalEntry, detail: Assessed) -> None:
@@ -504,12 +524,12 @@ _OF_ORDERS: Mapping[str, _Judge] = MappingProxyType(
         ),
     }
 )
-"""Of each kind of order: whether it was one, and is answered as it has to be."""
+"""The judges of orders, by the kind of order: each checks that the order is valid, and its effect right."""
 _OF_DETAILS: Mapping[type, _Judge] = MappingProxyType(
     {detail: _OF_ORDERS[kind.name] for kind in ORDERS.values() for detail in kind.effects.values()}
-    | {Stored: History._judge_episode, Accessed: History._judge_access, Assessed: _judge_assessed}
+    | {Stored: History._judge_episode, Accessed: _judge_access, Assessed: _judge_assessed}
 )
-"""Of what the accepted stream holds, by the journal's detail of it."""
+"""The judges of records of the accepted stream, by the type of the journal's detail."""
 _JUDGES: Mapping[str, _Judge] = MappingProxyType(
     {effect: History._judge_detail for kind in ORDERS.values() for effect in kind.effects}
     | dict.fromkeys(
@@ -550,5 +570,5 @@ def _source(expected: object, found: object) -> Impossible:
 
 
 def _event_digest(entry: JournalEntry) -> bytes:
-    """16 bytes instead of the texts: enough that nobody meets two events with one digest."""
+    """Returns 16 bytes in place of the texts: enough that two events never share a digest by accident."""
     return hashlib.blake2b(f"{entry.namespace}\0{entry.event_id}".encode(), digest_size=16).digest()

@@ -1,10 +1,11 @@
-"""What a rule of retention says is to be erased, and nobody has ordered: found by the journal alone.
+"""Finds memories that a rule of retention should have erased and that nobody ordered to erase, by the journal alone.
 
-A rule (`policy.erase`) gives orders once in a turn of `erase.every_ms`, so at any moment something may just have come
-of age. What was too old at the first tick of a turn was to be ordered then; it is overdue once a later turn has begun.
-It is not where it came in after that tick, where a hold spared it since, or where the rule was not yet in force.
+A rule (`policy.erase`) gives orders once in a turn of `erase.every_ms`, so at any moment some memories may have just
+become too old. A memory that was too old at the first tick of a turn had to be ordered then; it is overdue once a later
+turn has begun. It is not overdue if it came in after that tick, if a hold spared it since, or if the rule was not yet
+in force.
 
-Kept: when the turns began, and the holds that were released; what is overdue is looked for once, at the end.
+Kept: the beginnings of the turns, and the holds that were released; overdue memories are searched once, at the end.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ from memquorum.core.tiers import GONE
 
 
 class _Turn(Struct, frozen=True):
-    """When a turn began, in milliseconds, and the journal's entry by which it was known."""
+    """The beginning of a turn, in milliseconds, and the sequence of the journal's entry that showed it."""
 
     at: int
     seq: int
 
 
 class Overdue:
-    """Follows one shard's turns and holds."""
+    """The turns and holds of one shard."""
 
     def __init__(self) -> None:
         self._rule: ErasePolicy | None = None
@@ -43,7 +44,7 @@ class Overdue:
         self._came: dict[str, int] = {}
 
     def absorb(self, change: Change, detail: object, policy: ErasePolicy) -> None:
-        """An entry's change was made; `policy`: in force by then."""
+        """Follows the change of an entry; `policy`: in force at the entry."""
         if policy != self._rule:
             self._rule, self._now, self._before = policy, None, None
         if not policy.after:
@@ -53,7 +54,7 @@ class Overdue:
             at = aged.turn(policy, change.entry.as_of)
             if self._now is None or at > self._now.at:
                 self._before, self._now = self._now, _Turn(at, seq)
-                # What came or was released before a turn that is over has been there to be looked for.
+                # Memories that came, and holds released, before a past turn no longer spare anything.
                 self._released, self._came = _since(self._released, self._before), _since(self._came, self._before)
         self._released |= {own: seq for own, kind in change.ended(Protection) if kind == HOLD}
         if change.entry.effect in ("stored", "drafted", "finished") and change.entry.memory_id is not None:
@@ -69,15 +70,15 @@ class Overdue:
         erased: Collection[EventKey],
         findings: Findings,
     ) -> None:
-        """Adds what is overdue at the end, by namespace and type. `held`: what a hold spares now; `kin`: by namespace,
-        what was made of what; `erased`: what orders took."""
+        """Adds findings for overdue memories at the end, by namespace and type. `held`: memories under a hold now;
+        `kin`: by namespace, which memories were made from which; `erased`: memories that orders took."""
         turn = self._before
         if turn is None or policy.erase != self._rule:
             return
         spared = {*held, *self._released}
         for namespace, some in groupby(sorted(memories.values(), key=_namespace), key=_namespace):
             mine, known = list(some), kin.get(namespace, Kin())
-            # What something was made of is there as long as that is.
+            # A source is there as long as a memory made from it.
             there = known.made_of(one.id for one in mine if one.tier != GONE)
             there -= known.made_of(one.id for one in mine if one.id in spared)
             for named in aged.due(policy, namespace, turn.at):
@@ -90,7 +91,7 @@ class Overdue:
 
 
 def _by_type(some: Iterable[Memory]) -> dict[str, list[int]]:
-    """When memories occurred, by their type."""
+    """Returns the times at which memories occurred, by their type."""
     found: dict[str, list[int]] = {}
     for one in some:
         found.setdefault(one.type, []).append(one.created)

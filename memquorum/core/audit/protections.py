@@ -1,4 +1,5 @@
-"""Orders to protect, judged by the journal's own history: were they given by who may, and did they do what they say?"""
+"""Audits orders to protect by the journal's own history: whether they were given by somebody who may, and had their
+stated effect."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from memquorum.core.records import Destroyed, JournalEntry, Lapsed, Protected
 
 
 class Protections:
-    """Audits the protections of one shard. `standing`: by (memory id, kind)."""
+    """The protections of one shard. `standing`: those in force, by (memory id, kind)."""
 
     def __init__(self, rules: Rules) -> None:
         self.standing: dict[tuple[str, str], Protection] = {}
@@ -25,11 +26,11 @@ class Protections:
         self._rules = rules
 
     def of(self, memory_ids: Iterable[str]) -> dict[tuple[str, str], Protection]:
-        """Those that protect some memories."""
+        """Returns the protections of some memories."""
         return {(i, kind): self.standing[i, kind] for i in memory_ids for kind in self._kinds.get(i, ())}
 
     def judge(self, entry: JournalEntry, detail: Protected, rows: Rows, limits: ProtectionPolicy) -> None:
-        """An order to protect. `limits`: those in force by then. Raises Impossible."""
+        """Judges an order to protect. `limits`: those in force. Raises Impossible."""
         try:
             signed, order = PROTECTION.opened(self._rules.codec, self._rules.genesis, detail.order)
         except BadOrder as error:
@@ -46,7 +47,8 @@ class Protections:
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"{told_of}, applied {not detail.applied}", detail.applied)
 
     def judge_lapsed(self, entry: JournalEntry, detail: Lapsed, limits: ProtectionPolicy) -> None:
-        """A goal that lapses has needs that stand, and nobody has spoken of it for long enough. Raises Impossible."""
+        """Checks that a lapsed goal has needs in force, and that none was declared for long enough. Raises
+        Impossible."""
         mine = {
             memory_id: one.accepted_at
             for (memory_id, kind), one in self.standing.items()
@@ -61,13 +63,14 @@ class Protections:
             raise Impossible(Kind.EFFECT_UNDECIDED, expected, f"lapsed at {entry.as_of}, as of {detail.used_at}")
 
     def judge_destroyed(self, detail: Destroyed, of: dict[str, str]) -> None:
-        """Keys of what is held stay. `of`: episode → the memory that it repeated. Raises Impossible."""
+        """Checks that no key of a held memory is destroyed. `of`: episode → the memory that it repeated. Raises
+        Impossible."""
         for memory_id in detail.memory_ids:
             if (of.get(memory_id, memory_id), HOLD) in self.standing:
                 raise Impossible(Kind.EFFECT_UNDECIDED, f"the key of {memory_id} kept: it is held", "destroyed")
 
     def absorb(self, change: Change) -> None:
-        """An entry's change was made."""
+        """Follows the change of an entry."""
         for key in change.ended(Protection):
             ended = self.standing.pop(key, None)
             if ended is not None:

@@ -1,14 +1,15 @@
-"""Receipts: what proves an erasure to someone who trusts nobody but the genesis file (SPEC D, DESIGN 15).
+"""Receipts: the proof of an erasure to a reader who trusts only the genesis file (SPEC D, DESIGN 15).
 
 A receipt is a JSON object of two halves. `proof` holds the signed messages as they are: the journal's entries of the
 erasure, the signed head of the journal right behind them, the decision of the members that the order is genuine and
-stands where the journal says, and, where the members changed meanwhile, the decisions that led to them. Everything
-else says in plain values what follows from that; `verify` computes it anew and refuses a receipt that says anything
-else. So a receipt can be kept as a file, sent, and checked without a server, a store or a key.
+stands at its stated place, and, where the members changed meanwhile, the decisions that led to them. The other half
+repeats their content in plain values; `verify` computes these again and refuses a receipt with other values. So a
+receipt can be kept as a file, sent, and checked without a server, a store or a key.
 
-What it proves: who ordered what and when, that q members read the order at its place of the history, and that the
-journal service put its name to what was destroyed and until when remains may lie in files. That the keys are gone
-nobody can prove by a signature: `verify` of the whole store and a search for known texts show it (docs/erasing.md).
+A receipt proves the order, its author and its time, that q members read the order at its place in the history, and that
+the journal service signed the list of destroyed memories and the time until which remains may be in files. No signature
+can prove that the keys are gone: `verify` of the whole store and a search for known texts show it
+(docs/use/erasing.md).
 """
 
 from __future__ import annotations
@@ -52,14 +53,15 @@ Decision = tuple[bytes, Sequence[bytes]]
 
 
 class BadReceipt(ValueError):
-    """A receipt that proves nothing, or says more than it proves. The text names the part and what is wrong with it."""
+    """Raised for a receipt that proves nothing, or claims more than it proves. The text names the part and what is
+    wrong with it."""
 
 
 class Proof(Struct, frozen=True):
-    """What a receipt rests on, as signed. `decision`: None as long as the members have not decided.
+    """The signed messages of a receipt. `decision`: None while the members have not decided.
 
-    `configurations`: the decisions that led from the genesis file to the members who took it, in their order; before
-    that, to those in force now. The head's configuration is one of them.
+    `configurations`: the decisions that led from the genesis file to the members who took it, in order; without a
+    decision, to the members in force now. The head's configuration is one of them.
     """
 
     entries: tuple[JournalAppended, ...]
@@ -69,7 +71,7 @@ class Proof(Struct, frozen=True):
 
 
 class Proven(Struct, frozen=True):
-    """What a proof shows."""
+    """The content of a valid proof."""
 
     signed: Signed
     order: ErasureOrdered
@@ -81,18 +83,18 @@ class Proven(Struct, frozen=True):
     head: JournalHead
     episodes: tuple[ErasedEpisode, ...]
     checked: Checked | None
-    """The decision; None where there is none yet."""
+    """The decision; None before it is taken."""
 
 
 def make(codec: Codec, genesis: Genesis, proof: Proof) -> dict[str, Any]:
-    """The receipt, as values that JSON takes. Raises BadReceipt where the proof does not hold."""
+    """Builds the receipt, as values for JSON. Raises BadReceipt where the proof is not valid."""
     return {"format": FORMAT, **_told(genesis, check(codec, genesis, proof)), "proof": _plain(proof)}
 
 
 def verify(codec: Codec, genesis: Genesis, data: bytes) -> Proven:
-    """What a receipt's bytes prove. Raises BadReceipt."""
+    """Verifies a receipt's bytes. Raises BadReceipt."""
     if len(data) > BYTES_MAX:
-        raise BadReceipt(f"{len(data)} bytes; {BYTES_MAX} are the most that a receipt has")
+        raise BadReceipt(f"{len(data)} bytes, and a receipt has at most {BYTES_MAX}")
     try:
         said = json.loads(data)
     except (ValueError, RecursionError):
@@ -102,12 +104,12 @@ def verify(codec: Codec, genesis: Genesis, data: bytes) -> Proven:
     found = check(codec, genesis, _proof(said.get("proof")))
     for name, value in _told(genesis, found).items():
         if said.get(name) != value:
-            raise BadReceipt(f"{name}: the receipt says something else than its proof shows")
+            raise BadReceipt(f"{name}: the value differs from the proof's")
     return found
 
 
 def check(codec: Codec, genesis: Genesis, proof: Proof) -> Proven:
-    """What the signed messages show. `genesis`: the genesis file's. Raises BadReceipt."""
+    """Checks the signed messages. `genesis`: the genesis file's. Raises BadReceipt."""
     entries, details = _chain(codec, proof.entries)
     first, detail = entries[0], details[0]
     head = _head(codec, genesis, proof, entries[-1])
@@ -116,7 +118,7 @@ def check(codec: Codec, genesis: Genesis, proof: Proof) -> Proven:
     except BadOrder as error:
         raise BadReceipt(f"order: {error}") from None
     if (first.namespace, first.event_id) != (order.namespace, order.order_id):
-        raise BadReceipt("entries: they are about another order than they hold")
+        raise BadReceipt("entries: they name another order than the one that they hold")
     if order.rule is not None:
         _check_rule(codec, genesis, proof, order, detail.accepted_at)
     found = OrderFound(detail.order, detail.accepted_at, first.source_offset)
@@ -135,13 +137,14 @@ def check(codec: Codec, genesis: Genesis, proof: Proof) -> Proven:
 
 
 def _chain(codec: Codec, links: Sequence[JournalAppended]) -> tuple[list[JournalEntry], list[Erased]]:
-    """The entries, in a row, whole and of one erasure, and what they say."""
+    """Checks that the entries follow each other, are complete and are of one erasure. Returns them with their
+    details."""
     if not links:
-        raise BadReceipt("entries: there are none")
+        raise BadReceipt("entries: the list is empty")
     entries, details = [], []
     for at, link in enumerate(links):
         if link.hash != entry_hash(link.previous_hash, link.entry):
-            raise BadReceipt(f"entries: number {at} does not have the hash that stands with it")
+            raise BadReceipt(f"entries: the hash of number {at} is wrong")
         if at and link.previous_hash != links[at - 1].hash:
             raise BadReceipt(f"entries: number {at} does not follow the one before")
         try:
@@ -161,7 +164,8 @@ def _chain(codec: Codec, links: Sequence[JournalAppended]) -> tuple[list[Journal
 
 
 def _check_rule(codec: Codec, genesis: Genesis, proof: Proof, order: ErasureOrdered, at: int) -> None:
-    """Raises BadReceipt unless an order that names a rule says what that rule says, which members put in force."""
+    """Checks that an order which names a rule has the values of that rule, which members put in force. Raises
+    BadReceipt."""
     try:
         named = follow(codec, genesis, proof.configurations).of(order.rule or 0)
     except BadCertificate as error:
@@ -176,7 +180,7 @@ def _head(codec: Codec, genesis: Genesis, proof: Proof, last: JournalEntry) -> J
     except (BadCertificate, BadMessage) as error:
         raise BadReceipt(f"head: {error}") from None
     if (head.shard, head.seq, head.hash) != (last.shard, last.seq, proof.entries[-1].hash):
-        raise BadReceipt("head: it is not the journal's behind these entries")
+        raise BadReceipt("head: it is not of the last of these entries")
     return head
 
 
@@ -187,19 +191,19 @@ def _decision(codec: Codec, genesis: Genesis, proof: Proof, found: OrderFound) -
         members = decider(codec, follow(codec, genesis, proof.configurations), pre_prepare)
         checked = check_decision(codec, members, pre_prepare, commits)
         if asking.kind_of(checked.nomination) is not ERASURE:
-            raise BadReceipt("decision: it is about no erasure")
+            raise BadReceipt("decision: it is not about an erasure")
         shown, _ = asking.check(codec, members, checked.nomination)
     except (BadCertificate, BadOrder) as error:
         raise BadReceipt(f"decision: {error}") from None
     if shown != found:
         raise BadReceipt("decision: it is about another order, or another place of it")
-    if not (checked.outcomes[0].decided and KINDS[checked.outcomes[0].kind].attests):
+    if not (checked.outcomes[0].decided and not KINDS[checked.outcomes[0].kind].about_memories):
         raise BadReceipt("decision: the members did not attest the order")
     return checked
 
 
 def _told(genesis: Genesis, found: Proven) -> dict[str, Any]:
-    """What a receipt says in plain values."""
+    """Returns the plain values of a receipt."""
     order, memories = found.order, [e for e in found.episodes if e.commitment is not None]
     return {
         "cluster": genesis.cluster.hex(),
@@ -244,12 +248,13 @@ def _episode(episode: ErasedEpisode) -> dict[str, Any]:
 
 
 def recipients(episodes: Sequence[ErasedEpisode]) -> list[str]:
-    """Names to whom something of what went was sent: who ordered the erasure has to tell them of it."""
+    """Returns the recipients of erased texts, whom the giver of the order has to inform."""
     return sorted({recipient for one in episodes for recipient in one.recipients})
 
 
 def _summaries(found: Proven) -> dict[str, Any]:
-    """How many summaries went, how many of them are to be made anew of what others said, and why others are not."""
+    """Returns the number of erased summaries, the number of those to be made again from other sources, and the numbers
+    of others by reason."""
     fates = Counter(one.summary for one in found.episodes if one.summary is not None)
     dropped = {why: count for why, count in sorted(fates.items()) if why != ANEW}
     return {"erased": sum(fates.values()), "anew": fates[ANEW], "dropped": dropped}

@@ -1,6 +1,6 @@
-"""What rehearsals did, judged by the journal's own history: who signed it, and what follows from it.
+"""Audits rehearsals by the journal's own history: the signer, and the salience that follows.
 
-The arithmetic is written again, on purpose: a fault in `core.rehearsal` shows here.
+The arithmetic is written again on purpose, so that a fault in `core.rehearsal` shows here.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ _MOST_PPM = 1_000_000
 
 
 def judge(rules: Rules, rows: Rows, entry: JournalEntry, detail: Rehearsed) -> None:
-    """The rehearsal service signed it, the shard's rows bear it out, and the salience is what follows. Raises
-    Impossible."""
+    """Checks that the rehearsal service signed the record, that the shard's rows agree with it, and that the salience
+    follows. Raises Impossible."""
     try:
         made = rehearsals.opened(rules.codec, rules.genesis, detail.made)
         told = (made.shard, made.memory_id, made.namespace)

@@ -1,4 +1,4 @@
-"""A report of the audit in words and as plain values: one for the operator and the client."""
+"""The report of an audit in words and as plain values, for the operator and the client."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from memquorum.core.audit.findings import VerifyReport
-from memquorum.core.text.plurals import many
+from memquorum.core.showing.plurals import many
 
 
 def plain(report: VerifyReport) -> dict[str, Any]:
-    """The report as values that JSON takes."""
+    """Returns the report as values for JSON."""
     return {
         "ok": report.ok,
         "store_compared": report.store_compared,
@@ -32,7 +32,8 @@ _UNCHECKED = ("worths_unread", "scores_withheld")
 
 
 def lines(report: VerifyReport) -> Iterator[str]:
-    """The report, a line each: every shard with what is wrong in it, what was checked and what was not, the verdict."""
+    """Yields the lines of the report: every shard with its findings, the numbers of checks done and not done, the
+    verdict."""
     for shard in report.shards:
         yield f"shard {shard.shard}: {shard.seq:,} entries, hash {shard.hash.hex()[:16]}…"
         yield from (f"  {finding}" for finding in shard.findings)

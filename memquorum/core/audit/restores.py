@@ -1,7 +1,7 @@
-"""Requests to restore and what came back, judged by the journal's own history.
+"""Audits requests to restore and restored memories by the journal's own history.
 
-Kept: of each memory that rests sealed, what its use had made of it when it was forgotten, and of each that is not gone
-where its content and its embedding lie.
+Kept: for each sealed memory its salience and uses when it was sealed, and for each memory with a key the offsets of its
+content and its embedding.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ from memquorum.core.tiers import DRAFT, GONE, SEALED, SUPERSEDED
 
 
 class Restores:
-    """Audits the restores of one shard."""
+    """The restores of one shard."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self._resting: dict[str, tuple[int, int, int, int]] = {}
-        # By memory that is alive, of its accesses and repetitions those that it took over from others.
+        # By living memory, the accesses and repetitions that it took over from others.
         self._inherited: dict[str, tuple[int, int]] = {}
-        # Offsets: accepted, scored, and of the record that made the embedding anew, or -1.
+        # Offsets: accepted, scored, and of the record that re-encoded the embedding, or -1.
         self._lies: dict[str, tuple[int, int, int]] = {}
 
     def judge(self, entry: JournalEntry, detail: RestoreRequested, rows: Rows) -> None:
-        """A request is one, and it is voted on if there is anything to vote on. `rows`: of now. Raises Impossible."""
+        """Checks a request, and that it is voted on if it names memories to vote on. `rows`: as they are now. Raises
+        Impossible."""
         try:
             _, order = REQUEST.opened(self._rules.codec, self._rules.genesis, detail.order)
         except BadOrder as error:
@@ -48,7 +49,7 @@ class Restores:
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"{expected}: {why!r}", detail.why)
 
     def judge_restored(self, detail: Decided) -> None:
-        """What comes back is as it was. Raises Impossible."""
+        """Checks that restored memories have their old values. Raises Impossible."""
         for told in detail.restored:
             where = f"memory {told.memory_id} with (salience, accesses, reinforced, replays)"
             _same(
@@ -61,7 +62,7 @@ class Restores:
             _same(where, self._lies.get(told.memory_id), lies)
 
     def absorb(self, change: Change, detail: object, strengths: Mapping[str, Strength]) -> None:
-        """An entry's change; `strengths` as they were before it."""
+        """Follows the change of an entry; `strengths` as they were before it."""
         if change.revealed is not None and isinstance(detail, Stored):
             self._lies[change.revealed] = detail.accepted_offset, detail.scored_offset, -1
         if change.entry.effect == "drafted" and isinstance(detail, Stored):
@@ -75,7 +76,7 @@ class Restores:
         for memory in change.of(Memory):
             lost = strengths.get(memory.id)
             if memory.tier in (SEALED, SUPERSEDED) and lost is not None:
-                # What it had taken over stays with what said it, or with what took this over in turn.
+                # Uses that it had taken over stay with their memory, or with the one that took this over in turn.
                 accesses, reinforced = self._inherited.pop(memory.id, (0, 0))
                 self._resting[memory.id] = (
                     lost.salience_ppm, lost.accesses - accesses, lost.reinforced - reinforced, lost.replays
@@ -86,7 +87,7 @@ class Restores:
                 self._lies.pop(memory.id, None)
 
     def _inherit(self, change: Change, detail: Decided, strengths: Mapping[str, Strength]) -> None:
-        """A decision gives no use of its own: what a memory has more after it, it took over."""
+        """Notes the uses that memories took over: a decision itself adds no use, so any increase was taken over."""
         told = {one.memory_id: (one.accesses, one.reinforced) for one in detail.restored}
         for after in change.of(Strength):
             before = strengths.get(after.memory_id)

@@ -1,4 +1,5 @@
-"""What nominations say of budgets, judged: does it follow, and could the subjects of what was drawn pay for it?"""
+"""Audits the scores in nominations by budgets: whether they follow, and whether the subjects charged for draws could
+pay."""
 
 from __future__ import annotations
 
@@ -13,15 +14,15 @@ from memquorum.core.records import Proposal
 
 
 class Scores:
-    """Audits the scores of one shard, and keeps the accounts of its subjects: by namespace and subject, in millionths
-    of ε. Names no subject in a complaint."""
+    """The scores of one shard, and the accounts of its subjects: by namespace and subject, in millionths of ε. A
+    complaint names no subject."""
 
     def __init__(self, counts: Counts) -> None:
         self._counts = counts
         self._spent = Counter[tuple[str, str]]()
 
     def judge(self, proposals: Sequence[Proposal], genesis: Genesis, memories: Mapping[str, Memory]) -> Iterator[str]:
-        """What cannot be of a decided nomination, by the configuration's policy."""
+        """Yields what is wrong with a decided nomination, by the configuration's policy."""
         policy = genesis.policy.budget
         self._counts.scores_withheld += sum(one.weighed is not None and not one.weighed.features for one in proposals)
         yield from claims.wrongs(proposals, genesis)

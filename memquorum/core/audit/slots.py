@@ -1,9 +1,10 @@
-"""The audit of explicit writes: what a key supersedes without a vote, no more and no less than it may, and what a write
-names to take the place of, all of which goes to a vote."""
+"""Audits explicit writes: the memories that a key supersedes without a vote, exactly those that it may, and the
+memories that a write names to replace, which all go to a vote."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 
 from memquorum.core.audit.findings import Impossible, Kind
 from memquorum.core.audit.protections import Protections
@@ -14,16 +15,18 @@ from memquorum.core.records import JournalEntry, Stored
 
 
 class Slots:
-    """Audits the slots of one shard."""
+    """The slots of one shard."""
 
     def __init__(self) -> None:
         self._filling: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         self._slots: dict[str, tuple[str, str]] = {}
+        self.replaced: dict[str, str] = {}
+        """By memory that reads of the past find, the one that took its place."""
 
     def judge(
         self, entry: JournalEntry, detail: Stored, rows: Rows, protections: Protections, genesis: Genesis
     ) -> None:
-        """Judges what an episode that is stored supersedes. Raises Impossible."""
+        """Judges the memories that a stored episode supersedes. Raises Impossible."""
         namespace = entry.namespace or ""
         slot = slots.slot(namespace, detail)
         there = set(self._filling[slot]) if slot is not None else set[str]()
@@ -38,7 +41,8 @@ class Slots:
             self._judge_cleared(known, namespace, detail, genesis)
             return
         expected = slots.superseding(known, namespace, detail, proven=True)
-        # Whether the agent signed it stands sealed in the accepted record: where it must and did not, nothing goes.
+        # The agent's signature is sealed in the accepted record: if it is required and missing, no memory is
+        # superseded.
         unproven = not detail.superseded and namespace in genesis.signed
         if detail.superseded != expected.superseded and not unproven:
             told = f"supersedes {expected.superseded or 'nothing'}"
@@ -55,8 +59,9 @@ class Slots:
             wanted = f"clears {expected[0].superseded or 'nothing'}, {expected[0].outcome}"
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, wanted, f"{detail.superseded}, {detail.outcome}")
 
-    def absorb(self, change: Change) -> None:
-        """An entry's change."""
+    def absorb(self, change: Change, memories: Mapping[str, Memory]) -> None:
+        """Follows the change of an entry. `memories`: as it left them."""
+        slots.note_replaced(self.replaced, change, memories)
         for memory in change.of(Memory):
             slot = slots.slot(memory.namespace, memory)
             if slot is not None:

@@ -1,17 +1,18 @@
 """The audit of a shard: chain, heads, history, certificates, and Postgres beside them.
 
-With the topics and the genesis file alone it says whether the journal is whole and every decision in it was taken; the
-database, if one is given, is then held against that. Pure: it pulls records and rows from iterators, in one pass.
+With the topics and the genesis file alone it checks that the journal is whole and every decision in it was taken; the
+database, if one is given, is then compared with that. Pure: it pulls records and rows from iterators, in one pass.
 
-What it proves. Given an honest majority of keys: nobody removed, moved or altered an entry that a signed head covers
-(chain, heads); no memory was forgotten, promoted or destroyed without the ballots and commits that it takes
-(certificates, results, effects); nothing that was let in was passed over, and nothing applied that was not (coverage);
-and the database says the same (witness). What it cannot see is content: whether a text in the store is the one that was
-accepted takes the vault's keys (`workers.audit.auditor`), and whether a vector is, a rebuild.
+It proves, given an honest majority of keys: no entry that a signed head covers was removed, moved or altered (chain,
+heads); no memory was forgotten, promoted or destroyed without the ballots and commits that this requires (certificates,
+results, effects); no accepted record was skipped, and only accepted records were applied (coverage); and the database
+agrees (witness). It does not prove contents: to check that a text in the store is the accepted one takes the vault's
+keys (`workers.audit.auditor`), and for a vector a rebuild.
 
-Order matters on a live system. Heads follow entries and entries follow the database, so the caller notes the end of
-the head topic first, then the end of the journal topic, then takes the database's snapshot; a later witness then holds
-everything that an earlier one shows. `Source.settled` carries those ends. The accepted stream comes before all of them.
+Order matters on a live system. Heads come after entries, and entries after the database, so the caller notes the end of
+the head topic first, then the end of the journal topic, then takes the database's snapshot; a source read later then
+holds everything that an earlier one shows. `Source.settled` carries those ends. The accepted stream comes before all of
+them.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ def verify_shard(
     words: Words | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> ShardReport:
-    """Audits one shard. `accepted`: its accepted stream, without what strangers wrote; None: it is not looked at.
-    `words`: what members said of how far they are, and the streams, read from their beginning once more; or None.
-    `progress` is told the next offset of the journal topic after every record.
+    """Audits one shard. `accepted`: its accepted stream, without the records of strangers; None: not compared. `words`:
+    the members' checkpoints, and the streams, to be read from their beginning once more; or None. `progress` is called
+    with the next offset of the journal topic after every record.
 
-    Reads `entries` to their settled end, and on to where the database's snapshot or a later head asks for it.
+    Reads `entries` to their settled end, and further if the database's snapshot or a later head requires it.
     """
     return _Audit(
         rules, shard, entries=entries, heads=heads, store=store, accepted=accepted, words=words, progress=progress
@@ -85,7 +86,7 @@ class _Audit:
         waits = self._await_first()
         settled_seq = self._chain.seq
         if self._snapshot_seq is None:
-            self._snapshot_seq = settled_seq  # no row says it, so the snapshot must hold what was settled
+            self._snapshot_seq = settled_seq  # no row says it, so the snapshot has to hold the settled entries
         self._extend(self._snapshot_seq)
         self._heads.finish(settled_seq, self._extend)
         self._finish_store()
@@ -110,19 +111,20 @@ class _Audit:
         )
 
     def _await_first(self) -> int | None:
-        """Where the journal is empty and a record waits to be applied: its offset, unless an entry comes meanwhile."""
+        """Returns the offset of a record that waits to be applied although the journal is empty, unless an entry comes
+        meanwhile."""
         waits = self._coverage.waits() if self._coverage is not None and self._chain.seq == 0 else None
         if waits is not None:
-            self._extend(1)  # on a living system it is on its way
+            self._extend(1)  # on a live system it may be on its way
         return waits if self._chain.seq == 0 else None
 
     def _extend(self, seq: int) -> None:
-        """Reads on to an entry that somebody has seen already."""
+        """Reads on to an entry that another source has shown."""
         while self._chain.seq < seq and self._step():
             pass
 
     def _step(self) -> bool:
-        """Takes one record of the journal topic; False where there is none any more."""
+        """Takes one record of the journal topic. Returns False at the end."""
         record = next(self._entries.records, None)
         if record is None:
             return False
@@ -138,7 +140,7 @@ class _Audit:
         return True
 
     def _follow(self, link: Link, settled: bool) -> None:
-        # What was published before the snapshot was taken is in it, whatever its shard row says.
+        # Entries published before the snapshot are in it, whatever its shard row says.
         held = settled or (self._snapshot_seq is not None and link.entry.seq <= self._snapshot_seq)
         witness = self._witness if held else None
         if witness is not None:
@@ -161,7 +163,7 @@ class _Audit:
             witness.change(change)
 
     def _compare_state(self) -> None:
-        """Compares the memories at the entry where the snapshot ends: before the next entry is followed."""
+        """Compares the memories at the entry where the snapshot ends, before the next entry is followed."""
         end = self._snapshot_seq
         if self._witness is None or self._compared or end is None or self._chain.seq < end:
             return

@@ -1,7 +1,7 @@
-"""What memories of experience must weigh, counted again from what the journal says of tasks and of what helped in them.
+"""Computes the weights of memories in experience again, from the tasks and the feedback in the journal.
 
-Nothing is shared with `core.journal.weighing` and `core.experience.uses`, on purpose: here it is kept what was counted
-of each use, and where it comes out otherwise now the difference moves the weight.
+It shares no code with `core.journal.weighing` and `core.experience.uses`, on purpose: this keeps the counted gain of
+each use, and where a gain changes the difference moves the weight.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from memquorum.core.policy import PPM, ExperiencePolicy
 
 @dataclass(slots=True)
 class _Weighed:
-    """A memory of experience. `counted`: by task, what it gained there as it was counted last; `seen`:
-    the same, and what those gained that it stands for."""
+    """A memory of experience. `counted`: by task, its gain there as last counted; `seen`: the same, with the gains of
+    the memories that it stands for."""
 
     namespace: str
     since: int
@@ -28,18 +28,18 @@ class _Weighed:
     counted: dict[str, int] = field(default_factory=dict)
     seen: dict[str, int] = field(default_factory=dict)
     versions: dict[int, tuple[int, int, int]] = field(default_factory=dict)
-    """What each version weighed, with its gains and losses."""
+    """The weight of each version, with its gains and losses."""
     formed: bool = False
-    """Whether it has a general form."""
+    """True if it has a general form."""
 
     @property
     def told(self) -> tuple[int, int, int, int]:
-        """What a version says."""
+        """The values of its current version."""
         return self.version, self.weight_ppm, self.gains, self.losses
 
 
 class Weights:
-    """What is in a shard's experience, entry by entry."""
+    """The memories in a shard's experience, followed entry by entry."""
 
     def __init__(self) -> None:
         self._of: dict[str, _Weighed] = {}
@@ -51,8 +51,8 @@ class Weights:
     def absorb(
         self, change: Change, policy: ExperiencePolicy, back: tuple[str, int] | None, formed: Mapping[str, str]
     ) -> str | None:
-        """Follows an entry; answers what is wrong with the weights that it gives. `back`: the memory whose weight it
-        rolls back, and the version that holds again; `formed`: general forms that it takes in, each with its memory."""
+        """Follows an entry; returns what is wrong with its weights, or None. `back`: the memory whose weight it rolls
+        back, and the restored version; `formed`: general forms that it admits, each with its memory."""
         for task in change.of(TaskRow):
             self._tasks[task.memory_id] = task
             self._waiting.append((task.accepted_offset, task.memory_id))
@@ -65,12 +65,12 @@ class Weights:
         found = {i: (row.version, row.weight_ppm, row.gains, row.losses) for i, row in used.items()}
         wrong = next((i for i in sorted(due.keys() | found.keys()) if due.get(i) != found.get(i)), None)
         told = None if wrong is None else f"{_said(found.get(wrong))} of {wrong}, not {_said(due.get(wrong))}"
-        # Each of them follows its part of the entry, whatever is wrong with another.
+        # Each step follows its part of the entry, even if another part is wrong.
         steps = self._roll_back(change, back), self._merged(change, policy), self._generalised(change, formed, policy)
         return first(told, *steps, self._stand(change, policy))
 
     def _roll_back(self, change: Change, back: tuple[str, int] | None) -> str | None:
-        """Has an older version hold again; answers what is wrong with the one that the entry gives for it."""
+        """Restores an older version; returns what is wrong with the one in the entry, or None."""
         rows = [row for row in change.of(WeightRow) if row.cause == "rolled back"]
         if [row.memory_id for row in rows] != ([] if back is None else [back[0]]):
             return f"weights rolled back of {', '.join(row.memory_id for row in rows) or 'nothing'}, not as decided"
@@ -86,7 +86,7 @@ class Weights:
         return None
 
     def _count(self, accepted_offset: int, policy: ExperiencePolicy) -> dict[str, tuple[int, int, int, int]]:
-        """Counts what stands before a decision's offset; answers the weights that move, by memory."""
+        """Counts tasks and feedback before a decision's offset; returns the weights that move, by memory."""
         self._to = max(self._to, accepted_offset)
         names = dict.fromkeys(task for offset, task in self._waiting if offset < self._to)
         self._waiting = [one for one in self._waiting if one[0] >= self._to]
@@ -108,7 +108,7 @@ class Weights:
         return {memory: self._of[memory].told for memory in moves}
 
     def _gains(self, name: str) -> Iterator[tuple[str, _Weighed, int]]:
-        """What those gained in a task that it was given, of what was in experience by then."""
+        """Yields the gains in a task of the memories that it was given and that were in experience by then."""
         task = self._tasks[name]
         given, heard = set(task.retrieved), [f for f in self._said.get(name, ()) if f.accepted_offset < self._to]
         for memory in sorted(given & self._of.keys()):
@@ -127,7 +127,8 @@ class Weights:
                 yield memory, of, gain
 
     def _merged(self, change: Change, policy: ExperiencePolicy) -> str | None:
-        """Moves what stands for others by what these gained; answers what is wrong with a version that says so."""
+        """Moves the weight of memories that stand for others by the others' gains; returns what is wrong with a
+        version, or None."""
         stubs: dict[str, list[str]] = {}
         decision = change.one(DecisionRow)
         for row in change.of(AdmissionRow):
@@ -158,8 +159,7 @@ class Weights:
         return None
 
     def _generalised(self, change: Change, formed: Mapping[str, str], policy: ExperiencePolicy) -> str | None:
-        """Takes general forms in, each with its share of what that weighs now which it was made of; answers what is
-        wrong with one."""
+        """Admits general forms, each with its share of its memory's weight; returns what is wrong with one, or None."""
         found = {row.memory_id: row for row in change.of(WeightRow) if row.cause == "general"}
         has = {row.memory_id: row.general for row in change.of(AdmissionRow)}
         if found.keys() != formed.keys():
@@ -177,7 +177,8 @@ class Weights:
         return None
 
     def _stand(self, change: Change, policy: ExperiencePolicy) -> str | None:
-        """Takes in what was admitted, and what left; answers what is wrong with how a memory stands by its weight."""
+        """Adds admitted memories, and removes those that left; returns what is wrong with a status by weight, or
+        None."""
         rows = {row.memory_id: row for row in change.of(AdmissionRow)}
         wrong = list[str]()
         for made in change.of(WeightRow):
@@ -190,7 +191,7 @@ class Weights:
             if of is not None:
                 of.versions[made.version] = made.weight_ppm, made.gains, made.losses
             if of is not None and made.version < of.version:
-                continue  # another came behind it in this entry, and by that it stands
+                continue  # a later version in this entry decides its status
             if of is None or row is None or _stands(row) != (*of.told, of.since, _status(made, policy)):
                 weighs = _said(of.told if of else None)
                 wrong.append(f"{made.memory_id}, which weighs {weighs}, stands as {row and _stands(row)}")
@@ -201,7 +202,7 @@ class Weights:
 
 
 def first(*told: str | None) -> str | None:
-    """The first that is wrong with an entry, of all that was looked at; None where nothing is."""
+    """Returns the first fault of an entry; None where there is no fault."""
     return next((one for one in told if one is not None), None)
 
 

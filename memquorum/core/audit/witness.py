@@ -1,7 +1,7 @@
-"""Postgres as a second witness: its rows, held against what the journal's chain says they must be.
+"""Postgres as a second witness: its rows, compared with those that follow from the journal's chain.
 
-The chain is the truth here; the database is only believed where it says the same. Rows are streams of mappings from
-column to value, ordered by their table's key, so that two tables of any size are compared in one pass.
+The chain is the reference; the database counts only where it agrees. Rows are streams of mappings from column to value,
+ordered by their table's key, so that tables of any size are compared in one pass.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ Row = Mapping[str, Any]
 
 
 class Store(Struct, frozen=True):
-    """A shard as one snapshot of the database shows it. Ids are text, arrays lists.
+    """A snapshot of a shard in the database. Ids are text, arrays lists.
 
-    `shard`: its row in the table `shard`, and in `accepted` its cursor there; None where there is none. `tables`: by
-    name, the rows of each as mappings, in the order that its declaration says; and `content`, `embedding`, `sentence`
-    and `experience` by memory_id, which say which memories have one: memory_id, its namespace, and of content its
-    number of characters.
+    `shard`: its row in the table `shard`, with its cursor as `accepted`; None where it has none. `tables`: by name, the
+    rows of each as mappings, in the order of its declaration; and `content`, `embedding`, `sentence`, `replaced` and
+    `experience` by memory_id, the memories that have one: memory_id, its namespace, and for content its number of
+    characters.
     """
 
     shard: Row | None
@@ -50,16 +50,16 @@ class Store(Struct, frozen=True):
 
     @property
     def seq(self) -> int | None:
-        """How far the shard's row says that its journal reaches."""
+        """The last sequence of the journal by the shard's row."""
         return self.shard["seq"] if self.shard else None
 
     def rows(self, table: str) -> Iterable[Row]:
-        """The rows of a table."""
+        """Returns the rows of a table."""
         return self.tables.get(table, ())
 
 
 class Compared:
-    """One table's rows in their order, consumed as the expected ones come."""
+    """The rows of one table in order, consumed as the expected ones come."""
 
     def __init__(
         self, name: str, key: tuple[str, ...], rows: Iterable[Row], findings: Findings, entry: str = ""
@@ -75,8 +75,8 @@ class Compared:
         self._lacking = 0
 
     def expect(self, expected: Row, seq: int | None = None, *, needed: bool = True) -> bool:
-        """Holds the table's next row against the expected one. `seq`: the journal entry that calls for it. Answers
-        whether there is one; `needed`: if there is none, that is a finding."""
+        """Compares the table's next row with the expected one. `seq`: the journal entry that requires it. Returns True
+        if there is one; with `needed` a missing row is a finding."""
         key = self._of(expected)
         while self._next is not None and self._of(self._next) < key:
             self._extra()
@@ -84,7 +84,7 @@ class Compared:
         if not there and not needed:
             return False
         if self._next is None:
-            # All that is left is missing: one finding, not one for each row.
+            # All further rows are missing: one finding, not one for each row.
             self._lacking += 1
             self._cut = self._cut or (key, seq)
         elif there:
@@ -95,7 +95,7 @@ class Compared:
         return there
 
     def finish(self, whole: bool = True) -> None:
-        """Ends the comparison after the last expected row: what the table still holds is too much, if the `whole` table
+        """Ends the comparison after the last expected row: further rows of the table are findings, if the `whole` table
         was expected."""
         while whole and self._next is not None:
             self._extra()
@@ -133,21 +133,21 @@ class Witness:
     def __init__(self, store: Store, findings: Findings) -> None:
         self._store = store
         self._findings = findings
-        # The tables whose rows only come, and that of events.
+        # The tables that only grow, and that of events.
         self._grown = {
             kind: Compared(table.name, table.order or table.key, store.rows(table.name), findings, table.entry)
             for kind, table in TABLES.items()
             if table.grows or kind is Event
         }
-        # Of each event that failed last: the entry, and whether its row is there.
+        # For each event that failed last: the entry, and whether its row is there.
         self._failed: dict[tuple[str, str], tuple[int, bool]] = {}
 
     def entry(self, link: Link) -> None:
-        """The journal's row of an entry: the bytes, and the columns that repeat them for SQL."""
+        """Compares the journal's row of an entry: the bytes, and the columns that repeat them for SQL."""
         self._grown[JournalRow].expect(_columns(JournalRow.of(link.entry, link.appended)), link.entry.seq)
 
     def change(self, change: Change) -> None:
-        """The rows that an entry's change adds for good."""
+        """Compares the rows that an entry's change adds and that are never removed."""
         seq = change.entry.seq
         for event in change.of(Event):
             self._expect_event(event, seq)
@@ -161,7 +161,7 @@ class Witness:
                     self._grown[BallotRow].expect(_columns(ballot), seq)
 
     def state(self, history: History) -> None:
-        """The shard's row and every memory, where the snapshot ends."""
+        """Compares the shard's row and every memory, where the snapshot ends."""
         state = history.state
         if self._store.shard is not None or state.seq > 0:  # before its first entry a shard may lack its row
             expected = {name: getattr(state, name) for name in state.__struct_fields__}
@@ -188,6 +188,7 @@ class Witness:
         vectors = ({"memory_id": m.id, "namespace": m.namespace, "encoder": m.encoder} for m in alive)
         self._hold("embedding", ("memory_id",), vectors)
         self._hold_parts(m for m in alive if m.made_by or m.characters * 4 > LONG_BYTES)
+        self._hold_replaced(history)
         tasks = (
             {"memory_id": m.id, "characters": m.characters, "namespace": m.namespace, "encoder": m.encoder}
             for m in memories
@@ -196,20 +197,20 @@ class Witness:
         self._hold("experience", ("memory_id",), tasks)
 
     def finish(self, whole: bool) -> None:
-        """Ends the audit after the last entry. `whole`: the chain reached the snapshot's end, so no further row can be
-        right."""
+        """Ends the audit after the last entry. `whole`: the chain reached the snapshot's end, so any further row is
+        wrong."""
         for compared in self._grown.values():
             compared.finish(whole)
         for seq in [seq for seq, there in self._failed.values() if whole and not there]:
             self._findings.add(Kind.ROW_MISSING, seq, f"table event, seq {seq}", "a row", "none")
 
     def finish_journal(self, whole: bool) -> None:
-        """Ends the audit where the chain broke: the tables that follow from its history were not followed to the
-        end."""
+        """Ends the audit where the chain broke: the other tables were not followed to the end."""
         self._grown[JournalRow].finish(whole)
 
     def _expect_event(self, row: Event, seq: int) -> None:
-        """An event has one row. That of a failure goes when the event is tried again, which may come later."""
+        """Compares the one row of an event. The row of a failed event is removed when the event is tried again, maybe
+        later."""
         named = row.namespace, row.event_id
         before, there = self._failed.pop(named, (seq, False))
         if there:
@@ -220,12 +221,23 @@ class Witness:
             self._failed[named] = seq, there
 
     def _hold_parts(self, memories: Iterable[Memory]) -> None:
-        """Compares whose sentences or passages have vectors: those of a summary, and maybe those of a long text. Of
-        that the chain has the number of characters alone, and earlier releases gave it none."""
+        """Compares the memories whose sentences or passages have vectors: those of summaries, and some long texts. The
+        chain only has the number of characters, and earlier releases made no vectors of long texts."""
         compared = Compared("sentence", ("memory_id",), self._store.rows("sentence"), self._findings)
         for m in memories:
             row = {"memory_id": m.id, "namespace": m.namespace, "encoder": m.encoder}
             compared.expect(row, needed=m.made_by is not None)
+        compared.finish()
+
+    def _hold_replaced(self, history: History) -> None:
+        """Compares what is kept for reads of the past: of what was superseded before the store kept that, nothing has
+        to be there."""
+        compared = Compared("replaced", ("memory_id",), self._store.rows("replaced"), self._findings)
+        after = self._store.shard.get("replaced_after", 0) if self._store.shard else 0
+        for memory_id in sorted(history.slots.replaced):
+            m = history.memories[memory_id]
+            row = {"memory_id": m.id, "characters": m.characters, "namespace": m.namespace, "encoder": m.encoder}
+            compared.expect(row | {"newer": history.slots.replaced[memory_id]}, m.seq, needed=m.seq > after)
         compared.finish()
 
     def _hold(self, name: str, key: tuple[str, ...], expected: Iterable[Row], entry: str = "") -> None:
@@ -236,7 +248,7 @@ class Witness:
 
 
 def _columns(row: Struct) -> Row:
-    """A row as the database gives it, but for what it need not have."""
+    """Returns a row as the database has it, without the uncompared columns."""
     table = TABLES[type(row)]
     found = {name: getattr(row, name) for name in table.columns if name not in table.uncompared}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}

@@ -1,13 +1,13 @@
-"""The order of what goes of many memories at one time: what `Ledger.plan` says of them, for who asks once.
+"""The eviction order of many memories at one time: the result of `Ledger.plan`, for a caller that asks once.
 
-A ledger keeps its order while memories come and go, and pays for that with each of them. Who is asked once, as a
-member that judges what is proposed (`core.budgets.least`), needs none of that: at one time each memory has one rank, so
-that all are ranked in columns and sorted. What is left to be followed one by one is what the next one depends on: what
-is no leaf yet, shares by type, and by `hybrid` the most exposed of equals.
+A ledger keeps its order while memories come and go, which costs something for each change. A caller that asks once,
+such as a member that judges proposals (`core.budgets.least`), does not need that: at one time each memory has one rank,
+so all are ranked in columns and sorted. Only what depends on earlier evictions is followed one by one: memories that
+are not leaves yet, shares by type, and with `hybrid` the most exposed among equals.
 
-The ranks are those of `rules` and `orders` to the last digit: whole numbers throughout; where floating point is asked
-first (e^x, ln), it is trusted only where it lies far enough from the next whole number, and what does not is computed
-as there. A test holds both orders equal. What does not fit into 64 bits is left to the ledger.
+The ranks are those of `rules` and `orders` to the last digit, in integers; where floating point is used first (e^x,
+ln), it counts only if it lies far enough from the next integer, and is computed exactly otherwise. A test compares both
+orders. Numbers beyond 64 bits are left to the ledger.
 """
 
 from __future__ import annotations
@@ -18,10 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from operator import attrgetter
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from memquorum.core.budgets.items import (
     LN2_PPM,
@@ -37,28 +34,32 @@ from memquorum.core.budgets.lots import AMONG
 from memquorum.core.budgets.orders import COLD, STEP_PPM, left
 from memquorum.core.budgets.rules import UnknownPolicy
 from memquorum.core.facets import TYPES
+from memquorum.core.late_numpy import np
 from memquorum.core.policy import FORGETTING, PPM, BudgetPolicy
 from memquorum.core.worth import ln_ppm
 
-Numbers = NDArray[np.int64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Numbers: TypeAlias = "NDArray[np.int64]"
 Rank = tuple[Any, ...]
 _SURE = 1e-3
-"""How far from a whole number floating point is trusted; it is right to far less."""
+"""The distance from an integer beyond which floating point is trusted; its error is far less."""
 _MOST = 2**62
-"""Numbers stay below."""
+"""The bound of all numbers."""
 _LATEST = 10**13
-"""Times, too, in milliseconds."""
+"""The bound of times, in milliseconds."""
 
 
 class Order:
-    """All that a namespace holds, by a policy, at one time."""
+    """The eviction order of all memories of a namespace, by a policy, at one time."""
 
     def __init__(self, items: Iterable[Item], name: str, policy: BudgetPolicy, as_of: int) -> None:
         """Raises UnknownPolicy."""
         self._items = list({one.memory_id: one for one in items}.values())
         self._name, self._policy, self._as_of = name, policy, as_of
         self._tokens = [max(1, one.tokens) for one in self._items]
-        # Where it does not fit into columns.
+        # Set if a number does not fit into columns.
         self._ledger: Ledger | None = None
         self._ranks: _Ranks | None = None
         try:
@@ -70,17 +71,17 @@ class Order:
 
     @property
     def in_columns(self) -> bool:
-        """Whether it is ranked in columns; else a ledger plans."""
+        """True if it is ranked in columns; else a ledger plans."""
         return self._ledger is None
 
     @property
     def tokens(self) -> int:
-        """The weight of all that lives."""
+        """The weight of all memories."""
         return sum(self._tokens)
 
     def goes(self, tokens: int, *, most: int | None = None, named: Collection[str] = ()) -> list[tuple[str, int]]:
-        """What goes until all fit so many tokens, at most so many memories, each with its weight, in order. `named`:
-        what was to go at the last plan (see `Ledger.plan`)."""
+        """Returns the memories that go until the others fit so many tokens, in order, each with its weight; at most
+        `most`. `named`: the memories to go at the last plan (see `Ledger.plan`)."""
         if self._ledger is not None:
             return [(one.memory_id, one.tokens) for one in self._ledger.plan(tokens, self._as_of, most=most).goes]
         return list(islice(self._follow(tokens, frozenset(named)), most))
@@ -117,19 +118,19 @@ class Order:
 
 
 class _Line:
-    """Memories by rank, the lowest first; others enter while it is gone through."""
+    """Memories by rank, the lowest first; others enter during the walk."""
 
     def __init__(self, ranks: _Ranks, order: list[int], *, looks: bool) -> None:
-        """`looks`: whether the most exposed of equals goes, where others lie near the lowest."""
+        """`looks`: whether the most exposed of the memories near the lowest goes first."""
         self._ranks, self._order, self._looks = ranks, iter(order), looks
         self._late: list[tuple[Rank, str, int]] = []
-        # The lowest, in order.
+        # The lowest ones, in order.
         self._window: list[tuple[Rank, str, int]] = []
         self._most = AMONG if looks else 1
         self._ahead = self._next()
 
     def first(self) -> tuple[Rank, str, int] | None:
-        """The next one: by which rank, its id and its place."""
+        """Returns the next memory: its rank, its id and its index."""
         window = self._window
         while len(window) < self._most and (one := self._pull()) is not None:
             window.append(one)
@@ -149,16 +150,16 @@ class _Line:
         return (group, value, created), found[1], found[2]
 
     def take(self, here: int) -> None:
-        """It goes."""
+        """Removes a memory."""
         for at, one in enumerate(self._window):
             if one[2] == here:
                 del self._window[at]
                 return
 
     def enter(self, here: int) -> None:
-        """It may go now."""
+        """Adds a memory that may go now."""
         heapq.heappush(self._late, self._ranks.of(here))
-        # What is lower than the last that was looked at belongs there.
+        # The new one may be lower than those in the window.
         for one in self._window:
             heapq.heappush(self._late, one)
         self._window.clear()
@@ -175,8 +176,8 @@ class _Line:
 
 
 class _Ranks:
-    """The rank of each memory by a policy: a group, a value within it, when it was made. Raises OverflowError where it
-    does not fit into columns, and UnknownPolicy."""
+    """The rank of each memory by a policy: a group, a value within it, and its creation time. Raises OverflowError
+    where a number does not fit into columns, and UnknownPolicy."""
 
     def __init__(self, items: Sequence[Item], name: str, policy: BudgetPolicy, as_of: int) -> None:
         self._items, self._name, self._policy = items, name, policy
@@ -193,7 +194,7 @@ class _Ranks:
         self.band_ppm, self.looks = policy.band_ppm, name == "hybrid"
         self.exposed: list[int] = []
         self._told: tuple[list[int], list[int], list[int]] = [], [], []
-        # What each value is made of: what lasts, θ of what fades, the tokens by which it is divided.
+        # The parts of each value: the lasting part, θ of the fading part, and the tokens that divide it.
         self._parts: list[tuple[Numbers, Numbers, Numbers]] = []
         self._stale = np.zeros(len(items), bool)
         one = np.ones(len(items), np.int64)
@@ -212,7 +213,8 @@ class _Ranks:
         self._plain = self._ranked(np.zeros(len(items), bool))
 
     def lines(self, free: Sequence[bool], of: Sequence[int], kinds: int, named: Collection[str]) -> list[_Line]:
-        """Sorts what may go of each kind. `of`: the kind of each; `named`: what counts less by the band."""
+        """Sorts the memories that may go, by kind. `of`: the kind of each; `named`: those whose value is lowered by the
+        band."""
         group, value, created = self._plain
         if named:
             less = np.fromiter((one in named for one in self._ids), bool, len(self._ids))
@@ -224,7 +226,7 @@ class _Ranks:
         return [_Line(self, order[kind[order] == one].tolist(), looks=self.looks) for one in range(kinds)]
 
     def of(self, here: int) -> tuple[Rank, str, int]:
-        """The rank of one, its id and its place."""
+        """Returns the rank of a memory, its id and its index."""
         group, value, created = self._told
         return (group[here], value[here], created[here]), self._ids[here], here
 
@@ -243,14 +245,14 @@ class _Ranks:
         divided, whole = values
         below = (self._parts[1][0] < 0) & (whole < 0)
         group, value = np.where(below, 0, 1), np.where(below, whole, divided)
-        # What is stale goes before all else, the longest unused first.
+        # Stale memories go before all others, longest unused first.
         return (
             np.where(self._stale, -1, group), np.where(self._stale, self._used, value),
             np.where(self._stale, 0, self._created),
         )  # fmt: skip
 
     def _faded(self, parts: tuple[Numbers, Numbers, Numbers], step: Numbers, less: NDArray[np.bool_]) -> Numbers:
-        """The value now; see `orders.Fading`."""
+        """Returns the values now; see `orders.Fading`."""
         lasts, theta, tokens = parts
         value = lasts * PPM // tokens
         size = np.abs(value)
@@ -273,7 +275,7 @@ class _Ranks:
         return lasts, np.full(len(self._ids), beta)
 
     def _scored(self) -> tuple[Numbers, Numbers]:
-        """What lasts of the score, and θ of its recency; see `rules._Scored`."""
+        """Returns the lasting part of the score, and θ of its recency; see `rules._Scored`."""
         policy = self._policy
         worth = self._column("worth")
         if _most(worth) > _LATEST:
@@ -294,7 +296,7 @@ class _Ranks:
         return total // PPM, self._by_place([each[0] for each in thetas]) * worth // PPM
 
     def _exposure(self, recency: Numbers) -> Numbers:
-        """See `items.exposure_ppm`."""
+        """Returns `items.exposure_ppm` of each memory."""
         alpha, beta, gamma = self._policy.priority_ppm
         told = alpha * self._by_place(self._policy.types_ppm) + beta * recency + gamma * self._frequency
         age = PPM - _recency(self._as_of - self._created, self._policy.half_life_ms)
@@ -316,18 +318,18 @@ def _most(numbers: Numbers) -> int:
 
 
 def _recency(ages: Numbers, half_life_ms: int) -> Numbers:
-    """`items.recency_ppm` of each."""
+    """Returns `items.recency_ppm` of each age."""
     near = np.exp(-np.maximum(0, ages).astype(float) * LN2_PPM / (half_life_ms * float(PPM))) * PPM
     return _whole(near, ages, lambda age: recency_ppm(age, half_life_ms))
 
 
 def _ln(numbers: Numbers) -> Numbers:
-    """`worth.ln_ppm` of each."""
+    """Returns `worth.ln_ppm` of each number."""
     return _whole(np.log(numbers.astype(float)) * PPM, numbers, ln_ppm)
 
 
 def _whole(near: NDArray[np.float64], of: Numbers, exact: Callable[[int], int]) -> Numbers:
-    """Rounds down; what lies too near to the next whole number is computed anew."""
+    """Rounds down; a value too near to the next integer is computed exactly."""
     found = np.floor(near).astype(np.int64)
     over = near - found
     unsure = np.flatnonzero((over < _SURE) | (over > 1 - _SURE))

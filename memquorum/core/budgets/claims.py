@@ -1,10 +1,10 @@
-"""What a proposal says of the policy by which it came, and whether that follows.
+"""The claims of a proposal about the policy that led to it, and their check.
 
-The features are the nominator's word: members know other things of a memory at other times, so no vote depends on them.
-What follows from them, from the budget and from the policy in force, an audit computes again.
+The features are the nominator's claims: members know other facts of a memory at other times, so no vote depends on
+them. An audit computes again the values that follow from them, from the budget and from the policy in force.
 
-Where near-ties are drawn (`lots`) features, score and sensitivity are withheld: told exactly they would tell what a
-draw is to hide. An audit checks that they are, and that no draw charges a subject that has spent what it may.
+Where near-ties are drawn (`lots`), features, score and sensitivity are withheld: exact values would reveal what a draw
+has to hide. An audit checks that they are withheld, and that no draw charges a subject beyond its limit.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from memquorum.core.policy import FEATURES, Budget, BudgetPolicy
 from memquorum.core.records import Proposal, Weighed
 
 EXPECTED = "a budget and a score that follow from what is said"
-"""What an audit expects of a proposal."""
+"""The expected value in an audit's finding."""
 BUDGET = "budget"
-"""Why a memory is nominated, and an epoch opened: its namespace holds more tokens than its budget."""
+"""The reason of a nomination and of an epoch: the namespace holds more tokens than its budget."""
 PRESSURE = "pressure"
-"""Why a memory is nominated, and an epoch opened: its shard holds more memories than its capacity."""
+"""The reason of a nomination and of an epoch: the shard holds more memories than its capacity."""
 AGE = "age"
-"""Why a memory is nominated: it is older than the policy lets its type become."""
+"""The reason of a nomination: the memory is older than the policy allows for its type."""
 
 
 def claim(
     one: Going, type_: str, sensitivity_ppm: int, *, budget: Budget, held: int, version: int, withheld: bool = False
 ) -> Weighed:
-    """What is said of a memory that is to go. `held`: by its namespace, in tokens; `version`: of the policy;
+    """Builds the claims about a memory that is to go. `held`: by its namespace, in tokens; `version`: of the policy;
     `withheld`: whether near-ties are drawn."""
     if withheld:
         return Weighed(
@@ -47,7 +47,8 @@ def claim(
 
 
 def charges(proposals: Iterable[Proposal], epsilon_ppm: int) -> Mapping[tuple[str, str], int]:
-    """What draws cost, in millionths of ε, by namespace and the memory that stands for the subject that pays."""
+    """Returns the costs of draws, in millionths of ε, by namespace and the memory that stands for the charged
+    subject."""
     found = Counter[tuple[str, str]]()
     for one in proposals:
         if one.weighed is not None and one.weighed.lot is not None:
@@ -56,7 +57,7 @@ def charges(proposals: Iterable[Proposal], epsilon_ppm: int) -> Mapping[tuple[st
 
 
 def wrongs(proposals: Iterable[Proposal], genesis: Genesis) -> Iterator[str]:
-    """What cannot be of what proposals say of budgets, by a configuration's policy."""
+    """Yields what is wrong with the claims of proposals about budgets, by a configuration's policy."""
     for proposal in proposals:
         found = wrong(proposal, genesis.policy.budget, genesis.policy_version)
         if found is not None:
@@ -64,7 +65,7 @@ def wrongs(proposals: Iterable[Proposal], genesis: Genesis) -> Iterator[str]:
 
 
 def wrong(proposal: Proposal, policy: BudgetPolicy, version: int) -> str | None:
-    """What cannot be of what a proposal says of its budget; None where all of it follows."""
+    """Returns what is wrong with a proposal's claims about its budget; None where all of them follow."""
     told = proposal.weighed
     if (proposal.reason == BUDGET) != (told is not None):
         return f"reason {proposal.reason!r} {'without' if told is None else 'with'} a score"
@@ -90,7 +91,7 @@ def wrong(proposal: Proposal, policy: BudgetPolicy, version: int) -> str | None:
 
 
 def _told(told: Weighed) -> str | None:
-    """What is told of a score that is to be withheld; None where nothing is."""
+    """Returns what should have been withheld; None where all of it is."""
     if told.features or (told.sensitivity_ppm, told.net_ppm, told.score) != (None, None, None):
         return "features, a sensitivity or a score, which are withheld where near-ties are drawn"
     if told.lot is not None:

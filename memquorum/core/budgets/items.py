@@ -1,12 +1,12 @@
 """A living memory as a policy sees it, its features ψ, and its score (SPEC D; MaRS eq. 5).
 
-`score = (Û − λ_priv·s) / w`, `Û = θ^(type)·ψ`, w in tokens. A negative one is not divided: else the heaviest of what
-is too sensitive to keep would go last (research/judgement d).
+`score = (Û − λ_priv·s) / w`, `Û = θ^(type)·ψ`, w in tokens. A negative one is not divided: else the heaviest memories
+that are too sensitive to keep would go last (research/judgement d).
 
-Features are millionths. **Worth** is a sum over words, and one of `WORTH_UNIT` counts as 1, so that a long text may be
-worth as much per token as a short one. **The others count by it**: recency, accesses, nearness to goals, centrality,
-novelty and urgency say of what a memory is worth how much more that counts, and s how much less. A share in [0, 1] that
-stood beside worth and was divided by tokens would keep what is short, whatever it says (infra/decisions/0107).
+Features are millionths. **Worth** is a sum over words, and `WORTH_UNIT` counts as 1, so that a long text may be worth
+as much per token as a short one. **The others are multiplied by it**: recency, accesses, nearness to goals, centrality,
+novelty and urgency raise a memory's worth, and s lowers it. A plain share in [0, 1], divided by tokens, would keep
+short texts whatever they say (infra/decisions/0107).
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from memquorum.core.facets import TYPES
 from memquorum.core.policy import FEATURES, PPM, BudgetPolicy, share
 
 PINNED, HELD, NEEDED, LONG_TERM = "pinned", "held", "needed", "long-term"
-"""Why a memory may not go: an order pins it or holds it, an active goal needs it, or it was promoted."""
+"""The reasons why a memory may not go: an order pins or holds it, an active goal needs it, or it was promoted."""
 RESTING = "resting"
-"""A vote has kept it, or brought it back, and it is not voted on before its rest is over."""
+"""A vote has kept or restored it, and it is not voted on again before its rest is over."""
 VOTED_ON = "voted on"
-"""The same epoch votes on it for another reason, and it counts until that is decided."""
+"""The same epoch votes on it for another reason, and it counts until the decision."""
 SUPPORTS = "supports"
-"""Something alive was made of it: leaves go first."""
+"""A living memory was made from it: leaves go first."""
 CAPPED = "capped"
-"""It might go, but no more may go at once."""
+"""It could go, but its namespace may lose no more memories now."""
 
 WORTH_UNIT = 50 * PPM
-"""So much of `core.worth` counts as a feature of 1."""
+"""The value of `core.worth` that counts as a feature of 1."""
 OFTEN = 4
-"""So many uses make the feature `accesses` a half."""
+"""The number of uses that makes the feature `accesses` one half."""
 LN2_PPM = 693_147
 _WORTH = FEATURES.index("worth")
 _PLACES = {name: at for at, name in enumerate(TYPES)}
@@ -44,10 +44,10 @@ _PPM = Decimal(PPM)
 
 
 class Item(Struct, frozen=True, gc=False):
-    """A living memory. Times in milliseconds, the rest in millionths, where nothing else is said.
+    """A living memory. Times in milliseconds, shares in millionths.
 
-    `type`: one of `facets.TYPES`; `tokens`: its weight, at least 1; `uses`: how often it was read or said again;
-    `worth`: as `core.worth` has it; `needs`: the memories that may not go before it; `protected`: why it may not go.
+    `type`: one of `facets.TYPES`; `tokens`: its weight, at least 1; `uses`: how often it was read or repeated; `worth`:
+    as in `core.worth`; `needs`: the memories that may not go before it; `protected`: why it may not go.
     """
 
     memory_id: str
@@ -67,8 +67,8 @@ class Item(Struct, frozen=True, gc=False):
 
 
 class Score(Struct, frozen=True):
-    """ψ in the order of `policy.FEATURES`, all but worth times that; Û − λ_priv·s in millionths; and the score: that
-    per million tokens, or as it is where it is negative."""
+    """ψ in the order of `policy.FEATURES`, each multiplied by worth; Û − λ_priv·s in millionths; and the score: this
+    per million tokens, or undivided where it is negative."""
 
     features: tuple[int, ...]
     net_ppm: int
@@ -76,24 +76,24 @@ class Score(Struct, frozen=True):
 
 
 def accesses_ppm(uses: int) -> int:
-    """The feature of so many uses: 0 of none, and nearer to 1 with each."""
+    """Returns the feature of a number of uses: 0 for none, and nearer to 1 with each."""
     return PPM * uses // (uses + OFTEN)
 
 
 def recency_ppm(age_ms: int, half_life_ms: int) -> int:
-    """e^(−λ·age), rounded down; a negative age counts as 0."""
+    """Returns e^(−λ·age), rounded down; a negative age counts as 0."""
     power = _EXACT.divide(Decimal(-max(0, age_ms) * LN2_PPM), _EXACT.multiply(Decimal(half_life_ms), _PPM))
     return int(_EXACT.multiply(_EXACT.exp(power), _PPM).to_integral_value(ROUND_FLOOR))
 
 
 def theta(type_: str, policy: BudgetPolicy) -> tuple[int, ...]:
-    """θ of a type; of one that nobody knows, the episodic one."""
+    """Returns θ of a type; the episodic one for an unknown type."""
     of = (policy.theta_episodic_ppm, policy.theta_semantic_ppm, policy.theta_social_ppm, policy.theta_task_ppm)
     return of[place(type_)]
 
 
 def place(type_: str) -> int:
-    """The place of a type in all settings by type."""
+    """Returns the index of a type in all settings by type."""
     return _PLACES.get(type_, 0)
 
 
@@ -104,12 +104,12 @@ def features(item: Item, as_of: int, policy: BudgetPolicy) -> tuple[int, ...]:
 
 
 def worth_of(item: Item) -> int:
-    """The feature that the others count by."""
+    """Returns the feature by which the others are multiplied."""
     return item.worth * PPM // WORTH_UNIT
 
 
 def lasting(item: Item) -> tuple[int, ...]:
-    """The features that time does not change: all but the recency."""
+    """Returns the features that time does not change: all but the recency."""
     worth = worth_of(item)
     urgency = item.urgency_ppm if item.type == "task" else 0
     return (
@@ -123,24 +123,24 @@ def lasting(item: Item) -> tuple[int, ...]:
 
 
 def score(item: Item, as_of: int, policy: BudgetPolicy) -> Score:
-    """The score of a memory at a time."""
+    """Returns the score of a memory at a time."""
     psi = features(item, as_of, policy)
     return weighed(psi, item.type, item.sensitivity_ppm, item.tokens, policy)
 
 
 def weighed(psi: Sequence[int], type_: str, sensitivity_ppm: int, tokens: int, policy: BudgetPolicy) -> Score:
-    """The score that follows from features."""
+    """Returns the score that follows from features."""
     net = (dot(theta(type_, policy), psi) - withheld(psi[_WORTH], sensitivity_ppm, policy)) // PPM
     return Score(tuple(psi), net, net if net < 0 else net * PPM // tokens)
 
 
 def withheld(worth: int, sensitivity_ppm: int, policy: BudgetPolicy) -> int:
-    """λ_priv·s, of a memory of this worth, in millionths of a millionth."""
+    """Returns λ_priv·s of a memory with this worth, in millionths of a millionth."""
     return policy.lambda_priv_ppm * sensitivity_ppm * worth // PPM
 
 
 def in_words(features: Sequence[int], net_ppm: int, score: int) -> tuple[str, str]:
-    """Features and a score as people read them. All but worth count by it, and are told so."""
+    """Returns features and a score in words. All features but worth are shown as multiplied by it."""
     named = dict(zip(FEATURES, map(share, features), strict=False))
     worth = named.pop(FEATURES[_WORTH], "")
     told = f"worth {worth}; each times worth: {', '.join(f'{name} {value}' for name, value in named.items())}"
@@ -148,18 +148,19 @@ def in_words(features: Sequence[int], net_ppm: int, score: int) -> tuple[str, st
 
 
 def dot(weights: Sequence[int], values: Sequence[int]) -> int:
-    """Σ weights·values."""
+    """Returns Σ weights·values."""
     return sum(map(mul, weights, values))
 
 
 def importance_ppm(item: Item, recency: int, policy: BudgetPolicy) -> int:
-    """The importance by `priority`, in [0, 1]: α·type + β·recency + γ·accesses (MaRS 3.3.2)."""
+    """Returns the importance by `priority`, in [0, 1]: α·type + β·recency + γ·accesses (MaRS 3.3.2)."""
     told = policy.types_ppm[place(item.type)], recency, accesses_ppm(item.uses)
     return dot(policy.priority_ppm, told) // PPM
 
 
 def exposure_ppm(item: Item, as_of: int, policy: BudgetPolicy) -> int:
-    """How much privacy wants a memory gone: s·age·(1 − imp), with age := 1 − e^(−λ·age) (MaRS 3.3.3)."""
+    """Returns the exposure, the privacy reason to forget a memory: s·age·(1 − imp), with age := 1 − e^(−λ·age) (MaRS
+    3.3.3)."""
     age = PPM - recency_ppm(as_of - item.created, policy.half_life_ms)
     unimportant = PPM - importance_ppm(item, recency_ppm(as_of - item.last_access, policy.half_life_ms), policy)
     return item.sensitivity_ppm * age // PPM * unimportant // PPM

@@ -1,15 +1,15 @@
-"""A namespace's living memories as its budget counts them, and the plan of what goes until it fits (MaRS 3.2.7).
+"""A namespace's living memories as its budget counts them, and the plan of evictions until it fits (MaRS 3.2.7).
 
-What a plan keeps to:
+The rules of a plan:
 
-- The weight of all that lives counts, of what may not go too. Things go until it is within the budget, or nothing is
-  left that may go; what is then beyond the budget is told by reason (`Plan.excess`).
-- *Provenance closure*: only leaves go. What something alive was made of goes after that.
-- *Task safety*, pins and holds: what is protected does not go.
-- Shares by type are soft: while all fit the budget a type may have more than its share. Where they do not, those give
-  that have more than theirs; what these may not give, the others do.
+- The weight of all living memories counts, also of those that may not go. Memories go until the rest is within the
+  budget, or none is left that may go; the remaining excess is reported by reason (`Plan.excess`).
+- *Provenance closure*: only leaves go; a source goes after the living memories made from it.
+- *Task safety*, pins and holds: protected memories do not go.
+- Shares by type are soft: while all fit the budget a type may exceed its share. Otherwise the types that exceed theirs
+  give memories first; if these may not give enough, the others do.
 
-The cost of a plan is that of what goes, by the policy's order, and not of what is stored.
+The cost of a plan depends on the number of memories that go, and not on the number stored.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from memquorum.core.policy import PPM, BudgetPolicy
 from memquorum.core.records import Lot
 
 REPLACED = "summed up"
-"""Why a summary is beyond a budget that takes the place of others in the very plan."""
+"""The reason of an excess: a summary that replaces others in this very plan."""
 _LOW_PPM = 300_000
 
 
 class Group(Struct, frozen=True):
-    """Memories that a summary may take the place of: with its tokens, its distortion and its sensitivity.
+    """Memories that a summary may replace, with its tokens, its distortion and its sensitivity.
 
     `distortion_ppm`: the mean distance of their embeddings from the summary's (MaRS 3.1).
     """
@@ -46,8 +46,8 @@ class Group(Struct, frozen=True):
 
 
 class Going(Struct, frozen=True):
-    """A memory that is to go: its tokens, why it is the next one, and its score by the policy's constants; `lot`: how
-    it was drawn, of what lies near others in score."""
+    """A memory that is to go: its tokens, why it is the next one, and its score by the policy's constants; `lot`: the
+    draw among near-ties, if there was one."""
 
     memory_id: str
     tokens: int
@@ -57,9 +57,10 @@ class Going(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """What goes, in its order; which summaries take the place of others first; what the namespace holds after that.
+    """The memories that go, in order; the summaries that replace others first; and the tokens that the namespace holds
+    after that.
 
-    `over`: how many tokens are beyond the budget still; `excess`: then, by reason, the tokens that may not go.
+    `over`: the tokens that are still beyond the budget; `excess`: the tokens that may not go then, by reason.
     """
 
     goes: tuple[Going, ...]
@@ -73,13 +74,13 @@ class Ledger:
     """The memories of one namespace, in the order of one policy. Not safe to share between threads."""
 
     def __init__(self, name: str, policy: BudgetPolicy, seed: bytes = b"", lots: Lots | None = None) -> None:
-        """`name`: of the policy; `policy`: its constants; `seed`: of `random`; `lots`: by which near-ties are drawn,
-        None where they stand in their order. Raises UnknownPolicy."""
+        """`name`: of the policy; `policy`: its constants; `seed`: of `random`; `lots`: the draws among near-ties, None
+        where these go in order. Raises UnknownPolicy."""
         self.name, self.policy, self._lots = name, policy, lots
         kinds = range(len(TYPES)) if policy.shares_ppm else range(1)
         self._rules = [rule(name, policy, seed, looks=lots is not None) for _ in kinds]
         self._items: dict[str, Item] = {}
-        # How many of what is alive may not be without it.
+        # The number of living memories that need each one.
         self._supports: Counter[str] = Counter()
         self._of_type = [0] * len(TYPES)
         self._protected: Counter[str] = Counter()
@@ -93,16 +94,16 @@ class Ledger:
         return memory_id in self._items
 
     def get(self, memory_id: str) -> Item | None:
-        """The memory as it was put last."""
+        """Returns the memory as it was put last."""
         return self._items.get(memory_id)
 
     @property
     def tokens(self) -> int:
-        """The weight of all that lives."""
+        """The weight of all living memories."""
         return sum(self._of_type)
 
     def put(self, item: Item) -> None:
-        """Takes a memory, or what has become of one: it was used, protected, kept by a vote."""
+        """Adds a memory, or updates one that was used, protected or kept by a vote."""
         if item.tokens < 1:
             item = replace(item, tokens=1)
         self.remove(item.memory_id)
@@ -118,19 +119,19 @@ class Ledger:
             self._enter(item)
 
     def used(self, memory_id: str, at: int) -> None:
-        """A memory was read, or said again; of one that is not here nothing is noted."""
+        """Notes that a memory was read or repeated; an unknown one is ignored."""
         item = self._items.get(memory_id)
         if item is not None:
             self.put(replace(item, last_access=max(at, item.last_access), uses=item.uses + 1))
 
     def protect(self, memory_id: str, why: str | None) -> None:
-        """A memory may not go for a reason, or may again."""
+        """Protects a memory for a reason, or ends that (None)."""
         item = self._items.get(memory_id)
         if item is not None and item.protected != why:
             self.put(replace(item, protected=why))
 
     def remove(self, memory_id: str) -> Item | None:
-        """Lets a memory go, whatever the reason; None where it was not here."""
+        """Removes a memory, whatever the reason; returns None for an unknown one."""
         item = self._items.pop(memory_id, None)
         if item is None:
             return None
@@ -148,10 +149,10 @@ class Ledger:
         return item
 
     def plan(self, tokens: int, as_of: int, *, most: int | None = None, groups: Sequence[Group] = ()) -> Plan:
-        """What goes until all fit so many tokens, at most so many memories. Nothing changes, but that what is to go now
-        has to gain more than the band to be spared by the next plan.
+        """Returns the memories that go until all others fit so many tokens, at most `most`. The ledger does not change,
+        except that a memory to go now is spared by the next plan only if its score has risen by more than the band.
 
-        `groups`: what summaries may take the place of, for the policies that reflect, in their order.
+        `groups`: the memories that summaries may replace, for the policies that reflect, in order.
         """
         taken = list[Item]()
         made = self._take(tokens, as_of, most, groups, taken)
@@ -164,7 +165,7 @@ class Ledger:
         return made
 
     def evict(self, tokens: int, as_of: int, *, most: int | None = None, groups: Sequence[Group] = ()) -> Plan:
-        """Plans, and takes out what goes; whoever asks puts the summaries that took the place of others."""
+        """Plans, and removes the memories that go; the caller puts the summaries that replaced others."""
         self._named = frozenset()
         return self._take(tokens, as_of, most, groups, [])
 
@@ -184,8 +185,8 @@ class Ledger:
                     continue
             if found is None:
                 break
-            # Members find it among the least by their own orders, as far as the excess and the margin reach. Half of
-            # the margin is for the lot; the other half is left for what they have read otherwise.
+            # Members look for it among the least in their own orders, within the excess and the margin. Half of the
+            # margin is for the lot; the other half is left for differences in what they have read.
             reach = self.tokens + reserved - tokens + tokens * self.policy.margin_ppm // (2 * PPM)
             memory_id, why, lot = self._drawn(found, as_of, reach)
             item = self._items[memory_id]
@@ -197,7 +198,7 @@ class Ledger:
         return Plan(tuple(goes), tuple(replaces), held, over, self._excess(reserved) if over else {})
 
     def _drawn(self, found: tuple[str, str, Rule], as_of: int, reach: int) -> tuple[str, str, Lot | None]:
-        """The next one by lot, where others lie near it in score and no more than `reach` tokens before them."""
+        """Returns the next one, drawn by lot if others have near scores with at most `reach` tokens before them."""
         memory_id, why, of = found
         drawn = None if self._lots is None else self._lots.draw(of.near(as_of), as_of, reach)
         if drawn is None:
@@ -206,8 +207,8 @@ class Ledger:
         return (one.item.memory_id, BY_LOT, lot) if lot.charged else (memory_id, why, lot)
 
     def _next(self, tokens: int, as_of: int) -> tuple[str, str, Rule] | None:
-        """The next one, why, and by which rule: of the types that have more than their share, if any of these may go;
-        else of all."""
+        """Returns the next one, why, and its rule: from the types beyond their share, if one of their memories may go;
+        else from all."""
         rules = self._rules
         if self.policy.shares_ppm:
             shares = zip(rules, self._of_type, self.policy.shares_ppm, strict=True)
@@ -220,7 +221,7 @@ class Ledger:
         return None
 
     def _admits(self, group: Group) -> bool:
-        """Whether a summary may take their place: cheaper, near enough, and no more sensitive than it may be."""
+        """True if a summary may replace the group: fewer tokens, near enough, and not too sensitive."""
         items = [self._items.get(memory_id) for memory_id in group.memory_ids]
         sources = [item for item in items if item is not None and item.protected is None]
         if len(sources) < len(items) or not sources or group.tokens >= sum(one.tokens for one in sources):
@@ -239,7 +240,7 @@ class Ledger:
         return told | {why: held for why, held in others.items() if held}
 
     def _enter(self, item: Item) -> None:
-        """It is a leaf now."""
+        """Adds a memory that has become a leaf."""
         if item.protected is None:
             self._free += item.tokens
             self._rule(item).add(item, item.memory_id in self._named)

@@ -7,5 +7,5 @@ from memquorum.core.policy import Budget, BudgetPolicy, budgets
 
 
 def budget_of(policy: BudgetPolicy, namespace: str) -> Budget | None:
-    """The first budget whose pattern fits the namespace; None where it has none."""
+    """Returns the first budget whose pattern covers the namespace; None where it has none."""
     return next((one for one in budgets(policy) if covers((one.pattern,), namespace)), None)

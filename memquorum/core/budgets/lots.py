@@ -1,18 +1,19 @@
-"""Draws which of several memories goes that score alike, by the exponential mechanism (SPEC D; MaRS 3.1, C).
+"""Draws which of several memories with near scores goes, by the exponential mechanism (SPEC D; MaRS 3.1, C).
 
-Of n candidates the i-th is drawn with P ∝ e^(ε·q/2Δq), where q = −(Û − λ_priv·s) of it: what is kept if it goes, but
-for what is the same whichever goes. q is held within [−L·w_max, λ_priv], all by configuration, so that
-Δq = L·w_max + λ_priv bounds what any change of any memory can do to it. **Proven** is this alone: *for the same
-candidates*, whatever becomes of their features, no draw gets likelier or less likely by more than e^ε. Which memories
-are candidates follows from the features and is not covered; what else tells of them stands in docs/privacy.md. So this
-is a randomised tie-break, and no promise of differential privacy.
+Candidate i of n is drawn with P ∝ e^(ε·q/2Δq), where q = −(Û − λ_priv·s) of it: the worth that is kept if it goes,
+without the part that is the same for all. q is limited to [−L·w_max, λ_priv], all by configuration, so that Δq =
+L·w_max + λ_priv bounds the effect of any change of a memory. **Proven** is only this: *for the same candidates*,
+whatever their features, no draw gets likelier or less likely by more than e^ε. The choice of candidates follows from
+the features and is not covered; docs/use/privacy.md names other ways in which features show. So this is a randomised
+tie-break, and no promise of differential privacy.
 
-All is exact and the same on every machine: weights are whole numbers of 10^-20, from `decimal`'s correctly rounded e^x,
-and the lot is an HMAC-SHA-256 of the candidates' ids under a seed, taken modulo their sum. The same candidates draw the
-same, so looking twice tells nothing more; whoever does not know the seed knows nothing before.
+All is exact and the same on every machine: weights are multiples of 10^-20, from `decimal`'s correctly rounded e^x, and
+the lot is an HMAC-SHA-256 of the candidates' ids under a seed, taken modulo their sum. The same candidates give the
+same draw, so a second look reveals nothing more; without the seed the draw is unpredictable.
 
-**An accountant** has what each subject has spent, ε a draw that a memory of it took part in (basic composition, for how
-many of them ever: one draw is bounded for all of its candidates at once). Who cannot pay takes part in none.
+**An accountant** records the spending of each subject, ε for a draw that one of its memories took part in (basic
+composition, with any number of its memories, as a draw is bounded for all candidates at once). A subject that cannot
+pay takes part in no draw.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from memquorum.core.policy import PPM, BudgetPolicy
 from memquorum.core.records import Lot
 
 AMONG = 16
-"""A draw has so many candidates at most."""
+"""The maximum number of candidates of a draw."""
 _EXACT = Context(prec=28, rounding=ROUND_HALF_EVEN)
 _UNIT = Decimal(10) ** 20
 
 
 class Near(Struct, frozen=True):
-    """A memory that scores within the band of the lowest: its rank, and why it would be the next one."""
+    """A memory whose score is within the band of the lowest: its rank, and why it would be the next one."""
 
     rank: Any
     item: Item
@@ -43,17 +44,18 @@ class Near(Struct, frozen=True):
 
 
 def sensitivity_ppm(policy: BudgetPolicy) -> int:
-    """Δq = L·w_max + λ_priv, in millionths."""
+    """Returns Δq = L·w_max + λ_priv, in millionths."""
     return policy.lipschitz_ppm * policy.w_max + policy.lambda_priv_ppm
 
 
 def quality_ppm(net_ppm: int, policy: BudgetPolicy) -> int:
-    """q of letting a memory go, by its Û − λ_priv·s, within what the configuration allows; the least worth the most."""
+    """Returns q of forgetting a memory with this Û − λ_priv·s, within the configured limits; the least worth has the
+    highest q."""
     return -max(-policy.lambda_priv_ppm, min(policy.lipschitz_ppm * policy.w_max, net_ppm))
 
 
 def weights(qualities: Sequence[int], policy: BudgetPolicy) -> list[int]:
-    """e^(ε·(q − max q)/2Δq) of each, in whole numbers of 10^-20."""
+    """Returns e^(ε·(q − max q)/2Δq) of each, as multiples of 10^-20."""
     most, delta = max(qualities), 2 * sensitivity_ppm(policy) * PPM
     return [
         int(_EXACT.multiply(_EXACT.exp(_EXACT.divide(Decimal(policy.epsilon_ppm * (q - most)), Decimal(delta))), _UNIT))
@@ -62,7 +64,7 @@ def weights(qualities: Sequence[int], policy: BudgetPolicy) -> list[int]:
 
 
 def draw(weighs: Sequence[int], seed: bytes, label: bytes) -> int:
-    """Which one is drawn: the place where the lot falls among the weights, laid end to end."""
+    """Returns the index of the weight in which the lot falls, with the weights laid end to end."""
     lot = int.from_bytes(hmac.digest(seed, label, "sha256")) % sum(weighs)
     for at, weight in enumerate(weighs):
         lot -= weight
@@ -72,24 +74,24 @@ def draw(weighs: Sequence[int], seed: bytes, label: bytes) -> int:
 
 
 class Lots:
-    """The draws of a plan, and what each subject may still spend on them. Not safe to share between threads."""
+    """The draws of a plan, and the budget of each subject for them. Not safe to share between threads."""
 
     def __init__(
         self, policy: BudgetPolicy, seed: bytes, subjects: Mapping[str, str], spent: Mapping[str, int]
     ) -> None:
-        """`seed`: a secret, of this namespace and epoch; `subjects`: by memory; `spent`: by subject, in millionths."""
+        """`seed`: a secret of this namespace and epoch; `subjects`: by memory; `spent`: by subject, in millionths."""
         self._policy, self._seed, self._subjects, self._before = policy, seed, subjects, spent
         self._spent = dict(spent)
 
     def begin(self) -> None:
-        """Another plan begins: what the last one would have spent, it has not."""
+        """Begins another plan: resets the spending to that before the last plan."""
         self._spent = dict(self._before)
 
     def draw(self, near: Sequence[Near], as_of: int, reach: int) -> tuple[Near, Lot] | None:
-        """Draws one, and lets the subjects pay for it. None where there is nothing to draw; with a lot among one, where
-        there would be but that subjects cannot pay: then the next one goes as its policy has it.
+        """Draws one, and charges the subjects. Returns None without a second candidate; a lot among one where subjects
+        cannot pay, and then the next one goes in the policy's order.
 
-        `near`: in their order, first the lowest. `reach`: no more tokens stand before a candidate.
+        `near`: in order, the lowest first. `reach`: the most tokens that may stand before a candidate.
         """
         candidates, before = list[Near](), 0
         for one in near[:AMONG]:
@@ -101,7 +103,8 @@ class Lots:
         refused = len(candidates) - len(paying)
         if len(candidates) < 2:
             return None
-        # If the lowest cannot pay it goes, as it would without lots: nobody is kept for having spent.
+        # If the lowest cannot pay it goes, as it would without lots: a memory is not kept because its subject has spent
+        # its budget.
         if len(paying) < 2 or paying[0] is not candidates[0]:
             return candidates[0], Lot(1, (), refused)
         drawn = self._drawn(sorted(paying, key=lambda one: one.item.memory_id), as_of)

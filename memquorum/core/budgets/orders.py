@@ -1,4 +1,4 @@
-"""Orders of what goes next, kept up to date as memories come, are used and go.
+"""Orders of eviction, kept up to date as memories come, are used and go.
 
 | order | add, drop | the next one |
 |---|---|---|
@@ -6,11 +6,11 @@
 | `Drawn`: by lot | O(log n) | O(log n) |
 | `Fading`: by a value of which a part fades | O(log n) | O(log n), and once at each time O(steps) |
 
-`Fading` has to keep its order while time goes by: the value of each memory is `a + r·e^(−λ·age)`, and memories overtake
-each other as r fades. Those are put together whose r/w·e^(λ·last use) lies within one step of 1 %: in a step the order
-never changes, so each is a heap, and the next one of all is the least of their heads. The steps are as many as 1 % fits
-between the largest and the smallest that still counts, whatever is stored. So an order is exact to a hundredth of the
-part that fades.
+`Fading` has to keep its order while time passes: the value of each memory is `a + r·e^(−λ·age)`, and memories overtake
+each other as r fades. Memories whose r/w·e^(λ·last use) lies within one step of 1 % share a step: within a step the
+order never changes, so each step is a heap, and the next memory is the least of their heads. The number of steps is
+that of 1 % steps between the largest and the smallest r that still counts, however many memories are stored. So an
+order is exact to a hundredth of the fading part.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ from memquorum.core.worth import ln_ppm
 STEP_PPM = 10_000
 """One step of `Fading`, in millionths of an e-fold."""
 COLD = 2_200
-"""So many steps below 1 nothing is left that counts."""
+"""The number of steps below 1 after which the fading part is negligible."""
 
 Rank = tuple[int, ...]
 
 
 class Order(Protocol):
-    """What goes next."""
+    """An order of eviction."""
 
     def add(self, item: Item, named: bool = False) -> None:
-        """Takes a memory that is not in it. `named`: it was to go at the last plan already."""
+        """Adds a memory that is not in it. `named`: it was to go at the last plan already."""
         ...
 
     def drop(self, memory_id: str) -> None:
-        """Lets a memory go that may be in it."""
+        """Removes a memory, if it is in it."""
         ...
 
     def first(self, as_of: int) -> tuple[Rank | tuple[bytes], str] | None:
-        """The next one and its rank; None of none. Times do not fall from call to call."""
+        """Returns the rank and the id of the next one, or None. Times may not fall from call to call."""
         ...
 
 
@@ -96,7 +96,7 @@ class InOrder:
 
 
 class Drawn:
-    """Orders by lot: as the HMAC-SHA-256 of a memory's id under a seed falls. What is left of many is a fair sample."""
+    """Orders by lot: by the HMAC-SHA-256 of a memory's id under a seed. The memories that remain are a fair sample."""
 
     def __init__(self, seed: bytes) -> None:
         self._seed = seed
@@ -126,23 +126,23 @@ class Drawn:
 
 
 Entry = tuple[int, int, str, int]
-"""The part that lasts, when it was made, its id, and the number of this entry."""
+"""The lasting part, the creation time, the id, and the number of this entry."""
 
 
 class Fading:
-    """Orders by a value of which a part fades, the lowest first; ties by age, the oldest first, then by id."""
+    """Orders by a value with a fading part, the lowest first; ties by age, the oldest first, then by id."""
 
     def __init__(
         self, parts: Callable[[Item], tuple[int, int]], half_life_ms: int, *, divided: bool, band_ppm: int = 0
     ) -> None:
-        """`parts`: of a memory, what lasts and θ of its recency, both in millionths; `divided`: by its tokens;
-        `band_ppm`: by so much what was named before counts less."""
+        """`parts`: of a memory, the lasting part and θ of its recency, both in millionths; `divided`: by its tokens;
+        `band_ppm`: the reduction for memories that were named before."""
         self._parts, self._half_life_ms, self._divided, self._band_ppm = parts, half_life_ms, divided, band_ppm
         self._steps: dict[int | None, list[Entry]] = {}
         self._numbers: dict[str, int] = {}
         self._number = 0
         self._entries = 0
-        # Of the step that time is in: (value, entry, its step).
+        # For the current time step: (value, entry, its step).
         self._now: int | None = None
         self._heads: list[tuple[int, int, str, int, int | None]] = []
 
@@ -154,7 +154,7 @@ class Fading:
         self.enter(item, *self._parts(item), named)
 
     def enter(self, item: Item, lasting: int, theta: int, named: bool) -> None:
-        """Takes one as `add` does, for who knows its parts."""
+        """Adds a memory as `add` does, for a caller that knows its parts."""
         tokens = item.tokens if self._divided else 1
         value, step = lasting * PPM // tokens, None
         if theta > 0:
@@ -195,7 +195,7 @@ class Fading:
         return at * LN2_PPM // self._half_life_ms
 
     def _look(self, now: int) -> None:
-        """Time is in another step: what is cold goes together, and every step shows its head."""
+        """Moves to another time step: joins the cold steps, and shows the head of every step."""
         self._now, self._heads = now, []
         for step in [one for one in self._steps if one is not None and now - one > COLD]:
             left, cold = self._steps.pop(step), self._steps.setdefault(None, [])
@@ -236,5 +236,5 @@ class Fading:
 
 @lru_cache(maxsize=8192)
 def left(steps: int) -> int:
-    """e^(−steps · 1 %) in millionths."""
+    """Returns e^(−steps · 1 %) in millionths."""
     return int((Decimal(-steps) * STEP_PPM / PPM).exp() * PPM)

@@ -1,17 +1,14 @@
 """The policies by name, each made of orders (SPEC D; MaRS 3.3 and 5.3).
 
-| name | what goes first |
-|---|---|
-| `fifo` | the oldest |
-| `lru` | what was not used for longest |
-| `priority` | the lowest importance per token: α·type + β·recency + γ·accesses |
-| `reflection` | what a summary may take the place of (`ledger.Group`), then as `worth` |
-| `random` | by lot |
-| `hybrid` | what is stale; what a summary may take the place of; then as `worth`, and of equals what is most exposed |
-| `worth` | the lowest (Û − λ_priv·s)/w; what is negative before all else, the most negative first |
+| name | goes first | |---|---| | `fifo` | the oldest | | `lru` | what was not used for longest | | `priority` | the
+lowest importance per token: α·type + β·recency + γ·accesses | | `reflection` | what a summary may take the place of
+(`ledger.Group`), then as `worth` | | `random` | by lot | | `hybrid` | what is stale; what a summary may take the place
+of; then as `worth`, and of equals what is most exposed | | `worth` | the lowest (Û − λ_priv·s)/w; what is negative
+before all else, the most negative first |
 
-Equal is what scores within the band of the lowest; exposed, what privacy wants gone (`items.exposure_ppm`). Where
-near-ties are drawn (`lots`), the lot decides among equals, by `priority`, `reflection`, `hybrid` and `worth`.
+Equals are memories whose scores are within the band of the lowest; exposure is the privacy reason to forget
+(`items.exposure_ppm`). With draws among near-ties (`lots`), the lot decides among equals, for `priority`, `reflection`,
+`hybrid` and `worth`.
 """
 
 from __future__ import annotations
@@ -40,35 +37,35 @@ from memquorum.core.policy import FORGETTING, PPM, BudgetPolicy
 OLDEST, UNUSED, UNIMPORTANT, DRAWN = "oldest", "longest unused", "least important", "drawn by lot"
 LEAST, SENSITIVE, STALE, EXPOSED = "least worth its tokens", "too sensitive", "stale", "most exposed of equals"
 BY_LOT = "drawn among those that score alike"
-"""Why the next one is it."""
+"""The reasons why a memory is the next one."""
 
 
 class UnknownPolicy(ValueError):
-    """There is no policy of this name; the message names those that there are."""
+    """Raised where there is no policy of this name; the message names the known policies."""
 
 
 class Rule(Protocol):
     """A policy over some memories."""
 
     def add(self, item: Item, named: bool) -> None:
-        """Takes a memory that may go; `named`: it was to go at the last plan already."""
+        """Adds a memory that may go; `named`: it was to go at the last plan already."""
         ...
 
     def drop(self, item: Item) -> None:
-        """Lets one go."""
+        """Removes a memory."""
         ...
 
     def first(self, as_of: int) -> tuple[Any, str, str] | None:
-        """The next one: its rank among those of other rules of this policy, its id, and why."""
+        """Returns the next one: its rank among those of other rules of this policy, its id, and why."""
         ...
 
     def near(self, as_of: int) -> Sequence[Near]:
-        """What is equal to the next one, in order; nothing where that is for other reasons the next than its score."""
+        """Returns the equals of the next one, in order; empty if it is not the next one for its score."""
         ...
 
 
 class _Plain:
-    """One order."""
+    """A policy with one order."""
 
     def __init__(self, order: Order, why: str) -> None:
         self._order, self._why = order, why
@@ -87,15 +84,15 @@ class _Plain:
         return None if found is None else (*found, self._why)
 
     def near(self, as_of: int) -> Sequence[Near]:
-        """See `Rule`: times are not scores, and a lot is drawn by its own order."""
+        """See `Rule`: times are not scores, and `random` has its own lots."""
         return ()
 
 
 class _Lowest:
-    """An order by score, of which the lowest are taken out at a time, so that several can be looked at."""
+    """An order by score; the lowest are taken out temporarily, so that several can be compared."""
 
     def __init__(self, policy: BudgetPolicy, *, looks: bool) -> None:
-        """`looks`: whether anybody asks what is near; else nothing is kept for it."""
+        """`looks`: whether `near` will be called; else no items are kept for it."""
         self._policy, self._looks = policy, looks
         self._items: dict[str, tuple[Item, bool]] = {}
         self._taken: dict[str, tuple[Any, str]] = {}
@@ -150,7 +147,7 @@ class _Lowest:
             self._enter(*self._items[memory_id])
         self._taken.clear()
 
-    # Of whatever it is ordered by -----------------------------------------------------------------------------------
+    # For subclasses -------------------------------------------------------------------------------------------------
 
     def _enter(self, item: Item, named: bool) -> None:
         raise NotImplementedError
@@ -159,13 +156,12 @@ class _Lowest:
         raise NotImplementedError
 
     def _head(self, as_of: int) -> tuple[Any, str, str] | None:
-        """The next of what is not taken out. Its rank: a group, a value within it, and what else makes it unlike
-        others."""
+        """Returns the next of those that are not taken out. Its rank: a group, a value within it, and tie-breakers."""
         raise NotImplementedError
 
 
 class _Important(_Lowest):
-    """The importance per token."""
+    """The order by importance per token."""
 
     def __init__(self, policy: BudgetPolicy, *, looks: bool) -> None:
         super().__init__(policy, looks=looks)
@@ -183,7 +179,7 @@ class _Important(_Lowest):
 
 
 class _Scored(_Lowest):
-    """The score: one order of what may be negative, undivided; one of all, by token."""
+    """The order by score: one for values that may be negative, undivided; one for all, by token."""
 
     def __init__(self, policy: BudgetPolicy, *, looks: bool) -> None:
         super().__init__(policy, looks=looks)
@@ -216,7 +212,7 @@ class _Scored(_Lowest):
 
 
 class _Hybrid:
-    """Temporal, then by score, then by privacy; reflection comes between the first two (`Ledger`)."""
+    """Stale memories first, then by score, then by privacy; reflection comes between the first two (`Ledger`)."""
 
     def __init__(self, policy: BudgetPolicy) -> None:
         self._policy = policy
@@ -259,7 +255,7 @@ class _Hybrid:
         return recency_ppm(as_of - last_access, self._policy.half_life_ms) < self._policy.stale_ppm
 
     def _exposed(self, as_of: int) -> tuple[Any, str, str] | None:
-        """The one that privacy wants gone most of those within the band of the lowest, the lowest among equals."""
+        """Returns the most exposed memory within the band of the lowest, the lowest among equals."""
         equal = self._scored.near(as_of)
         if not equal:
             return None
@@ -292,15 +288,15 @@ _RULES: Mapping[str, Callable[[BudgetPolicy, bytes, bool], Rule]] = MappingProxy
     }
 )
 SCORES = frozenset({"priority", "reflection", "hybrid", "worth"})
-"""The policies by which near-ties may be drawn: the others go by times, or by lot."""
+"""The policies whose near-ties may be drawn: the others go by times, or by lot."""
 WEIGHS = frozenset({"reflection", "hybrid", "worth"})
-"""The policies that go by ψ and the score that follows from it: the others go by times, by lot, or by importance."""
+"""The policies that use ψ and the score that follows from it: the others use times, lots, or importance."""
 REFLECTS = frozenset({"reflection", "hybrid"})
-"""The policies by which a summary takes the place of what it was made of."""
+"""The policies by which a summary replaces its sources."""
 
 
 def rule(name: str, policy: BudgetPolicy, seed: bytes, *, looks: bool = False) -> Rule:
-    """A policy by its name; `looks`: whether it will be asked what is `near`. Raises UnknownPolicy."""
+    """Returns a policy by its name; `looks`: whether `near` will be called. Raises UnknownPolicy."""
     if name not in _RULES:
         raise UnknownPolicy(f"policy {name!r} is unknown; known: {', '.join(FORGETTING)}")
     return _RULES[name](policy, seed, looks)

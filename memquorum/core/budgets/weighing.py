@@ -1,4 +1,4 @@
-"""What a policy sees of a memory, made of what a store knows of it."""
+"""Makes the items of a policy from a store's rows of memories."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from memquorum.core.tiers import LONG_TERM as PROMOTED
 from memquorum.ports import Weighted
 
 ORDINARY = 3 * PPM // 2
-"""The worth of a token of what nobody counted the words of, such as a summary: as much as of ordinary text."""
+"""The worth per token of a text whose words were not counted, such as a summary: that of ordinary text."""
 
 
 def item(told: Weighted, *, voted_on: bool = False) -> Item:
-    """A memory that is alive. `voted_on`: whether the same epoch votes on it for another reason."""
+    """Makes the item of a living memory. `voted_on`: whether the same epoch votes on it for another reason."""
     worth = told.worth_ppm
     needed = any(one.startswith("goal:") for one in told.protections)
     return Item(
@@ -38,9 +38,10 @@ def item(told: Weighted, *, voted_on: bool = False) -> Item:
 
 
 def groups(weighted: Iterable[Weighted], proposable: Collection[str]) -> list[Group]:
-    """The summaries that wait for their vote and are put to it, as what may take the place of others.
+    """Returns the summaries that the epoch votes on, each as a group that it may replace.
 
-    How far one lies from what it says nobody knows who cannot read it; the members do, and vote by what it covers.
+    Their distance from their sources is unknown without reading them; the members read them, and vote by what a summary
+    covers.
     """
     drafts = (told for told in weighted if told.candidate.tier == DRAFT and told.candidate.memory_id in proposable)
     return [

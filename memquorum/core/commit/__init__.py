@@ -1,9 +1,10 @@
-"""How records become journal entries. Read in this order:
+"""The way from records to journal entries. Modules, in reading order:
 
-1. `spine`: the order of a shard: accepted records, each episode with its score; `answers`: which score counts;
+1. `spine`: the order of a shard: accepted records, each episode with its score; `answers`: chooses the score that
+   counts;
 2. `assembly`: pre-prepares and commits, collected until they prove a decision;
-3. `applying`: what a record does in the shard as it is now, and which records are not followed; `ordering`: what an
-   order or a request does.
+3. `applying`: the effect of a record in the current shard, and the records that are skipped; `ordering`: the effect of
+   an order or a request.
 
-What an entry then does to the rows: `core.journal.effects`.
+`core.journal.effects` has the effect of an entry on the rows.
 """

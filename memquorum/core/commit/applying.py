@@ -1,7 +1,7 @@
-"""Judging: a record and the rows that it touches → what happens, as a journal entry and the change that it makes.
+"""Judges a record and the rows that it touches, and makes the journal entry and its change.
 
-What an entry does once it is written is the rules' of `effects`, which the rebuild follows too; here is decided which
-effect a record has, in the shard as it is now: whether an event is repeated, a memory still there, a decision in turn.
+The effects of a written entry are the rules of `effects`, which the rebuild follows too; this decides which effect a
+record has in the current shard: whether an event is repeated, a memory still there, a decision in turn.
 """
 
 from __future__ import annotations
@@ -34,11 +34,15 @@ from memquorum.core.journal import (
     trials,
     uniting,
 )
-from memquorum.core.journal.effects import ERASED, Rules, perform
+from memquorum.core.journal.effects import ERASED, REPEATED, Rules, perform
 from memquorum.core.journal.rows import Change, Keys, Rows
 from memquorum.core.journal.tombstones import Newcomer
-from memquorum.core.orders import table
+from memquorum.core.orders import table, uses
+from memquorum.core.orders.restore import most
 from memquorum.core.records import (
+    APPLIED,
+    ASKS,
+    MISSED,
     AccessAccepted,
     Accessed,
     Assessed,
@@ -50,6 +54,7 @@ from memquorum.core.records import (
     FeedbackAccepted,
     JournalEntry,
     MemoryReencoded,
+    MemoryUsed,
     OrderAccepted,
     Reencoded,
     Rehearsed,
@@ -59,12 +64,12 @@ from memquorum.core.records import (
     Ticked,
     Tried,
 )
-from memquorum.core.records.episodes import CARRIED, Said, taken
+from memquorum.core.records.episodes import CARRIED, Said, fields_of
 from memquorum.core.salience import CLEARED, FAILED, REMEMBERED, UNREADABLE
 from memquorum.core.vote.kinds import KINDS
 
 Accepted = EpisodeAccepted | AccessAccepted | FeedbackAccepted | OrderAccepted | ClockTicked
-"""What the accepted stream holds."""
+"""The records of the accepted stream."""
 
 
 # Some 285,000 years of milliseconds; sums of two times stay far within the store's 64 bits.
@@ -72,8 +77,8 @@ _TIME_MAX = 2**53
 _INT4_MAX = 2**31 - 1
 
 
-class Place(Struct, frozen=True):
-    """Where the record stands that is applied."""
+class RecordPosition(Struct, frozen=True):
+    """The place of the record that is applied."""
 
     topic: str
     partition: int
@@ -81,7 +86,7 @@ class Place(Struct, frozen=True):
 
 
 class Scored(Struct, frozen=True):
-    """What salience said of an episode, and where; the trace of saying it; the SHA-256 of its bytes, if asked for."""
+    """The score of an episode, and its offset; the trace of the scoring; the SHA-256 of its bytes, if needed."""
 
     offset: int
     record: EpisodeScored
@@ -92,7 +97,7 @@ class Scored(Struct, frozen=True):
 def apply_episode(
     rules: Rules,
     rows: Rows,
-    place: Place,
+    place: RecordPosition,
     episode: EpisodeAccepted,
     *,
     scored: Scored,
@@ -100,11 +105,11 @@ def apply_episode(
     kept_out: bool = False,
     proven: bool = True,
 ) -> Change:
-    """An accepted episode with its score.
+    """Applies an accepted episode with its score.
 
-    `readable`: content and embedding could be opened. What cannot be opened any more is dropped with that reason, so
-    that a destroyed key never blocks a shard. `kept_out`: an order to erase names it that was carried out before.
-    `proven`: that it fills its slot the agent has signed, where it has to.
+    `readable`: content and embedding could be opened. An unreadable episode is dropped with that reason, so that a
+    destroyed key never blocks a shard. `kept_out`: an earlier order to erase names it. `proven`: the agent has signed
+    that it fills its slot, where that is required.
     """
     detail = _stored(place, episode, scored, readable)
     if kept_out:
@@ -112,9 +117,9 @@ def apply_episode(
     memory_id = episode.memory_id
     before = rows.events.get((episode.namespace, episode.event_id))
     if before is not None and before.outcome == FAILED:
-        # What failed was not judged: published again it is tried again, and the last outcome counts.
+        # A failed event was not judged: published again it is tried again, and the last outcome counts.
         detail, before = replace(detail, retry=True), None
-    # The audit (`audit.history._judge_episode`) writes this ladder again, on purpose: what is wrong here shows there.
+    # The audit (`audit.history._judge_episode`) repeats these cases on purpose, so that a fault here shows there.
     if before is not None or memory_id in rows.memories:
         other = finished.contradicts(rows, episode.namespace, episode.event_id, detail)
         effect = "contradicted" if other else "repeated"
@@ -129,8 +134,8 @@ def apply_episode(
     elif repetitions.reinforces(rows, episode.namespace, detail):
         effect, memory_id = "reinforced", detail.reinforces or ""
     else:
-        # Also where the memory to be reinforced is not there any more, or may not be one with it (core/merging): what
-        # was said again is remembered anew.
+        # Also where the memory to be reinforced is gone, or may not be merged with it (core/merging): the repetition is
+        # stored as a new memory.
         effect = "stored"
         detail = slots.superseding(rows, episode.namespace, detail, proven=proven)
     return apply_entry(
@@ -145,29 +150,32 @@ def apply_episode(
     )
 
 
-def apply_access(rules: Rules, rows: Rows, place: Place, access: AccessAccepted) -> Change:
-    """An access: it keeps a memory alive that is alive, and is noted where it is not. Where the memory was forgotten by
-    a vote that could not know of it, it asks for it back."""
-    repeated = (access.namespace, access.event_id) in rows.events
-    applied = not repeated and _alive(rows, access.namespace, access.memory_id)
-    detail = Accessed(agent=access.agent, accessed_at=access.accessed_at, applied=applied)
-    memory = rows.memories.get(access.memory_id)
-    asks = restores.asks(memory, access.namespace, access.accessed_at, rows.state.as_of)
-    effect = "repeated" if repeated else "asked" if asks else "accessed"
+def apply_access(rules: Rules, rows: Rows, place: RecordPosition, access: AccessAccepted) -> Change:
+    """Applies a use: it keeps living memories alive, and is recorded for others. If a vote that could not know of it
+    forgot a memory, the use asks to restore it; at most as many memories as one vote takes."""
+    effect, outcomes = REPEATED, [MISSED] * len(access.memory_ids)
+    if (access.namespace, access.event_id) not in rows.events:
+        outcomes, left = [], most(rules.genesis.policy)
+        for memory_id in access.memory_ids:
+            memory = rows.memories.get(memory_id)
+            asks = left > 0 and restores.asks(memory, access.namespace, access.accessed_at, rows.state.as_of)
+            left -= asks
+            outcomes.append(APPLIED if _alive(rows, access.namespace, memory_id) else ASKS if asks else MISSED)
+        effect = uses.ASKED if ASKS in outcomes else uses.ACCESSED
+    used = tuple(map(MemoryUsed, access.memory_ids, outcomes))
     return apply_entry(
         rules,
         rows,
         place,
         effect=effect,
-        detail=detail,
+        detail=Accessed(agent=access.agent, accessed_at=access.accessed_at, used=used),
         event_id=access.event_id,
         namespace=access.namespace,
-        memory_id=access.memory_id,
     )
 
 
-def apply_feedback(rules: Rules, rows: Rows, place: Place, given: FeedbackAccepted) -> Change:
-    """What helped in a finished task, and what did not: it counts where the task was given all that it names."""
+def apply_feedback(rules: Rules, rows: Rows, place: RecordPosition, given: FeedbackAccepted) -> Change:
+    """Applies feedback on a finished task: it counts where the task was given all memories that it names."""
     repeated = (given.namespace, given.event_id) in rows.events
     why = finished.unfounded(rows, given.namespace, given.memory_id, (*given.helped, *given.did_not_help))
     detail = Assessed(given.agent, given.helped, given.did_not_help, given.given_at, "" if repeated else why)
@@ -183,10 +191,10 @@ def apply_feedback(rules: Rules, rows: Rows, place: Place, given: FeedbackAccept
     )
 
 
-def apply_tick(rules: Rules, rows: Rows, place: Place, tick: ClockTicked) -> Change:
-    """A tick: the shard's time, which never runs backwards.
+def apply_tick(rules: Rules, rows: Rows, place: RecordPosition, tick: ClockTicked) -> Change:
+    """Applies a tick: the shard's time, which never runs backwards.
 
-    The entry says where the shard stands, so that whoever reads it, however late and however often, sees the same.
+    The entry has the shard's standing, so that every reader, at any time, sees the same.
     """
     as_of = max(rows.state.as_of, tick.as_of)
     detail = Ticked(tick.as_of, rows.state.standing)
@@ -196,16 +204,16 @@ def apply_tick(rules: Rules, rows: Rows, place: Place, tick: ClockTicked) -> Cha
 def apply_decision(
     rules: Rules,
     rows: Rows,
-    place: Place,
+    place: RecordPosition,
     checked: Checked,
     commits: Sequence[bytes],
     *,
     recalled: Mapping[str, Restored] = MappingProxyType({}),
 ) -> Change:
-    """A decision whose certificate was checked: what it does to each memory, as the shard is now.
+    """Applies a decision whose certificate was checked: its effect on each memory, in the current shard.
 
-    `recalled`: of the memories that are to be restored, those whose content can be opened.
-    Raises decisions.OutOfTurn unless it is the next sequence and the next epoch.
+    `recalled`: of the memories that are to be restored, those whose content can be opened. Raises decisions.OutOfTurn
+    unless it is the next sequence and the next epoch.
     """
     decisions.check_turn(rows.state, checked)
     results = decisions.results(rules.codec, rows, checked, rules.genesis.policy, recalled)
@@ -221,10 +229,11 @@ def apply_decision(
     return apply_entry(rules, rows, place, effect="decided", detail=detail, event_id=checked.digest.hex())
 
 
-def apply_reencoded(rules: Rules, rows: Rows, place: Place, record: MemoryReencoded) -> Change | None:
-    """An embedding by another encoder; None where it comes too late: the memory is forgotten, or was re-encoded.
+def apply_reencoded(rules: Rules, rows: Rows, place: RecordPosition, record: MemoryReencoded) -> Change | None:
+    """Applies an embedding by another encoder; returns None where it comes too late: the memory is forgotten, or was
+    re-encoded.
 
-    By the encoder's name alone a record would act again, once the memory is back with the encoder of before.
+    By the encoder's name alone a record would apply again once the memory has its earlier encoder back.
     """
     memory = rows.memories.get(record.memory_id)
     if memory is None or not _alive(rows, record.namespace, record.memory_id) or memory.encoder != record.previous:
@@ -245,10 +254,10 @@ def apply_reencoded(rules: Rules, rows: Rows, place: Place, record: MemoryReenco
     )
 
 
-def apply_rehearsed(rules: Rules, rows: Rows, place: Place, data: bytes) -> Change | Exception:
-    """What a rehearsal found of a memory; or why it changes nothing: it is stale, comes again or too soon
-    (NotRehearsed), is not borne out (NotBorneOut), or is not signed by the rehearsal service as the shard's
-    configuration names it (BadMessage)."""
+def apply_rehearsed(rules: Rules, rows: Rows, place: RecordPosition, data: bytes) -> Change | Exception:
+    """Applies a rehearsal's result; or returns why it changes nothing: it is stale, repeated or too soon
+    (NotRehearsed), does not agree with the rows (NotBorneOut), or is not signed by the rehearsal service of the shard's
+    configuration (BadMessage)."""
     try:
         made = rehearsals.opened(rules.codec, rules.genesis, data)
         before = rehearsals.check(rows, made, rules.genesis.policy)
@@ -267,10 +276,9 @@ def apply_rehearsed(rules: Rules, rows: Rows, place: Place, data: bytes) -> Chan
     )
 
 
-def apply_tried(rules: Rules, rows: Rows, place: Place, data: bytes) -> Change | Exception:
-    """What a verifier found of a candidate; or why it changes nothing: it is stale or comes again (NotTried), is no
-    trial that the verifier may tell (NotBorneOut), or is not signed by it as the shard's configuration names it
-    (BadMessage)."""
+def apply_tried(rules: Rules, rows: Rows, place: RecordPosition, data: bytes) -> Change | Exception:
+    """Applies a verifier's result; or returns why it changes nothing: it is stale or repeated (NotTried), is no trial
+    that the verifier may report (NotBorneOut), or is not signed by it by the shard's configuration (BadMessage)."""
     genesis = rules.genesis
     try:
         made = trials.opened(rules.codec, genesis, data)
@@ -291,17 +299,17 @@ def apply_tried(rules: Rules, rows: Rows, place: Place, data: bytes) -> Change |
 
 
 def apply_destroyed(rules: Rules, rows: Rows, memory_ids: Sequence[str]) -> Change:
-    """The keys of sealed memories, of episodes that had repeated them and of dropped ones were destroyed: the vault
-    comes first."""
+    """Records destroyed keys: of sealed memories, of episodes that had repeated them and of dropped ones. The vault
+    destroys them before."""
     state = rows.state
-    place = Place(topics.JOURNAL, state.shard, state.seq)
+    place = RecordPosition(topics.JOURNAL, state.shard, state.seq)
     detail = Destroyed(memory_ids=tuple(sorted(memory_ids)))
     event_id = f"destroyed/{state.shard}/{state.seq}"
     return apply_entry(rules, rows, place, effect="destroyed", detail=detail, event_id=event_id)
 
 
 def newcomer(episode: EpisodeAccepted, scored: Scored) -> Newcomer:
-    """An episode as tombstones are asked about it."""
+    """Returns an episode as a query to the tombstones."""
     return Newcomer(
         namespace=episode.namespace,
         id=episode.memory_id,
@@ -318,7 +326,7 @@ def newcomer(episode: EpisodeAccepted, scored: Scored) -> Newcomer:
 def apply_entry(
     rules: Rules,
     rows: Rows,
-    place: Place,
+    place: RecordPosition,
     *,
     effect: str,
     detail: Any,
@@ -327,7 +335,7 @@ def apply_entry(
     memory_id: str | None = None,
     as_of: int | None = None,
 ) -> Change:
-    """The shard's next entry, appended and performed."""
+    """Appends the shard's next entry and performs it."""
     state = rows.state
     entry = JournalEntry(
         shard=state.shard,
@@ -345,7 +353,7 @@ def apply_entry(
     return perform(rules, rows, entry, detail, links.append(rules.codec, state, entry))
 
 
-def _stored(place: Place, episode: EpisodeAccepted, scored: Scored, readable: bool) -> Stored:
+def _stored(place: RecordPosition, episode: EpisodeAccepted, scored: Scored, readable: bool) -> Stored:
     score = scored.record
     outcome = score.outcome
     if episode.clears:
@@ -353,7 +361,7 @@ def _stored(place: Place, episode: EpisodeAccepted, scored: Scored, readable: bo
     elif outcome in REMEMBERED and not readable:
         outcome = UNREADABLE
     return Stored(
-        **taken(Said, episode),
+        **fields_of(Said, episode),
         commitment=episode.commitment,
         characters=episode.characters,
         outcome=outcome,
@@ -365,6 +373,8 @@ def _stored(place: Place, episode: EpisodeAccepted, scored: Scored, readable: bo
         reinforces=score.reinforces,
         novelty_ppm=score.novelty_ppm,
         contradicts=score.contradicts,
+        denies=score.denies,
+        again=score.again,
         worth_ppm=score.worth_ppm,
         rank_ppm=score.rank_ppm,
         learned_ppm=score.learned_ppm,
@@ -372,28 +382,43 @@ def _stored(place: Place, episode: EpisodeAccepted, scored: Scored, readable: bo
     )
 
 
+def _misnamed(record: Accepted) -> str | None:
+    """Returns which of the memories that a record names is not a UUID, or None."""
+    memory_id = getattr(record, "memory_id", None)
+    if memory_id is not None and not ids.is_uuid(memory_id):
+        return f"memory id {memory_id[:40]!r} is not a UUID"
+    for field, told in (
+        ("derives_from", "derives from"), ("supersedes", "supersedes"), ("helped", "says of"),
+        ("did_not_help", "says of"),
+    ):  # fmt: skip
+        for other in getattr(record, field, ()):
+            if not ids.is_uuid(other):
+                return f"{told} {other[:40]!r}, which is not a UUID"
+    return None
+
+
 def _unquotable(record: EpisodeAccepted) -> str | None:
-    """What keeps a summary's sentences from being stored, or None."""
+    """Returns why a summary's sentences cannot be stored, or None."""
     assert record.summary is not None
     sources = set(record.derives_from)
     for quote in record.summary.quotes:
         if quote.memory_id not in sources:
-            return f"a sentence of {quote.memory_id[:40]!r}, which the summary does not derive from"
+            return f"a sentence of {quote.memory_id[:40]!r}, which is not in derives_from"
         if not (0 <= quote.start <= quote.end <= _TIME_MAX and 0 <= quote.at <= _TIME_MAX) or "\0" in quote.section:
-            return "a sentence that lies nowhere"
+            return "a sentence with an impossible place"
         if quote.sentence is not None and not 0 <= quote.sentence <= _INT4_MAX:
-            return "a sentence of no number"
+            return "a sentence with an impossible number"
     if abstract.made(record.summary) and (len(record.derives_from) != 1 or record.summary.quotes):
-        return "a general form of several memories, or one that quotes"
+        return "a general form needs exactly one memory and no quotes"
     if record.summary.renews is not None and not ids.is_uuid(record.summary.renews):
-        return f"renews {record.summary.renews[:40]!r}, which is no UUID"
+        return f"renews {record.summary.renews[:40]!r}, which is not a UUID"
     return "NUL in summary" if "\0" in record.summary.by + record.summary.session else None
 
 
 def _untried(record: EpisodeAccepted, task: Task) -> str | None:
-    """What keeps a finished task from being stored, or None."""
+    """Returns why a finished task cannot be stored, or None."""
     if record.clears or record.summary is not None or record.explicit or record.links:
-        return "a finished task that is something else, too"
+        return "a finished task must not clear, be a summary, be explicit or have links"
     return finished.storable(task)
 
 
@@ -403,9 +428,9 @@ def _alive(rows: Rows, namespace: str, memory_id: str | None) -> bool:
 
 
 def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = None, *, since: int = 0) -> Keys:
-    """The rows that judging a record touches; of an order to erase, whose rows the store finds, none but whether it was
-    answered. Ids that are no UUIDs touch nothing: no row can have them. `since`: the time after which what was
-    forgotten counts (core/caps)."""
+    """Returns the keys of the rows that judging a record touches; for an order to erase, whose rows the store finds,
+    only whether it was answered. Ids that are not UUIDs touch nothing: no row can have them. `since`: the time from
+    which forgotten memories count (core/caps)."""
     if isinstance(record, ClockTicked):
         return Keys()
     if isinstance(record, OrderAccepted):
@@ -418,39 +443,39 @@ def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = No
         return Keys(memories, protected=memories, orders=orders, guarded=frozenset({record.namespace}))
     if isinstance(record, Checked):
         proposals = record.nomination.proposals
-        # No namespace has NUL in its name, and no database would be asked for it.
+        # A namespace has no NUL in its name, and a database would refuse it.
         capped = {p.namespace for p in proposals if KINDS[p.kind].capped and "\0" not in p.namespace}
         memories = frozenset(filter(ids.is_uuid, (i for proposal in proposals for i in proposal.memory_ids)))
         quotas = frozenset((namespace, since) for namespace in capped)
         uses = record.nomination.accepted_offset
         return Keys(memories, quotas=quotas, protected=memories, uses=uses) | uniting.keys(proposals)
+    if isinstance(record, AccessAccepted):
+        return Keys(frozenset(filter(ids.is_uuid, record.memory_ids)), frozenset({(record.namespace, record.event_id)}))
     if isinstance(record, FeedbackAccepted):
         task = frozenset(filter(ids.is_uuid, {record.memory_id}))
         return Keys(task, frozenset({(record.namespace, record.event_id)}), grounds=task)
-    related = set[str]()
-    if isinstance(record, EpisodeAccepted):
-        related |= {*record.derives_from, *record.supersedes, *linking.targets(record.namespace, record.links)}
+    related = {*record.derives_from, *record.supersedes, *linking.targets(record.namespace, record.links)}
     if scored is not None and scored.record.reinforces:
         related.add(scored.record.reinforces)
     if scored is not None:
         related.update(scored.record.contradicts)
-    if isinstance(record, EpisodeAccepted) and record.summary is not None and record.summary.renews is not None:
+    if record.summary is not None and record.summary.renews is not None:
         related.add(record.summary.renews)
     related = set(filter(ids.is_uuid, related))
-    withdrawn = record.supersedes if isinstance(record, EpisodeAccepted) and record.clears else ()
-    filled = slots.slot(record.namespace, record) if isinstance(record, EpisodeAccepted) else None
+    withdrawn = record.supersedes if record.clears else ()
+    filled = slots.slot(record.namespace, record)
     return Keys(
         frozenset(filter(ids.is_uuid, {record.memory_id})) | related,
         frozenset({(record.namespace, record.event_id)}),
         frozenset((record.namespace, memory_id) for memory_id in related),
         protected=frozenset(filter(ids.is_uuid, withdrawn)),
-        # No slot has NUL in its name, and no database would be asked for it.
+        # A slot has no NUL in its name, and a database would refuse it.
         slots=frozenset() if filled is None or "\0" in "".join(filled) else frozenset({filled}),
     )
 
 
 def unfit(codec: Codec, genesis: Genesis, record: Accepted) -> str | None:
-    """What keeps a record from being applied, or None: it cannot be stored, or is an order that does not hold."""
+    """Returns why a record cannot be applied, or None: it cannot be stored, or is an order that is not valid."""
     wrong = storable(record)
     if wrong is not None or not isinstance(record, OrderAccepted):
         return wrong
@@ -458,20 +483,13 @@ def unfit(codec: Codec, genesis: Genesis, record: Accepted) -> str | None:
 
 
 def storable(record: Accepted) -> str | None:
-    """What keeps a record from being stored, or None: an id that is no UUID, NUL in a text, a time out of all range.
+    """Returns why a record cannot be stored, or None: an id that is not a UUID, NUL in a text, a time out of range.
 
-    Intake lets none of that in. Whoever else could write to the topic must not be able to stop the shard.
+    Intake refuses all of these. Another writer to the topic must not be able to stop the shard.
     """
-    memory_id = getattr(record, "memory_id", None)
-    if memory_id is not None and not ids.is_uuid(memory_id):
-        return f"memory id {memory_id[:40]!r} is no UUID"
-    for field, told in (
-        ("derives_from", "derives from"), ("supersedes", "supersedes"), ("helped", "says of"),
-        ("did_not_help", "says of"),
-    ):  # fmt: skip
-        for other in getattr(record, field, ()):
-            if not ids.is_uuid(other):
-                return f"{told} {other[:40]!r}, which is no UUID"
+    wrong = uses.fault(record.memory_ids) if isinstance(record, AccessAccepted) else _misnamed(record)
+    if wrong is not None:
+        return wrong
     for name in ("event_id", "namespace", "agent", "subject", *CARRIED):
         value = getattr(record, name, None)
         if isinstance(value, str) and "\0" in value:
@@ -483,12 +501,12 @@ def storable(record: Accepted) -> str | None:
             return str(error)
         names = record.slot is not None or bool(record.supersedes)
         if record.clears and (not names or not record.explicit or record.summary is not None):
-            return "it clears, and names nothing"
+            return "it clears, but names no slot and no memories"
         wrong = linking.fault(record.links) or (None if record.summary is None else _unquotable(record))
         wrong = wrong or (None if record.task is None else _untried(record, record.task))
         if wrong is not None:
             return wrong
     for name in ("occurred_at", "accessed_at", "given_at", "accepted_at", "as_of"):
         if not 0 <= (getattr(record, name, None) or 0) <= _TIME_MAX:
-            return f"{name} = {getattr(record, name)} is no time"
+            return f"{name} = {getattr(record, name)} is not a time"
     return None

@@ -1,13 +1,13 @@
-"""Collects a shard's pre-prepares and commits until they are decisions (DESIGN 14).
+"""Collects a shard's pre-prepares and commits until they form decisions (DESIGN 14).
 
-Nobody is trusted here. A message counts once its signature holds and its signer may say it; a decision is q commits of
-distinct members on one proposal in one view, and a pre-prepare of that view whose ballot certificate holds. What any
-single member can make this keep is bounded, and pushes out only its own. What was pushed out is in the topic still:
-when enough commit to a proposal that it may be decided, `rewind` asks for the topic from there again, and what speaks
-of that proposal is kept whatever else its sender sent. So no flood hides a decision.
+No member is trusted here. A message counts once its signature is valid and its signer entitled; a decision is q commits
+of distinct members on one proposal in one view, and a pre-prepare of that view with a valid ballot certificate. The
+messages of a member that are kept are bounded, and push out only its own. A dropped message is still in the topic: when
+enough members commit to a proposal that it may be decided, `rewind` reads the topic from there again, and messages on
+that proposal are kept whatever else their sender sent. So no flood hides a decision.
 
-A quorum that commits to another proposal for a sequence than the one that was decided is a contradiction that no
-honest quorum can produce: `DigestConflict`, and whoever meets it halts.
+A quorum that commits to another proposal for a sequence than the one that was decided is a contradiction that no honest
+quorum can produce: `DigestConflict`, on which the reader halts.
 """
 
 from __future__ import annotations
@@ -30,32 +30,33 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage, UnknownConfiguration, open_any
 from memquorum.core.records import Commit, PrePrepare
 
-# Sequences ahead of the last decision that are kept: one is in flight; a reader of the past sees more.
+# The number of sequences ahead of the last decision that are kept: one is in flight; a reader of the past sees more.
 WINDOW = 16
-# Decided sequences that a contradiction is looked for in.
+# The number of decided sequences that are checked for a contradiction.
 DEPTH = 64
-# How far ahead a sequence may be for its place to be remembered. Honest members are in one sequence at a time, so what
-# lies further ahead stands behind something nearer that is remembered, and comes again with it; or it is junk.
+# The distance within which the place of a later sequence is remembered. Honest members are in one sequence at a time,
+# so a message further ahead stands behind a nearer one that is remembered, and is read again with it; or it is junk.
 REACH = 64
-# Messages of one kind that one member may have waiting for one sequence, besides those on what may be decided: of
-# pre-prepares the first, of commits the latest (an honest member sends one a view).
+# The number of messages of one kind that one member may have waiting for one sequence, besides those on a proposal that
+# may be decided: of pre-prepares the first, of commits the latest (an honest member sends one in a view).
 PER_MEMBER = 4
 
 PRE_PREPARE = "pre-prepare"
 COMMIT = "commit"
 
 Key = tuple[int, bytes]
-"""(view, proposal digest): what a commit speaks of."""
+"""The (view, proposal digest) of a commit."""
 
 
 class DigestConflict(RuntimeError):
-    """Two quorums decided one sequence differently. The message names shard, sequence and both digests. Halt."""
+    """Raised where two quorums decided one sequence differently. The message names shard, sequence and both digests.
+    Halt."""
 
 
 class Certified(Struct, frozen=True):
-    """A decision whose every signature and ballot has been checked. `offset`: where its pre-prepare stands.
+    """A decision with every signature and ballot checked. `offset`: of its pre-prepare.
 
-    `verified`: what was checked of it, for whoever goes through its certificate again.
+    `verified`: its checked parts, for a further check of the certificate.
     """
 
     checked: Checked
@@ -66,14 +67,14 @@ class Certified(Struct, frozen=True):
 
 @dataclass(slots=True)
 class _Slot:
-    """What has come for one sequence. Both by member: (view, digest) → (offset, bytes), oldest first."""
+    """The messages for one sequence. Both by member: (view, digest) → (offset, bytes), oldest first."""
 
     pre_prepares: dict[int, dict[Key, tuple[int, bytes]]] = field(default_factory=dict)
     commits: dict[int, dict[Key, tuple[int, bytes]]] = field(default_factory=dict)
-    # By kind, the offset of the first that was let go; and whose commits were.
+    # By kind, the offset of the first dropped message; and the members whose commits were dropped.
     missed: dict[str, int] = field(default_factory=dict)
     flooded: set[int] = field(default_factory=set)
-    # What may be decided: with the commits that were let go, if they were on it, it has a quorum.
+    # The proposals that may be decided: with the dropped commits, if they were on it, it has a quorum.
     wanted: set[Key] = field(default_factory=set)
 
     def keep_pre_prepare(self, member: int, key: Key, offset: int, data: bytes) -> None:
@@ -84,7 +85,7 @@ class _Slot:
             self._miss(PRE_PREPARE, offset)
 
     def is_only(self, offset: int) -> bool:
-        """Whether the one pre-prepare that is kept is the one that stands there; what repeats it is not."""
+        """True if the only kept pre-prepare is the one at this offset, and not a repetition."""
         return [at for held in self.pre_prepares.values() for at, _ in held.values()] == [offset]
 
     def keep_commit(self, member: int, key: Key, offset: int, data: bytes) -> None:
@@ -96,7 +97,8 @@ class _Slot:
             self.flooded.add(member)
 
     def look_for_wanted(self, quorum: int) -> dict[str, int]:
-        """Topics to be read again, from where: of what may be decided since this was last asked, some was let go."""
+        """Returns the topics to read again, and from where: messages on proposals that may now be decided were
+        dropped."""
         again: dict[str, int] = {}
         for key in {key for held in self.commits.values() for key in held} - self.wanted:
             voters = {member for member, held in self.commits.items() if key in held}
@@ -121,25 +123,25 @@ class _Slot:
 
 
 class Assembly:
-    """One shard's decisions in the making."""
+    """The decisions in progress of one shard."""
 
     def __init__(
         self, codec: Codec, genesis: Genesis, shard: int, decided_seq: int, decided: Mapping[int, bytes]
     ) -> None:
         """`decided_seq`: the last sequence that was applied; `decided`: digests of the latest, by sequence."""
         self.refusals: list[str] = []
-        """What proved nothing, and why; whoever owns this reports it and clears the list."""
+        """The refused messages, with reasons; the owner reports them and clears the list."""
         self._codec, self._genesis, self._shard = codec, genesis, shard
         self._decided_seq = decided_seq
         self._decided = dict(decided)
         self._slots: dict[int, _Slot] = {}
-        # By kind: sequence beyond the window → the first offset that something for it stands at.
+        # By kind: sequence beyond the window → the first offset of a message for it.
         self._beyond: dict[str, dict[int, int]] = {PRE_PREPARE: {}, COMMIT: {}}
         self._again: dict[str, int] = {}
         self._checked: tuple[Checked, Verified] | None = None
 
     def pre_prepare(self, offset: int, data: bytes) -> None:
-        """A record of the pre-prepare topic."""
+        """Takes a record of the pre-prepare topic."""
         try:
             body, by = open_any(self._codec, self._genesis, data, PrePrepare)
             self._check_place(body, by)
@@ -154,12 +156,12 @@ class Assembly:
         if slot is not None and body.seq > self._decided_seq:
             slot.keep_pre_prepare(body.member, (body.view, proposal_digest(body)), offset, data)
             if body.seq == self._decided_seq + 1 and slot.is_only(offset):
-                # Its commits are on their way: now there is time. What is wrong with it is told if they come.
+                # Its commits are on their way, and now there is time for the check. Faults are reported if they come.
                 with suppress(BadCertificate):
                     self._open(data)
 
     def commit(self, offset: int, data: bytes) -> None:
-        """A record of the commit topic. Raises DigestConflict where it completes a contradiction."""
+        """Takes a record of the commit topic. Raises DigestConflict where it completes a contradiction."""
         try:
             body, by = open_any(self._codec, self._genesis, data, Commit)
             self._check_place(body, by)
@@ -183,12 +185,13 @@ class Assembly:
         if body.shard != self._shard:
             raise BadMessage(f"shard {body.shard} in the partition of shard {self._shard}")
         if by is not self._genesis.at(body.seq):
-            raise BadMessage(f"sequence {body.seq} is not configuration {body.config}'s to decide")
+            raise BadMessage(f"configuration {body.config} does not decide sequence {body.seq}")
 
     def next(self, accepted_to: int) -> Certified | None:
-        """The next decision, if it is complete and everything that it speaks of has been applied.
+        """Returns the next decision, if it is complete and the records before its nomination have been applied; else
+        None.
 
-        `accepted_to`: the next offset of the accepted stream to be applied. Takes nothing away: `decided` does.
+        `accepted_to`: the next offset of the accepted stream to be applied. Removes nothing: `decided` does.
         """
         slot = self._slots.get(self._decided_seq + 1)
         if slot is None:
@@ -208,7 +211,7 @@ class Assembly:
         return None
 
     def decided(self, certified: Certified) -> None:
-        """The decision has been applied."""
+        """Notes that the decision has been applied."""
         body = certified.checked.body
         self._decided_seq = body.seq
         self._decided[body.seq] = certified.checked.digest
@@ -221,14 +224,14 @@ class Assembly:
         if slot is not None:
             slot.pre_prepares.clear()
             slot.missed.clear()
-            # What agrees is done with; what differs is kept, in case it becomes a contradiction.
+            # Equal commits are dropped; different ones are kept, in case they become a contradiction.
             for held in slot.commits.values():
                 for key in [k for k in held if k[1] == certified.checked.digest]:
                     del held[key]
 
     def _reconfigure(self, certified: Certified, genesis: Genesis) -> None:
-        """Takes up the configuration that decides from here on. Its messages stand behind what decided that: read on
-        from there, since they were passed over when they came before it was known."""
+        """Takes up the configuration that decides from here on. Its messages stand behind the decision: they are read
+        again from there, since they were skipped while it was unknown."""
         seq, self._genesis = certified.checked.body.seq, genesis
         commits = [at for held in self._slots[seq].commits.values() for at, _ in held.values()]
         self._read_again({PRE_PREPARE: certified.offset, COMMIT: min(commits)})
@@ -236,14 +239,14 @@ class Assembly:
         self._beyond = {PRE_PREPARE: {}, COMMIT: {}}
 
     def reject(self, certified: Certified, error: Exception) -> None:
-        """The decision cannot be applied, whatever its certificate says: its pre-prepare is let go."""
+        """Drops the pre-prepare of a decision that cannot be applied, whatever its certificate."""
         body = certified.checked.body
         self._slots[body.seq].pre_prepares[body.member].pop((body.view, certified.checked.digest), None)
         self._refuse("decision", certified.offset, error)
 
     def cursor(self, kind: str, read_to: int) -> int:
-        """The offset that a restart must read a topic from, which has been read up to `read_to`: the first of what
-        still waits, or may still become a contradiction."""
+        """Returns the offset from which a restart must read a topic that has been read up to `read_to`: the first of
+        the messages that wait, or may still become a contradiction."""
         held = (slot.pre_prepares if kind == PRE_PREPARE else slot.commits for slot in self._slots.values())
         waiting = [offset for members in held for kept in members.values() for offset, _ in kept.values()]
         waiting += self._beyond[kind].values()
@@ -252,8 +255,8 @@ class Assembly:
         return min([read_to, *waiting])
 
     def rewind(self) -> dict[str, int]:
-        """Topics to be read again from an offset: what lay too far ahead there is within the window now, or what was
-        let go there is on something that may be decided. To be asked for whenever records were taken or applied."""
+        """Returns the topics to read again from an offset: messages there are now within the window, or were dropped
+        and are on a proposal that may be decided. Call it whenever records were taken or applied."""
         for kind, beyond in self._beyond.items():
             due = [seq for seq in beyond if seq <= self._decided_seq + WINDOW]
             if due:
@@ -275,7 +278,7 @@ class Assembly:
         return self._slots.setdefault(seq, _Slot())
 
     def _check(self, offset: int, data: bytes) -> tuple[Checked, Verified] | None:
-        """The pre-prepare with its ballots verified; once, although a decision may be asked for again and again."""
+        """Returns the pre-prepare with its ballots verified; cached, as it may be asked for again and again."""
         try:
             return self._open(data)
         except BadCertificate as error:
@@ -297,7 +300,7 @@ class Assembly:
             named = " and for ".join(sorted(digest.hex() for digest in quorums))
             raise DigestConflict(
                 f"shard {self._shard}, sequence {seq}: quorums for {named}. "
-                "More members lie than the cluster bears: nothing is applied until people have looked"
+                "More members lie than the cluster tolerates: nothing is applied until the operator has looked"
             )
 
     def _refuse(self, what: str, offset: int, error: Exception) -> None:

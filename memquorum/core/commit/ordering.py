@@ -1,6 +1,6 @@
-"""Judging what was ordered or asked for: erasures, protections, restores, patches → what happens, as a journal entry.
+"""Judges orders and requests (erasures, protections, restores, patches), and makes the journal entry.
 
-Each is answered once, whatever the answer was: what comes again is `repeated`, and changes nothing.
+Each is answered once, whatever the answer: a repetition is `repeated`, and changes nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from memquorum import topics
-from memquorum.core.commit.applying import Place, apply_entry
+from memquorum.core.commit.applying import RecordPosition, apply_entry
 from memquorum.core.journal import comparing, disclosures, patching, protections, rollbacks
 from memquorum.core.journal.effects import REPEATED, Rules
 from memquorum.core.journal.naming import PART_MOST
@@ -37,9 +37,10 @@ from memquorum.core.records import (
 
 
 def apply_erasure(
-    rules: Rules, rows: Rows, place: Place, record: OrderAccepted, *, part: Part, residue_until: int
+    rules: Rules, rows: Rows, place: RecordPosition, record: OrderAccepted, *, part: Part, residue_until: int
 ) -> Change:
-    """One entry of an order whose keys are destroyed: the vault comes first. Naming nothing, it has one too."""
+    """Applies one entry of an order whose keys are destroyed; the vault destroys them before. An order without memories
+    has one entry, too."""
     effect = REPEATED if part.repeated else "erased"
     detail = Erased(record.order, record.accepted_at, part.number, part.parts, residue_until, part.episodes)
     return apply_entry(
@@ -47,8 +48,8 @@ def apply_erasure(
     )
 
 
-def _protection(rules: Rules, rows: Rows, place: Place, record: OrderAccepted) -> Change:
-    """An order to protect a memory, or to protect it no longer."""
+def _protection(rules: Rules, rows: Rows, place: RecordPosition, record: OrderAccepted) -> Change:
+    """Applies an order to protect a memory, or to end that."""
     signed, order = PROTECTION.opened(rules.codec, rules.genesis, record.order)
     repeated = order_digest(rules.codec, record.order) in rows.answered
     guarded = rows.guarded.get(order.namespace, Guarded())
@@ -68,15 +69,18 @@ def _protection(rules: Rules, rows: Rows, place: Place, record: OrderAccepted) -
 
 
 def apply_lapsed(rules: Rules, rows: Rows, goal: GoalDue) -> Change:
-    """A goal that nobody ended, nor spoke of for as long as the policy says, needs these memories no more."""
+    """Applies the lapse of a goal that was neither ended nor declared again in the policy's time: it needs these
+    memories no more."""
     state = rows.state
-    place, event_id = Place(topics.JOURNAL, state.shard, state.seq), f"lapsed/{state.shard}/{state.seq}"
+    place, event_id = RecordPosition(topics.JOURNAL, state.shard, state.seq), f"lapsed/{state.shard}/{state.seq}"
     detail = Lapsed(goal.kind, goal.used_at, goal.memory_ids)
     return apply_entry(rules, rows, place, effect="lapsed", detail=detail, event_id=event_id, namespace=goal.namespace)
 
 
-def apply_withheld(rules: Rules, rows: Rows, place: Place, record: OrderAccepted, held: Sequence[str]) -> Change:
-    """An order to erase that names what is held: nothing of it is carried out, now or after the release."""
+def apply_withheld(
+    rules: Rules, rows: Rows, place: RecordPosition, record: OrderAccepted, held: Sequence[str]
+) -> Change:
+    """Applies an order to erase that names held memories: it is not carried out, neither now nor after the release."""
     detail = Withheld(record.order, record.accepted_at, tuple(sorted(held)))
     return apply_entry(
         rules, rows, place, effect="withheld", detail=detail, event_id=record.event_id, namespace=record.namespace
@@ -84,9 +88,10 @@ def apply_withheld(rules: Rules, rows: Rows, place: Place, record: OrderAccepted
 
 
 class Part(Struct, frozen=True):
-    """What one entry of an order says: its number of so many, from 0, and the episodes.
+    """The content of one entry of an order: its number of so many, from 0, and the episodes.
 
-    `repeated`: the order was answered before, and changes nothing."""
+    `repeated`: the order was answered before, and changes nothing.
+    """
 
     number: int
     parts: int
@@ -95,14 +100,14 @@ class Part(Struct, frozen=True):
 
 
 def in_parts(found: Sequence[ErasedEpisode], most: int = PART_MOST) -> list[Part]:
-    """The entries of an order, of at most so many episodes each, by id; one that names none if there are none."""
+    """Splits an order into entries of at most so many episodes each, by id; an order without episodes has one entry."""
     ordered = sorted(found, key=lambda one: one.memory_id)
     starts = range(0, len(ordered), most) or range(1)
     return [Part(at, len(starts), tuple(ordered[first : first + most])) for at, first in enumerate(starts)]
 
 
-def _request(rules: Rules, rows: Rows, place: Place, record: OrderAccepted) -> Change:
-    """A request to restore, to forget, or to roll a weight back: it changes nothing before it is voted on."""
+def _request(rules: Rules, rows: Rows, place: RecordPosition, record: OrderAccepted) -> Change:
+    """Applies a request to restore, to forget, or to roll back a weight: it changes nothing before the vote."""
     _, order = REQUEST.opened(rules.codec, rules.genesis, record.order)
     effect, why = rollbacks.answered(rows, order)
     if order_digest(rules.codec, record.order) in rows.answered:
@@ -111,8 +116,8 @@ def _request(rules: Rules, rows: Rows, place: Place, record: OrderAccepted) -> C
     return apply_entry(rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=namespace)
 
 
-def _patches(rules: Rules, rows: Rows, place: Place, record: OrderAccepted) -> Change:
-    """Patches of roll-ups: those of what is there no more, or was said before, are left out."""
+def _patches(rules: Rules, rows: Rows, place: RecordPosition, record: OrderAccepted) -> Change:
+    """Applies patches of roll-ups, without those whose memories are gone or that were applied before."""
     _, order = PATCH.opened(rules.codec, rules.genesis, record.order)
     repeated = order_digest(rules.codec, record.order) in rows.answered
     applied = () if repeated else patching.applicable(rows, order)
@@ -122,8 +127,8 @@ def _patches(rules: Rules, rows: Rows, place: Place, record: OrderAccepted) -> C
     )
 
 
-def _disclosure(rules: Rules, rows: Rows, place: Place, record: OrderAccepted) -> Change:
-    """What is about to be sent: of what is not there any more, nothing is."""
+def _disclosure(rules: Rules, rows: Rows, place: RecordPosition, record: OrderAccepted) -> Change:
+    """Applies a notice of texts about to be sent, without memories that are gone."""
     _, order = DISCLOSURE.opened(rules.codec, rules.genesis, record.order)
     effect = REPEATED if order_digest(rules.codec, record.order) in rows.answered else "disclosed"
     alive = disclosures.alive(order, rows.memories, rows.strengths)
@@ -131,9 +136,8 @@ def _disclosure(rules: Rules, rows: Rows, place: Place, record: OrderAccepted) -
     return apply_entry(rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=namespace)
 
 
-def _comparisons(rules: Rules, rows: Rows, place: Place, record: OrderAccepted) -> Change:
-    """What a model said of pairs of memories: those that are not alive any more, or were compared before, are left
-    out."""
+def _comparisons(rules: Rules, rows: Rows, place: RecordPosition, record: OrderAccepted) -> Change:
+    """Applies a model's comparisons of pairs of memories, without those that are gone or were compared before."""
     _, order = COMPARE.opened(rules.codec, rules.genesis, record.order)
     repeated = order_digest(rules.codec, record.order) in rows.answered
     applied = () if repeated else comparing.applicable(rows, order)
@@ -143,7 +147,7 @@ def _comparisons(rules: Rules, rows: Rows, place: Place, record: OrderAccepted) 
     )
 
 
-_JUDGED: Mapping[str, Callable[[Rules, Rows, Place, OrderAccepted], Change]] = MappingProxyType(
+_JUDGED: Mapping[str, Callable[[Rules, Rows, RecordPosition, OrderAccepted], Change]] = MappingProxyType(
     {
         PROTECTION.name: _protection,
         REQUEST.name: _request,
@@ -154,11 +158,9 @@ _JUDGED: Mapping[str, Callable[[Rules, Rows, Place, OrderAccepted], Change]] = M
 )
 
 
-def apply_order(rules: Rules, rows: Rows, place: Place, record: OrderAccepted) -> Change:
-    """One entry of an order that is applied among other records; what erases has a transaction of its own."""
+def apply_order(rules: Rules, rows: Rows, place: RecordPosition, record: OrderAccepted) -> Change:
+    """Applies one entry of an order together with other records; erasures have a transaction of their own."""
     judged = _JUDGED.get(record.kind)
     if judged is None:
-        raise LookupError(
-            f"nobody says here what an order of the kind {record.kind!r} does: it needs a rule in _JUDGED"
-        )
+        raise LookupError(f"there is no rule for orders of the kind {record.kind!r}: add one to _JUDGED")
     return judged(rules, rows, place, record)

@@ -1,8 +1,8 @@
 """The spine of a shard: the accepted stream in its order, each episode joined with its score (DESIGN 4, 8).
 
-An episode waits until its score is here, and everything behind it waits too, however long that takes. Which score is
-its own is said by the partition of scores alone (`answers`), so every reader comes to the same stream at whatever pace
-it reads the two topics. Memory is bounded: what waits is not read on, and who waits long says so.
+An episode waits until its score is here, and everything behind it waits too, however long that takes. The partition of
+scores alone decides which score is its own (`answers`), so every reader gets the same stream at whatever pace it reads
+the two topics. Memory is bounded: reading stops while too much waits, and a long wait is reported.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ MOST_BYTES = 32 * 1024 * 1024
 
 
 class Item(Struct, frozen=True):
-    """A record of the accepted stream that can be applied now; `scored` is None for what is no episode.
+    """A record of the accepted stream that can be applied now; `scored` is None if it is no episode.
 
     `traceparent` and `written_ms` are the record's trace and its time in the topic, where they are known; `digest`, the
-    SHA-256 of its bytes, where that is asked for.
+    SHA-256 of its bytes, where needed.
     """
 
     offset: int
@@ -35,12 +35,12 @@ class Item(Struct, frozen=True):
 
 
 class Spine:
-    """One shard's waiting records. Bounded: who fills it asks `full` and `scores_full` before reading on, and `rewind`
-    afterwards."""
+    """The waiting records of one shard. Bounded: the caller checks `full` and `scores_full` before reading on, and
+    `rewind` afterwards."""
 
     def __init__(self, next_offset: int, *, rewinds: bool = True) -> None:
         """`next_offset`: of the first record that is not applied yet. `rewinds`: whether scores can be read again;
-        without, all that come early are held."""
+        without, all early ones are held."""
         self.next_offset = next_offset
         self._read_to = next_offset
         self._items: deque[Item] = deque()
@@ -55,12 +55,12 @@ class Spine:
 
     @property
     def full(self) -> bool:
-        """Whether to stop reading the accepted stream until some of it is applied."""
+        """True if reading the accepted stream has to stop until some of it is applied."""
         return len(self._items) >= MOST_RECORDS or self._bytes >= MOST_BYTES
 
     @property
     def scores_full(self) -> bool:
-        """Whether to stop reading scores until the accepted stream has caught up."""
+        """True if reading scores has to stop until the accepted stream has caught up."""
         return self._answers.full and self.waiting_for() is None
 
     def accept(
@@ -71,7 +71,7 @@ class Spine:
         written_ms: int = 0,
         digest: bytes = b"",
     ) -> None:
-        """A record of the accepted stream. One that was read before is left out."""
+        """Takes a record of the accepted stream. One that was read before is ignored."""
         if offset < self._read_to:
             return
         self._read_to = offset + 1
@@ -79,16 +79,18 @@ class Spine:
         self._bytes += _size(record)
 
     def skip(self, offset: int) -> None:
-        """A record of the accepted stream that nothing can be made of."""
+        """Skips a record of the accepted stream that cannot be used."""
         self._read_to = max(self._read_to, offset + 1)
 
     def score(self, scored: Scored) -> bool:
-        """The next record of the partition of scores; whether it may count: no later assignment has written before."""
+        """Takes the next record of the partition of scores. Returns True if it may count: no later assignment has
+        written before."""
         waits = self._rewinds and self._answers.full and self.waiting_for() is not None
         return self._answers.take(scored, self.next_offset, self._read_to, waits=waits)
 
     def ready(self, limit: int) -> list[Item]:
-        """What can be applied now, in order: up to the first episode whose score is not here. Takes nothing away."""
+        """Returns the records that can be applied now, in order: up to the first episode whose score is not here.
+        Removes nothing."""
         found: list[Item] = []
         for item in self._items:
             if len(found) == limit:
@@ -103,25 +105,25 @@ class Spine:
         return found
 
     def waiting_for(self) -> int | None:
-        """The offset of the episode that keeps the shard waiting for its score, or None."""
+        """Returns the offset of the episode that keeps the shard waiting for its score, or None."""
         if not self._items or self.ready(1):
             return None
         return self._items[0].offset
 
     def applied(self, through: int) -> None:
-        """Everything up to this offset has been applied and may be let go."""
+        """Drops everything up to this offset, which has been applied."""
         while self._items and self._items[0].offset <= through:
             self._bytes -= _size(self._items.popleft().record)
         self.next_offset = max(self.next_offset, through + 1)
         self._answers.let_go(self.next_offset)
 
     def rewind(self) -> int | None:
-        """Tells from where scores are to be read again, because there was no room for them before; asked for once."""
+        """Returns the position to read scores again from, once, if there was no room for them before; else None."""
         return self._answers.again(self._items[0].offset if self._items else self._read_to)
 
     def scores_from(self, since: int | None = None) -> int | None:
-        """Tells from where a restart has to read scores once everything before `since` is applied (default:
-        `next_offset`); None: from where this began."""
+        """Returns the position from which a restart has to read scores once everything before `since` is applied
+        (default: `next_offset`); None: from the present beginning."""
         return self._answers.begin(self.next_offset if since is None else since)
 
 

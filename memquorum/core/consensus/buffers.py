@@ -1,4 +1,4 @@
-"""What a replica holds of the log: authentic messages, the first of each member for a slot, within its window."""
+"""The part of the log that a replica holds: authentic messages, the first of each member for a slot, in its window."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from memquorum.core.consensus.events import CancelTimer, Message, SetTimer, Time
 from memquorum.core.records import BallotCast
 from memquorum.ports import SignedSlot
 
-# Of one member and kind, messages of so many views other than the current one are held; its latest push out its first.
+# For each member and kind, messages of this many views besides the current one are held; new ones push out the oldest.
 _OTHER_VIEWS = 4
-# So many further votes of a liar for one slot are held, beside its first.
+# The number of further votes of a liar for one slot that are held, besides its first.
 _MORE = 8
-# So many nominations of one epoch are open at a time. There is a second one only while the first is not decided.
+# The maximum number of open nominations of an epoch. A second one exists only while the first is not decided.
 NOMINATIONS_MAX = 8
 
 
 class Held(Struct, frozen=True):
-    """An authentic message: what it says (a proposal's digest, or a ballot's own), its bytes, its place in the log."""
+    """An authentic message: its digest (a proposal's, or a ballot's own), its bytes, its place in the log."""
 
     digest: bytes
     data: bytes
@@ -30,30 +30,31 @@ class Held(Struct, frozen=True):
 
 @dataclass(slots=True)
 class Round:
-    """What is held for one sequence in one view."""
+    """The messages held for one sequence in one view."""
 
     pre_prepare: Held | None = None
-    had: frozenset[int] = frozenset()  # whose ballots this member held when the pre-prepare came, if it had caught up
+    # the members whose ballots this member held when the pre-prepare came, if it had caught up
+    had: frozenset[int] = frozenset()
     rejected: bool = False  # the primary's first pre-prepare does not hold; it gets no second one in this view
-    barred: bool = False  # the view has to begin with another one; a quorum may have committed it all the same
+    barred: bool = False  # the view has to begin with another one; a quorum may have committed this one all the same
     checked: Checked | None = None
     prepares: dict[int, Held] = field(default_factory=dict)
     commits: dict[int, Held] = field(default_factory=dict)
-    # A liar's votes after its first, by (kind, member, proposal). No quorum needs a liar to have only one voice: two
-    # quorums share an honest member, and that has one.
+    # A liar's votes after its first, by (kind, member, proposal). Safety does not depend on a liar having only one
+    # vote: two quorums share an honest member, and that member votes once.
     more: dict[tuple[Message, int, bytes], Held] = field(default_factory=dict)
-    # (kind, member) → where its first further vote stands for which there was no room; and the proposals that such a
-    # vote may be the last one needed for: of these every vote is held.
+    # (kind, member) → the position of its first further vote that there was no room for; and the proposals for which
+    # such a vote may complete a quorum: every vote on these is held.
     over: dict[tuple[Message, int], int] = field(default_factory=dict)
     sought: set[tuple[Message, bytes]] = field(default_factory=set)
     prepared: bytes | None = None  # the proposal that is prepared: no further prepare for it is needed
-    wanted: bytes | None = None  # a proposal that q members committed and whose pre-prepare is not here
+    wanted: bytes | None = None  # a proposal that q members committed, without its pre-prepare
     own: dict[Message, SignedSlot] = field(default_factory=dict)  # what this member signed for it
-    repeat: set[Message] = field(default_factory=set)  # of that, what may not have reached the log
+    repeat: set[Message] = field(default_factory=set)  # its kinds that may not have reached the log
     noted: set[tuple[Message, int]] = field(default_factory=set)  # conflicts, noted once
 
     def held(self) -> Iterator[tuple[Message, Held]]:
-        """Everything that a restart would have to read again."""
+        """Yields everything that a restart would have to read again."""
         if self.pre_prepare is not None:
             yield Message.PRE_PREPARE, self.pre_prepare
         yield from ((Message.PREPARE, held) for held in self.prepares.values())
@@ -61,7 +62,8 @@ class Round:
         yield from ((message, held) for (message, _, _), held in self.more.items())
 
     def logged(self, member: int) -> set[Message]:
-        """What the log holds of a member. A pre-prepare that is held is the primary's, whoever that is."""
+        """Returns the kinds of a member's messages that the log holds. A held pre-prepare counts as the primary's,
+        whichever member that is."""
         found = {Message.PRE_PREPARE} if self.pre_prepare is not None else set()
         if member in self.prepares:
             found.add(Message.PREPARE)
@@ -70,14 +72,14 @@ class Round:
         return found
 
     def takes_more(self, message: Message, member: int, digest: bytes) -> bool:
-        """Whether a liar's further vote is new, and there is room for it."""
+        """True if a liar's further vote is new, and there is room for it."""
         held = [said for kind, who, said in self.more if (kind, who) == (message, member)]
         return digest not in held and (len(held) < _MORE or (message, digest) in self.sought)
 
     def seek(self, quorum: int) -> dict[Message, int]:
-        """Tells from where to read votes again: a vote that was not held may make a quorum of what others say.
+        """Returns the position to read votes again from, by kind: a vote that was not held may complete a quorum.
 
-        Others' votes are honest but for f, and an honest member has one: so this is asked for few proposals, once each.
+        Only up to f members send further votes, so this happens for few proposals, once each.
         """
         again: dict[Message, int] = {}
         for message in {kind for kind, _ in self.over}:
@@ -91,37 +93,37 @@ class Round:
         return again
 
     def named(self, message: Message) -> set[bytes]:
-        """The proposals that members' first votes name."""
+        """Returns the proposals that members' first votes name."""
         return {held.digest for held in self.votes(message).values()}
 
     def votes(self, message: Message) -> dict[int, Held]:
-        """Each member's first prepare or commit."""
+        """Returns each member's first prepare or commit."""
         return self.prepares if message == Message.PREPARE else self.commits
 
     def drop_more(self, message: Message, member: int) -> None:
-        """Lets go of a member's further votes."""
+        """Drops a member's further votes."""
         self.over.pop((message, member), None)
         self.more = {key: held for key, held in self.more.items() if key[:2] != (message, member)}
 
     def committed(self, quorum: int) -> bytes | None:
-        """The proposal that a quorum committed, if there is one. With at most f liars there is never a second."""
+        """Returns the proposal that a quorum committed, or None. With at most f liars there is never a second one."""
         if len(self.commits) + len(self.more) < quorum:
-            return None  # asked after every event, and mostly there is nothing to count
+            return None  # called after every event, and there is rarely anything to count
         digests = [held.digest for held in self.commits.values()]
         digests += [said for message, _, said in self.more if message == Message.COMMIT]
         return next((d for d in digests if digests.count(d) >= quorum), None)
 
     def commits_on(self, digest: bytes) -> tuple[bytes, ...]:
-        """The commits on a proposal, in the order of their members."""
+        """Returns the commits on a proposal, in the order of their members."""
         return tuple(data for _, data in sorted(self._votes_on(Message.COMMIT, digest).items()))
 
     def prepares_on(self, digest: bytes, primary: int) -> dict[int, bytes]:
-        """The prepares on a proposal of others than the primary, which stands behind it by its pre-prepare."""
+        """Returns the prepares of members other than the primary, whose pre-prepare stands for its prepare."""
         found = sorted(self._votes_on(Message.PREPARE, digest).items())
         return {member: data for member, data in found if member != primary}
 
     def voters(self, message: Message, digest: bytes) -> set[int]:
-        """Who prepared, or committed, a proposal."""
+        """Returns the members that prepared, or committed, a proposal."""
         return set(self._votes_on(message, digest))
 
     def _votes_on(self, message: Message, digest: bytes) -> dict[int, bytes]:
@@ -133,7 +135,7 @@ class Round:
 
 @dataclass(slots=True)
 class Slot:
-    """What is held for one sequence, view by view."""
+    """The messages held for one sequence, by view."""
 
     rounds: dict[int, Round] = field(default_factory=dict)
     # This member's prepared certificate of the highest view: (view, encoded Prepared).
@@ -141,15 +143,15 @@ class Slot:
     grace_over: bool = False
     repeat: bool = False  # whether something in it may not have reached the log
     timers: set[Timer] = field(default_factory=set)  # those that run for this sequence in the current view
-    # member → where its first commit stands that was let go of for others of its own.
+    # member → the position of its first commit that was dropped in favour of others of its own.
     let_go: dict[int, int] = field(default_factory=dict)
     # (kind, member) → the views of its messages that are held, in the order in which they came.
     _views: dict[tuple[Message, int], list[int]] = field(default_factory=dict)
-    # (view, proposal) that such a commit may be the last one needed for: in these views every commit is held.
+    # (view, proposal) for which a dropped commit may complete a quorum: in these views every commit is held.
     _sought: set[tuple[int, bytes]] = field(default_factory=set)
 
     def round(self, view: int) -> Round:
-        """What is held of a view."""
+        """Returns the round of a view, made on first use."""
         return self.rounds.get(view) or self.rounds.setdefault(view, Round())
 
     def start(self, timer: Timer, ms: int, seq: int, view: int) -> list[SetTimer | CancelTimer]:
@@ -160,18 +162,18 @@ class Slot:
         return [SetTimer(timer, ms, seq, view)]
 
     def stop_timers(self) -> list[SetTimer | CancelTimer]:
-        """Stops all of them."""
+        """Stops all timers of the sequence."""
         stopped: list[SetTimer | CancelTimer] = [CancelTimer(timer) for timer in sorted(self.timers)]
         self.timers.clear()
         return stopped
 
     def prove(self, view: int, proof: bytes) -> None:
-        """A prepared certificate of this member."""
+        """Keeps a prepared certificate of this member, if its view is the highest."""
         if self.proof is None or view > self.proof[0]:
             self.proof = (view, proof)
 
     def hold(self, message: Message, member: int, view: int, held: Held, current: int) -> None:
-        """Keeps a member's message; bounded by letting go of its own first ones, never of those of the current view."""
+        """Keeps a member's message; beyond the bound the member's oldest view is dropped, never the current one."""
         views = self._views.setdefault((message, member), [])
         kept = {current} | ({v for v, _ in self._sought} if message == Message.COMMIT else set())
         others = [v for v in views if v not in kept]
@@ -204,8 +206,8 @@ class Slot:
             del self.rounds[view]
 
     def seek(self, quorum: int) -> int | None:
-        """Tells from where to read commits again: one that was let go of may complete a quorum, and a member that has
-        counted it goes on alone. That is so for few proposals, and is asked once for each, as by `Round.seek`."""
+        """Returns the position to read commits again from, or None: a dropped commit may complete a quorum that another
+        member has counted. This happens for few proposals, once each, as with `Round.seek`."""
         again = None
         for view, each in self.rounds.items():
             for digest in each.named(Message.COMMIT) - {said for v, said in self._sought if v == view}:
@@ -218,12 +220,13 @@ class Slot:
         return again
 
     def held(self) -> Iterator[tuple[Message, Held]]:
-        """Everything that a restart would have to read again."""
+        """Yields everything that a restart would have to read again."""
         for each in self.rounds.values():
             yield from each.held()
 
     def committed(self, quorum: int) -> tuple[int, bytes] | None:
-        """A view in which a quorum committed a proposal, and which; the lowest such."""
+        """Returns the lowest view in which a quorum committed a proposal, and the proposal; None where no quorum
+        did."""
         for view in sorted(self.rounds) if len(self.rounds) > 1 else self.rounds:
             digest = self.rounds[view].committed(quorum)
             if digest is not None:
@@ -233,9 +236,9 @@ class Slot:
 
 @dataclass(slots=True)
 class OpenNomination:
-    """A valid nomination of an epoch, its place in the log, and each member's first ballot on it.
+    """A valid nomination of an epoch, its position in the log, and each member's first ballot on it.
 
-    `usable`: of these, by member, those whose opinions hold. `refused`: it contradicts this member's own view.
+    `usable`: the ballots with valid opinions, by member. `refused`: it contradicts this member's own view.
     """
 
     nominated: Nominated
@@ -246,63 +249,63 @@ class OpenNomination:
 
     @property
     def rank(self) -> tuple[int, bytes]:
-        """Its place among the nominations of its epoch: by the tick that it speaks of, whenever it was read."""
+        """Its order among the nominations of its epoch: by its tick, whenever it was read."""
         return self.nominated.record.accepted_offset, self.nominated.digest
 
     def held(self) -> Iterator[tuple[Message, Held]]:
-        """Everything that a restart would have to read again."""
+        """Yields everything that a restart would have to read again."""
         yield Message.NOMINATION, Held(self.nominated.digest, self.nominated.data, self.at)
         yield from ((Message.BALLOT, held) for held in self.ballots.values())
 
 
 @dataclass(slots=True)
 class EpochBuffer:
-    """What is held for one epoch: the valid nominations, at most `NOMINATIONS_MAX`, and the ballots on each.
+    """The messages held for one epoch: the valid nominations, at most `NOMINATIONS_MAX`, and the ballots on each.
 
-    An epoch is nominated again while nothing is decided, and not everybody need have read the same nominations. So a
-    member votes on each that it holds: the next one that all of them read finds all of their ballots. Those of the
-    latest ticks stay; what is refused goes first, and an order of the operator last: it may be about the very key that
-    writes too many.
+    An epoch is nominated again while it is not decided, and members may have read different nominations. So a member
+    votes on each that it holds: the first nomination that all of them read finds all of their ballots. The nominations
+    of the latest ticks are kept; refused ones are dropped first, and an order of the operator last, as it may replace
+    the very key that signs too many.
     """
 
     nominations: dict[bytes, OpenNomination] = field(default_factory=dict)  # by their digests
-    # member → nomination that is not here → its first ballot on that; of each member the last ones.
+    # member → nomination that is not here → its first ballot on that; the last ones of each member.
     early: dict[int, dict[bytes, tuple[Held, BallotCast]]] = field(default_factory=dict)
-    let_go: int | None = None  # where the first ballot stands that was let go of since the last one came to be of use
+    let_go: int | None = None  # position of the first ballot dropped since the last use
     own: dict[bytes, SignedSlot] = field(default_factory=dict)  # this member's ballots, by nomination
-    repeat: set[bytes] = field(default_factory=set)  # of these, what may not have reached the log
+    repeat: set[bytes] = field(default_factory=set)  # those of `own` that may not have reached the log
     asked: set[bytes] = field(default_factory=set)  # the nominations for which this member was asked for a ballot
     verified: Verified = field(default_factory=Verified)
     noted: set[tuple[Message, int]] = field(default_factory=set)
 
     def held(self) -> Iterator[tuple[Message, Held]]:
-        """Everything that a restart would have to read again."""
+        """Yields everything that a restart would have to read again."""
         for each in self.nominations.values():
             yield from each.held()
         for of_member in self.early.values():
             yield from ((Message.BALLOT, held) for held, _ in of_member.values())
 
     def in_order(self) -> list[OpenNomination]:
-        """The nominations, by their ticks."""
+        """Returns the nominations, by their ticks."""
         return sorted(self.nominations.values(), key=_rank)
 
     def stands(self) -> bool:
-        """Whether there is a nomination that this member does not refuse."""
+        """True if there is a nomination that this member does not refuse."""
         return any(not each.refused for each in self.nominations.values())
 
     def awaits(self, nomination: bytes) -> bool:
-        """Whether this member may still vote on a nomination."""
+        """True if this member may still vote on a nomination."""
         held = self.nominations.get(nomination)
         return held is not None and not held.refused and nomination not in self.own
 
     def best(self, least: int) -> OpenNomination | None:
-        """Chooses among the nominations with so many ballots: an order of the operator, else the one with the most
-        ballots; of several, that of the first tick."""
+        """Returns the best nomination with at least so many ballots: an order of the operator, else the one with the
+        most ballots; among equals that of the earliest tick."""
         enough = [each for each in self.in_order() if len(each.usable) >= least]
         return max(enough, key=_support, default=None)
 
     def ballot(self, nomination: bytes, member: int) -> Held | None:
-        """A member's ballot on a nomination, be that here or not."""
+        """Returns a member's ballot on a nomination, whether or not that is here."""
         here = self.nominations.get(nomination)
         if here is not None:
             return here.ballots.get(member)
@@ -310,7 +313,8 @@ class EpochBuffer:
         return None if early is None else early[0]
 
     def admit(self, nominated: Nominated, at: int) -> OpenNomination | None:
-        """Holds a nomination, in the place of the one that is to go if there is no room. None: it is to go itself."""
+        """Holds a nomination, and drops another if there is no room. Returns None where the new one itself has to
+        go."""
         new = OpenNomination(nominated, at)
         if len(self.nominations) >= NOMINATIONS_MAX:
             last = min(self.nominations.values(), key=_worth)
@@ -325,20 +329,20 @@ class EpochBuffer:
         return new
 
     def claim(self, nomination: bytes) -> dict[int, tuple[Held, BallotCast]]:
-        """The ballots on a nomination that came before it, by member: handed out once."""
+        """Hands out the ballots that arrived before their nomination, by member, once."""
         found = {m: held.pop(nomination) for m, held in sorted(self.early.items()) if nomination in held}
         self.early = {member: held for member, held in self.early.items() if held}
         return found
 
     def set_aside(self, member: int, held: Held, cast: BallotCast) -> None:
-        """Keeps a ballot on a nomination that is not here; bounded by letting go of the member's own first ones."""
+        """Keeps a ballot on a nomination that is not here; beyond the bound the member's oldest ones are dropped."""
         of_member = self.early.setdefault(member, {})
         of_member[cast.nomination] = held, cast
         if len(of_member) > NOMINATIONS_MAX:
             self._let_go(of_member.pop(next(iter(of_member)))[0])
 
     def missed(self) -> int | None:
-        """Where the first ballot stands that was let go of, asked when it may be of use; answered once."""
+        """Returns the position of the first dropped ballot, once, when it may be of use."""
         at, self.let_go = self.let_go, None
         return at
 

@@ -1,14 +1,14 @@
-"""Checks what proves an epoch's outcome, with the genesis file and nothing that anybody says (DESIGN 11, 13, 14).
+"""Checks the proof of an epoch's outcome, with the genesis file alone (DESIGN 11, 13, 14).
 
 Two certificates, each checked whole and from received bytes:
 
 - the **ballot certificate** inside a pre-prepare: the signed nomination and at least N−f signed ballots on it;
 - the **decision**: that pre-prepare and at least q signed commits on its proposal, all of one view.
 
-The outcome is never stated by anybody: it is computed from the ballots (`tally`), so there is nothing to lie about.
+No message states the outcome: it is computed from the ballots (`tally`), so nobody can lie about it.
 
-A decision is about a *proposal*: everything in a pre-prepare but its view and its primary. Two views may propose the
-same, and then they decide the same: prepares and commits name the proposal's digest, not that of one primary's message.
+A decision is about a *proposal*: everything in a pre-prepare except its view and its primary. Two views that propose
+the same decide the same: prepares and commits name the proposal's digest, not that of one primary's message.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ _PROPOSAL = b"memquorum/proposal/1"
 
 
 class BadCertificate(ValueError):
-    """A certificate that proves nothing. The text names the part and the rule that it breaks."""
+    """Raised for a certificate that proves nothing. The text names the part and the rule that it breaks."""
 
 
 class Nominated(Struct, frozen=True):
-    """A nomination that may be voted on, the digest that ballots name it by, its bytes as received, and where the
-    proposals of each kind stand in it.
+    """A nomination that may be voted on, its digest, which ballots name, its bytes as received, and the indices of each
+    kind's proposals.
 
-    `makes`: the configuration that its order makes, if it has one; from which sequence on is not known yet.
+    `makes`: the configuration that its order makes, if it has one; the sequence from which that holds is not known yet.
     """
 
     record: NominationProposed
@@ -66,7 +66,7 @@ class Checked(Struct, frozen=True):
 
     `digest` is the proposal's: what prepares and commits must name. `outcomes` stand in the order of the nomination's
     proposals, `ballots` in the order of their members. `data`: the signed pre-prepare as received. `configures`: the
-    configuration of the sequences that follow, if the ballots decide that there is another one.
+    configuration of the sequences that follow, if the ballots decide on another one.
     """
 
     body: PrePrepare
@@ -81,9 +81,10 @@ class Checked(Struct, frozen=True):
 
 @dataclass(slots=True)
 class Verified:
-    """What passed its checks before, by SHA-256 of the received bytes: the same bytes are never verified twice.
+    """A cache of checked parts, by SHA-256 of the received bytes: the same bytes are never verified twice.
 
-    A ballot arrives on its own topic and again within a pre-prepare. The owner bounds it: a new one for each slot.
+    A ballot arrives on its own topic and again within a pre-prepare. The owner bounds the cache: a new one for each
+    slot.
     """
 
     nominations: dict[bytes, Nominated] = field(default_factory=dict)
@@ -91,29 +92,30 @@ class Verified:
     pre_prepares: dict[bytes, Checked] = field(default_factory=dict)
 
     def add_nomination(self, nominated: Nominated) -> None:
-        """A nomination whose signature and proposals were checked apart."""
+        """Adds a nomination whose signature and proposals were checked elsewhere."""
         self.nominations[hashlib.sha256(nominated.data).digest()] = nominated
 
     def add_ballot(self, data: bytes, ballot: Ballot) -> None:
-        """A ballot whose signature and opinions were checked apart."""
+        """Adds a ballot whose signature and opinions were checked elsewhere."""
         self.ballots[hashlib.sha256(data).digest()] = ballot
 
     def drop(self, nomination: bytes, *ballots: bytes) -> None:
-        """Forgets a nomination and ballots, by their bytes."""
+        """Removes a nomination and ballots, by their bytes."""
         self.nominations.pop(hashlib.sha256(nomination).digest(), None)
         for data in ballots:
             self.ballots.pop(hashlib.sha256(data).digest(), None)
 
 
 def proposal_digest(body: PrePrepare) -> bytes:
-    """SHA-256 of what a pre-prepare proposes, whatever its view: cluster, config, slot, epoch, nomination, ballots."""
-    # Signed: this is asked of what nobody has checked yet, and a number that cannot be must not be an error.
+    """Returns the SHA-256 of a pre-prepare's proposal, whatever its view: cluster, config, slot, epoch, nomination,
+    ballots."""
+    # Signed, as the bytes are unchecked: a negative number must not raise an error here.
     place = b"".join(n.to_bytes(8, "big", signed=True) for n in (body.config, body.shard, body.seq, body.epoch))
     return sha256(_PROPOSAL, body.cluster, place, body.nomination, *body.ballots)
 
 
 def check_nomination(codec: Codec, genesis: Genesis, data: bytes, verified: Verified | None = None) -> Nominated:
-    """A nomination signed by service:nomination, fit to be voted on. Raises BadCertificate."""
+    """Checks a nomination: signed by service:nomination, and fit to be voted on. Raises BadCertificate."""
     key = hashlib.sha256(data).digest()
     if verified is not None and key in verified.nominations:
         return verified.nominations[key]
@@ -128,25 +130,25 @@ def check_nomination(codec: Codec, genesis: Genesis, data: bytes, verified: Veri
 
 
 def looked_back(codec: Codec, genesis: Genesis, data: bytes) -> NominationProposed:
-    """A nomination checked by the configuration that it names: the given one, or one that led to it. Raises
-    BadMessage, BadCertificate."""
+    """Checks a nomination by the configuration that it names: the given one, or one that led to it. Raises BadMessage,
+    BadCertificate."""
     found = genesis.of(unsigned(codec, data, NominationProposed).config)
     if found is None:
-        raise UnknownConfiguration("nomination: of a configuration that is not known here")
+        raise UnknownConfiguration("nomination: its configuration is not known here")
     return check_nomination(codec, found, data).record
 
 
 def check_nominated(
     codec: Codec, genesis: Genesis, signed: Signed, nomination: NominationProposed, data: bytes
 ) -> Nominated:
-    """What `check_nomination` asks of one that was read: for whoever has done that already. Raises BadCertificate."""
-    # The signature first, so that strangers cost no more than that; but whose it is an order may say.
+    """Checks a nomination that was read already, as `check_nomination` does. Raises BadCertificate."""
+    # The signature first, so that strangers cost no more than that; but with an order the signing key follows from it.
     if nomination.order is None:
         _verify_nomination(genesis, signed)
     most = genesis.policy.epoch.proposals_max
     if nomination.epoch < 1 or nomination.as_of < 0 or nomination.accepted_offset < 0:
         when = f"as of {nomination.as_of} at accepted offset {nomination.accepted_offset}"
-        raise BadCertificate(f"nomination: epoch {nomination.epoch}, {when}: there is no such time")
+        raise BadCertificate(f"nomination: epoch {nomination.epoch}, {when}: a negative number, or an epoch below 1")
     if not 1 <= len(nomination.proposals) <= most:
         raise BadCertificate(f"nomination: {len(nomination.proposals)} proposals, not 1 to {most}")
     named = [memory_id for proposal in nomination.proposals for memory_id in proposal.memory_ids]
@@ -159,13 +161,13 @@ def check_nominated(
         _verify_nomination(makes or genesis, signed)
         return Nominated(nomination, digest(signed.body), data, columns.places_of(nomination), makes)
     if asking.kind_of(nomination) is not None:
-        raise BadCertificate("nomination: it is about an order, and the order is not there")
+        raise BadCertificate("nomination: its trigger names an order, and the order is missing")
     _check_proposals(genesis, nomination)
     return Nominated(nomination, digest(signed.body), data, columns.places_of(nomination))
 
 
 def _check_proposals(genesis: Genesis, nomination: NominationProposed) -> None:
-    """What proposals that are about no order may say. Raises BadCertificate."""
+    """Checks proposals that are not about an order. Raises BadCertificate."""
     for namespace in {p.namespace for p in nomination.proposals}:
         if shard_of(namespace, genesis.shards) != nomination.shard:
             raise BadCertificate(f"nomination: namespace {namespace[:40]!r} is not of shard {nomination.shard}")
@@ -173,7 +175,7 @@ def _check_proposals(genesis: Genesis, nomination: NominationProposed) -> None:
         if kind not in KINDS:
             raise BadCertificate(f"nomination: unknown kind {kind[:40]!r}")
         if KINDS[kind].ordered:
-            raise BadCertificate(f"nomination: it would {kind} without an order")
+            raise BadCertificate(f"nomination: kind {kind!r} needs an order, and there is none")
     for proposal in nomination.proposals:
         count, most = len(proposal.memory_ids), KINDS[proposal.kind].takes
         if count > most:
@@ -181,7 +183,8 @@ def _check_proposals(genesis: Genesis, nomination: NominationProposed) -> None:
 
 
 def _verify_nomination(genesis: Genesis, signed: Signed) -> None:
-    """Verifies it by the configuration that its order makes, if it has one (see `orders`). Raises BadCertificate."""
+    """Verifies the signature by the configuration that the nomination's order makes, if it has one. Raises
+    BadCertificate."""
     try:
         verify(genesis, signed)
     except BadMessage as error:
@@ -189,7 +192,7 @@ def _verify_nomination(genesis: Genesis, signed: Signed) -> None:
 
 
 def _check_order(codec: Codec, genesis: Genesis, nomination: NominationProposed) -> Genesis | None:
-    """The configuration that an order makes, if it is one about that. Raises BadCertificate for one that is not fit."""
+    """Returns the configuration that an order makes; None for an order of another kind. Raises BadCertificate."""
     try:
         if asking.kind_of(nomination) is not None:
             asking.check(codec, genesis, nomination)
@@ -202,13 +205,14 @@ def _check_order(codec: Codec, genesis: Genesis, nomination: NominationProposed)
 def check_ballot(
     codec: Codec, genesis: Genesis, data: bytes, nominated: Nominated, verified: Verified | None = None
 ) -> Ballot:
-    """A member's ballot on this nomination: signature over received bytes, identity, and every opinion by its kind.
+    """Checks a member's ballot on this nomination: signature over received bytes, identity, and every opinion by its
+    kind.
 
     Raises BadCertificate.
     """
     key = hashlib.sha256(data).digest()
     known = verified.ballots.get(key) if verified is not None else None
-    # It passed every rule for the nomination that it names: what remains to be asked is whether that is this one.
+    # It passed every rule for the nomination that it names; the only question left is whether that is this one.
     if known is not None and known.nomination == nominated.digest:
         return known
     _, cast = open_part(codec, genesis, data, BallotCast, "ballot")
@@ -219,7 +223,7 @@ def check_ballot(
 
 
 def check_opinions(genesis: Genesis, ballot: BallotCast, nominated: Nominated) -> Ballot:
-    """What `check_ballot` asks beside the signature: for whoever has verified that already. Raises BadCertificate."""
+    """Checks a ballot whose signature was verified already. Raises BadCertificate."""
     nomination, where = nominated.record, f"ballot of member {ballot.member}"
     if ballot.nomination != nominated.digest:
         raise BadCertificate(f"{where}: on another nomination")
@@ -232,18 +236,19 @@ def check_opinions(genesis: Genesis, ballot: BallotCast, nominated: Nominated) -
 
 
 def check_pre_prepare(codec: Codec, genesis: Genesis, data: bytes, verified: Verified | None = None) -> Checked:
-    """A pre-prepare signed by the primary of its view, with a ballot certificate that holds, and what follows from it.
+    """Checks a pre-prepare: signed by the primary of its view, with a valid ballot certificate; and computes the
+    outcome.
 
-    Whether view, sequence and epoch are the ones awaited is the caller's question. Raises BadCertificate.
+    The caller checks whether view, sequence and epoch are the expected ones. Raises BadCertificate.
     """
     key = hashlib.sha256(data).digest()
     if verified is not None and key in verified.pre_prepares:
         return verified.pre_prepares[key]
     _, body = open_part(codec, genesis, data, PrePrepare, "pre-prepare")
     if body.view < 0 or body.seq < 1:
-        raise BadCertificate(f"pre-prepare: view {body.view}, sequence {body.seq} is no slot")
+        raise BadCertificate(f"pre-prepare: view {body.view} below 0, or sequence {body.seq} below 1")
     if body.seq < genesis.begins:
-        raise BadCertificate(f"pre-prepare: sequence {body.seq} is not configuration {genesis.config}'s to decide")
+        raise BadCertificate(f"pre-prepare: configuration {genesis.config} does not decide sequence {body.seq}")
     if body.member != genesis.primary(body.shard, body.view, body.seq):
         raise BadCertificate(
             f"pre-prepare: member {body.member} is not the primary of shard {body.shard} in view {body.view} "
@@ -275,8 +280,8 @@ def check_pre_prepare(codec: Codec, genesis: Genesis, data: bytes, verified: Ver
 
 
 def check_commit(codec: Codec, genesis: Genesis, data: bytes, checked: Checked) -> int:
-    """The member whose signed commit on this pre-prepare's view and proposal these bytes are. Raises BadCertificate."""
-    # The slot first: it costs nothing, a signature does.
+    """Checks a commit on this pre-prepare's view and proposal, and returns its member. Raises BadCertificate."""
+    # The slot first: a comparison is cheap, a signature is not.
     try:
         signed, commit = read_signed(codec, genesis, data, Commit)
     except BadMessage as error:
@@ -296,7 +301,8 @@ def check_commit(codec: Codec, genesis: Genesis, data: bytes, checked: Checked) 
 def check_decision(
     codec: Codec, genesis: Genesis, pre_prepare: bytes, commits: Sequence[bytes], verified: Verified | None = None
 ) -> Checked:
-    """A decision: a pre-prepare that holds and at least q commits on it, of distinct members. Raises BadCertificate."""
+    """Checks a decision: a valid pre-prepare and at least q commits on it, of distinct members. Raises
+    BadCertificate."""
     checked = check_pre_prepare(codec, genesis, pre_prepare, verified)
     members: set[int] = set()
     for data in commits:
@@ -310,9 +316,9 @@ def check_decision(
 
 
 def decider(codec: Codec, genesis: Genesis, pre_prepare: bytes) -> Genesis:
-    """The configuration whose sequence a pre-prepare is for: the given one, or one that led to it.
+    """Returns the configuration that decides a pre-prepare's sequence: the given one, or one that led to it.
 
-    Nothing of it is checked; whoever checks it by that configuration finds a lie. Raises BadCertificate.
+    The pre-prepare is not checked; a later check by that configuration finds a lie. Raises BadCertificate.
     """
     try:
         return genesis.at(codec.decode_as(PrePrepare, codec.decode_as(Signed, pre_prepare).body).seq)
@@ -321,20 +327,20 @@ def decider(codec: Codec, genesis: Genesis, pre_prepare: bytes) -> Genesis:
 
 
 def follow(codec: Codec, genesis: Genesis, decided: Iterable[tuple[bytes, Sequence[bytes]]]) -> Genesis:
-    """The configuration that decisions of kind configure lead to, each a pre-prepare and its commits, in their order.
+    """Returns the configuration that decisions of kind configure lead to, each a pre-prepare and its commits, in order.
 
-    Every one is checked by the configuration before it. Raises BadCertificate.
+    Each is checked by the configuration before it. Raises BadCertificate.
     """
     for pre_prepare, commits in decided:
         configures = check_decision(codec, genesis, pre_prepare, commits).configures
         if configures is None:
-            raise BadCertificate(f"decision: it leaves configuration {genesis.config} as it is")
+            raise BadCertificate(f"decision: it does not change configuration {genesis.config}")
         genesis = configures
     return genesis
 
 
 def read_part(codec: Codec, genesis: Genesis, data: bytes, kind: type[SignedRecord], where: str) -> SignedRecord:
-    """A part of a certificate, its signature not verified yet. Raises BadCertificate."""
+    """Reads a part of a certificate without verifying its signature. Raises BadCertificate."""
     try:
         return read_signed(codec, genesis, data, kind)[1]
     except BadMessage as error:
@@ -344,7 +350,7 @@ def read_part(codec: Codec, genesis: Genesis, data: bytes, kind: type[SignedReco
 def open_part(
     codec: Codec, genesis: Genesis, data: bytes, kind: type[SignedRecord], where: str
 ) -> tuple[Signed, SignedRecord]:
-    """A part of a certificate and its verified envelope. Raises BadCertificate."""
+    """Reads a part of a certificate and verifies its signature. Raises BadCertificate."""
     try:
         return open_signed(codec, genesis, data, kind)
     except BadMessage as error:

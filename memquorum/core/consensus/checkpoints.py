@@ -1,11 +1,11 @@
-"""Checkpoints: each member signs how far it has come, and q members that sign the same prove it (DESIGN 10, 13).
+"""Checkpoints: each member signs its progress, and q members that sign the same prove it (DESIGN 10, 13).
 
-At every `INTERVAL`th decision, and at the last one of a configuration, a member says what it has decided and what it
-has read up to there, each as one rolling hash. q members who say the same make the place *stable*. So a broker that
-shows two members different streams is found out, and who keeps records knows which of them are not needed any more.
+At every `INTERVAL`th decision, and at the last one of a configuration, a member signs the decisions and the accepted
+stream up to there, each as one rolling hash. q members that sign the same make the place *stable*. So a broker that
+shows two members different streams is found out, and the owner of the topics knows which records are no longer needed.
 
-Nothing waits for a checkpoint but another configuration: the shard goes on deciding. A later one covers the ones before
-it.
+Only a change of configuration waits for a checkpoint; otherwise the shard goes on deciding. A later checkpoint covers
+the earlier ones.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from memquorum.core.records import Checkpoint
 from memquorum.ports import SignedSlot
 
 INTERVAL = TURN
-# Of each member so many checkpoints are held, the last ones: who votes is never further behind than that.
+# The number of checkpoints held for each member, the last ones: a member that votes is never further behind.
 _HELD = 4
 
 
 class Checkpoints:
-    """One replica's, in one shard.
+    """The checkpoints of one replica in one shard.
 
-    `decisions`: the rolling hash of what it decided; `stable`: the last stable sequence.
+    `decisions`: the rolling hash of its decisions; `stable`: the last stable sequence.
     """
 
     def __init__(
@@ -42,27 +42,29 @@ class Checkpoints:
         self.decisions = progress.decisions or rolling.beginning(genesis.cluster, gate.shard)
         self.stable = progress.stable
         self._codec, self._genesis, self._gate, self._voice, self._interval = codec, genesis, gate, voice, interval
-        # What was reached in the configuration before is not this one's to sign.
+        # A place reached in the configuration before is not signed by this one.
         reached = progress.reached
         self._reached = reached if reached is not None and reached.seq >= genesis.begins else None
-        # What this member says of the place reached, once it has read so far; and whether it has said so in this life.
+        # This member's checkpoint for the place reached, once it has read so far; and whether it was sent since the
+        # start.
         self._own: SignedSlot | None = None
         self._told = False
         # The sequences whose checkpoints the sign-state holds.
         self._kept: set[int] = set()
         self._held: dict[int, dict[int, Held]] = {}  # member → sequence → what it says
         self._noted: set[tuple[Message, int]] = set()
-        # What is stable, by the digest that q members signed.
+        # The stable sequence, and the digest that q members signed.
         self._proven: tuple[int, bytes] | None = None
 
     def begin(self, signed: Iterable[str]) -> list[t.Effect]:
-        """Begins after a start. `signed`: the names of the slots that the sign-state holds."""
+        """Resumes after a start. `signed`: the names of the slots that the sign-state holds."""
         covered = (read_slot(slot).covered for slot in signed)
         self._kept = {seq for seq in covered if seq is not None}
         return self._ask()
 
     def decided(self, decision: t.Decided) -> list[t.Effect]:
-        """A sequence is decided; `decision.decisions` counts it already."""
+        """Notes a decided sequence; `decision.decisions` counts it already. At the end of an interval it asks for the
+        stream."""
         self.decisions = decision.decisions
         last = decision.checked.configures is not None
         if (decision.seq % self._interval and not last) or decision.seq < self.stable:
@@ -75,13 +77,13 @@ class Checkpoints:
         return [] if self._reached is None else [t.NeedStream(self._reached)]
 
     def read(self, event: t.StreamRead) -> None:
-        """The member has read the accepted stream up to the place reached."""
+        """Signs the checkpoint, once the member has read the accepted stream up to the place reached."""
         if self._reached is not None and event.seq == self._reached.seq and self._own is None:
             self._own = self._voice.checkpoint(self._reached, event.stream)
             self._compare()
 
     def receive(self, event: t.Received) -> list[t.Effect]:
-        """Takes a record of the log of checkpoints, or counts why not."""
+        """Takes a record from the log of checkpoints, or counts why not."""
         try:
             signed, record = read_signed(self._codec, self._genesis, event.data, Checkpoint)
         except BadMessage:
@@ -112,7 +114,7 @@ class Checkpoints:
         return new.number in held
 
     def _settle(self, record: Checkpoint) -> list[t.Effect]:
-        """Whether q members say the same of a sequence now."""
+        """Makes a sequence stable if q members have signed the same."""
         seq, said = record.seq, rolling.checkpoint_digest(record)
         alike = {m: held[seq] for m, held in sorted(self._held.items()) if seq in held and held[seq].digest == said}
         if len(alike) < self._genesis.quorum:
@@ -127,7 +129,7 @@ class Checkpoints:
         return [t.Stable(seq, record.epoch, tuple(held.data for held in alike.values())[: self._genesis.quorum])]
 
     def _compare(self) -> None:
-        """Whether what is stable is what this member says, as soon as both are known."""
+        """Halts if the stable checkpoint differs from this member's own, as soon as both are known."""
         if self._proven is None or self._reached is None or self._own is None:
             return
         seq, said = self._proven
@@ -142,14 +144,14 @@ class Checkpoints:
         )
 
     def speak(self) -> list[t.Effect]:
-        """What it owes: its word on the place reached, unless that is stable or stands in the log."""
+        """Sends its checkpoint for the place reached, unless that is stable or in the log."""
         reached, own = self._reached, self._own
         if reached is None or own is None or self._told or reached.seq <= self.stable:
             return []
         self._told = True
         if reached.seq in self._held.get(self._gate.me, {}):
             return []
-        # Not before a later one is signed: until then it must give the same answer if it is asked again.
+        # Older ones are settled only once a later one is signed: until then it must repeat the same answer.
         over = tuple(self._voice.checkpoint_slot(seq) for seq in sorted(self._kept) if seq < reached.seq)
         self._kept = {reached.seq}
         name = self._voice.checkpoint_slot(reached.seq)
@@ -157,5 +159,5 @@ class Checkpoints:
         return [send, t.Settle(over)] if over else [send]
 
     def low_water(self) -> int | None:
-        """The first position of the log of checkpoints that a restart must read again."""
+        """Returns the first position of the log of checkpoints that a restart must read again."""
         return min((held.at for by_seq in self._held.values() for held in by_seq.values()), default=None)

@@ -1,4 +1,4 @@
-"""The words in which a replica and the world speak: kinds of messages, timers, what it is told, what it asks for."""
+"""The inputs and outputs of a replica: kinds of messages, timers, events and effects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memquorum.ports import SignedSlot
 
 
 class Message(StrEnum):
-    """The kinds of messages: each has its topic, and the slot of each member's is signed once."""
+    """The kinds of messages. Each kind has its topic; a member signs a message for a slot only once."""
 
     NOMINATION = "nomination"
     BALLOT = "ballot"
@@ -25,37 +25,38 @@ class Message(StrEnum):
 
 
 class Kept(StrEnum):
-    """What the sign-state keeps beside messages: without it a replica could not go on as it must after a crash."""
+    """The entries of the sign-state besides messages: without them a replica could contradict itself after a crash."""
 
     PREPARED = "prepared"  # the certificate that a commit rests on
     ENTERED = "entered"  # the new view that was entered
-    BEGAN = "began"  # that this identity had said nothing before: a sign-state without it, and without more, was lost
+    # this identity had sent nothing before: a sign-state that lacks this, and everything else, was lost
+    BEGAN = "began"
 
 
 class Timer(StrEnum):
-    """The timers; each runs for one sequence in one view, VIEW_CHANGE for the view asked for, SEARCH for a sequence,
-    SILENCE for none."""
+    """The timers; each runs for one sequence in one view; VIEW_CHANGE for the requested view, SEARCH for a sequence,
+    SILENCE for neither."""
 
-    BALLOT_GRACE = "ballot-grace"  # primary: N−f ballots are here; how long to wait for the rest
-    REQUEST = "request"  # N−f ballots are here: by when the slot should be decided
-    SEARCH = "search"  # what others have decided is missing here: when to look for it again
-    VIEW_CHANGE = "view-change"  # q members ask for a view: by when its primary should have opened it
-    SILENCE = "silence"  # the sign-state is lost: by when all that was sent before stands in the logs
+    BALLOT_GRACE = "ballot-grace"  # primary: N−f ballots are here; how long to wait for the others
+    REQUEST = "request"  # N−f ballots are here: the time by which the slot should be decided
+    SEARCH = "search"  # a decision of the others is missing here: when to look for it again
+    VIEW_CHANGE = "view-change"  # q members ask for a view: the time by which its primary should have opened it
+    SILENCE = "silence"  # the sign-state is lost: the time by which everything sent before is in the logs
 
 
 class Timings(Struct, frozen=True):
-    """How long the timers run, in milliseconds; request and view change twice as long for every view since the last
+    """The durations of the timers, in milliseconds; request and view change double with every view since the last
     decision."""
 
     ballot_grace_ms: int = 250
     request_ms: int = 1_000  # beyond the grace
     view_change_ms: int = 1_000
-    silence_ms: int = 10_000  # longer than a broker has a message of a process that is gone and nobody can read it
+    silence_ms: int = 10_000  # longer than a broker holds an unreadable message of a process that is gone
 
 
 class Reached(Struct, frozen=True):
-    """A place at which members say how far they are: the sequence, its epoch, the rolling hash of what was decided up
-    to there, and the last accepted offset that its nomination knew."""
+    """A place at which members sign a checkpoint: the sequence, its epoch, the rolling hash of the decisions up to
+    there, and the accepted offset of its nomination."""
 
     seq: int
     epoch: int
@@ -64,11 +65,11 @@ class Reached(Struct, frozen=True):
 
 
 class Progress(Struct, frozen=True):
-    """How far a shard is: the next sequence and epoch to be decided, and the q commits that decided the last one.
+    """The progress of a shard: the next sequence and epoch to be decided, and the q commits that decided the last one.
 
     `decisions`: the rolling hash of all proposals decided, empty before the first. `stable`: the sequence of the last
-    stable checkpoint; `reached`: the last place for one, as long as it is not stable. `lived`: whether this member has
-    read in the log what it said itself: then a sign-state that knows of nothing was lost.
+    stable checkpoint; `reached`: the last place for one, while it is not stable. `lived`: whether this member has read
+    its own messages in the log: then an empty sign-state was lost.
     """
 
     seq: int = 1
@@ -80,7 +81,7 @@ class Progress(Struct, frozen=True):
     lived: bool = False
 
 
-# Events: what the world tells a replica ----------------------------------------------------------------------------
+# Events: inputs of a replica ---------------------------------------------------------------------------------------
 
 
 class Received(Struct, frozen=True):
@@ -92,14 +93,14 @@ class Received(Struct, frozen=True):
 
 
 class BallotReady(Struct, frozen=True):
-    """This member's opinions on a nomination, answering NeedBallot: their terms, packed (`vote.columns`)."""
+    """This member's opinions on a nomination, in answer to NeedBallot: their terms, packed (`vote.columns`)."""
 
     nomination: bytes
     terms: bytes
 
 
 class BallotRefused(Struct, frozen=True):
-    """This member's own view contradicts the nomination, answering NeedBallot: it waits for another one."""
+    """This member's own view contradicts the nomination, in answer to NeedBallot: it waits for another one."""
 
     nomination: bytes
     reason: str
@@ -121,9 +122,10 @@ class TimerFired(Struct, frozen=True):
 
 
 class Restarted(Struct, frozen=True):
-    """First event after a start: what this identity has signed for slots that may be undecided, by slot name.
+    """First event after a start: the messages that this identity has signed for slots that may be undecided, by slot
+    name.
 
-    `through`: the last sequence that it knew to be decided; `fresh`: nothing is known of what it may have signed.
+    `through`: the last sequence that it knew to be decided; `fresh`: it is not known what this identity has signed.
     """
 
     signed: Mapping[str, SignedSlot]
@@ -132,25 +134,26 @@ class Restarted(Struct, frozen=True):
 
 
 class CaughtUp(Struct, frozen=True):
-    """The log was read up to where it ended at the start: from here on the replica speaks."""
+    """The log was read up to its end at the start: from now on the replica sends messages."""
 
 
 Event = Received | BallotReady | BallotRefused | StreamRead | TimerFired | Restarted | CaughtUp
 
 
-# Effects: what a replica asks of the world -------------------------------------------------------------------------
+# Effects: outputs of a replica -------------------------------------------------------------------------------------
 
 
 class NeedBallot(Struct, frozen=True):
-    """Judge these proposals from the member's own view and answer with BallotReady or BallotRefused."""
+    """Asks to judge these proposals by the member's own view, and to answer with BallotReady or BallotRefused."""
 
     nominated: Nominated
 
 
 class Send(Struct, frozen=True):
-    """Claim the slot for the digest, then append what the claim answers to the log. In this order (DESIGN 12).
+    """Asks to claim the slot for the digest, and then to append the message that the claim returns to the log (DESIGN
+    12).
 
-    `number`: the epoch of a ballot, the view of what concerns a view, else the sequence. `data`: the signed message.
+    `number`: the epoch of a ballot, the view of a message about a view, else the sequence. `data`: the signed message.
     """
 
     message: Message
@@ -161,7 +164,8 @@ class Send(Struct, frozen=True):
 
 
 class Keep(Struct, frozen=True):
-    """Claim the slot for the digest and keep the data with it, in the transaction of the `Send`s that follow."""
+    """Asks to claim the slot for the digest and to store the data with it, in the transaction of the `Send`s that
+    follow."""
 
     slot: str
     digest: bytes
@@ -169,9 +173,9 @@ class Keep(Struct, frozen=True):
 
 
 class Settle(Struct, frozen=True):
-    """The sign-state may let go of these slots and of those before them, and never signs for them again.
+    """Tells the sign-state that it may drop these slots and those before them; it never signs for them again.
 
-    `through`: a sequence that is decided, with all before it; 0: nothing new.
+    `through`: a sequence that is decided, with all before it; 0: no new one.
     """
 
     slots: tuple[str, ...]
@@ -179,7 +183,7 @@ class Settle(Struct, frozen=True):
 
 
 class SetTimer(Struct, frozen=True):
-    """Start a timer, or start it anew."""
+    """Asks to start a timer, or to restart it."""
 
     timer: Timer
     ms: int
@@ -188,16 +192,16 @@ class SetTimer(Struct, frozen=True):
 
 
 class CancelTimer(Struct, frozen=True):
-    """Stop a timer, if it runs."""
+    """Asks to stop a timer, if it runs."""
 
     timer: Timer
 
 
 class Decided(Struct, frozen=True):
-    """A slot is decided: the pre-prepare that holds, and q signed commits in the order of their members.
+    """A slot is decided: the valid pre-prepare, and q signed commits in the order of their members.
 
-    `decisions`: the rolling hash of what was decided, this included. `left_out`: whose ballots this member had read
-    before the pre-prepare, which lacks them.
+    `decisions`: the rolling hash of the decisions, this one included. `left_out`: the members whose ballots this member
+    had read before the pre-prepare, which lacks them.
     """
 
     seq: int
@@ -209,14 +213,14 @@ class Decided(Struct, frozen=True):
 
 
 class NeedStream(Struct, frozen=True):
-    """Answer with StreamRead once the accepted stream was read up to the offset. A restart begins with this place
+    """Asks for StreamRead once the accepted stream was read up to the offset. A restart begins with this place
     (`Progress.reached`) until it is stable."""
 
     reached: Reached
 
 
 class Stable(Struct, frozen=True):
-    """q members have said the same of a sequence: nobody needs what lies before to know how far the shard is.
+    """q members have signed the same checkpoint: the records before it are not needed to know the shard's progress.
 
     `certificate`: their signed checkpoints, in the order of the members.
     """
@@ -227,7 +231,7 @@ class Stable(Struct, frozen=True):
 
 
 class Note(StrEnum):
-    """What is worth noting."""
+    """The kinds of observations."""
 
     CONFLICT = "conflict"  # two different messages of one member for one slot: both are attached
     INVALID = "invalid"  # an authentic message that an honest member would not have sent
@@ -236,8 +240,8 @@ class Note(StrEnum):
 
 
 class Noted(Struct, frozen=True):
-    """Something to log and count. For CONFLICT and INVALID `originals` prove it to a third party (`evidence`); they are
-    empty where only this member's own state makes a message invalid."""
+    """An observation to log and count. For CONFLICT and INVALID `originals` prove it to a third party (`evidence`);
+    they are empty where only this member's own state makes a message invalid."""
 
     note: Note
     message: Message
@@ -247,15 +251,15 @@ class Noted(Struct, frozen=True):
 
 
 class Reread(Struct, frozen=True):
-    """Read this kind of message again, from the position on."""
+    """Asks to read this kind of message again, from the position on."""
 
     message: Message
     at: int
 
 
 class NeedDecisions(Struct, frozen=True):
-    """The logs do not show what others have decided: hand in the journal's decisions from this sequence on, each as the
-    messages that prove it (Received)."""
+    """Asks for the journal's decisions from this sequence on, each as the messages that prove it (Received): the logs
+    do not show them."""
 
     seq: int
 
@@ -268,7 +272,7 @@ class Entered(Struct, frozen=True):
 
 
 class Halt(Struct, frozen=True):
-    """Stop this identity for good: somebody else speaks with its key, or its memory of what it signed is wrong."""
+    """Stops this identity for ever: another process uses its key, or its record of its signatures is wrong."""
 
     reason: str
 

@@ -1,8 +1,8 @@
 """Proves that a member signed what no honest member signs, by the signed messages and the genesis file alone.
 
 A member that notes a fault publishes it as a `Misbehaved` record with the messages as received. The reporter need not
-be believed: `convict` verifies again that the accused signed them, and that they cannot both be true, or that the
-one cannot be. What a rule needs:
+be trusted: `convict` verifies again that the accused signed them, and that they contradict each other, or that the one
+is invalid. The originals of each rule:
 
 | rule | originals | what is proven |
 |---|---|---|
@@ -13,10 +13,11 @@ one cannot be. What a rule needs:
 | bad-view-change | the accused's view change | its proof does not hold |
 | bad-new-view | the accused's new view | its proof does not hold |
 
-What depends on who looks (which epoch is next, what was read before) is no evidence, and neither is what a later
-release may have written: it cannot be judged by rules that it was not made for. An honest member is never convicted as
-long as at most f members lie: it signs a slot once, and only what it has checked, or what q members stood behind.
-Evidence speaks of keys: whose key was copied, or whose old sign-state was put back, is convicted like a liar.
+A fact that depends on the reader (the next epoch, the messages read before) is no evidence, and neither is a message
+that a later release may have written: these rules cannot judge it. An honest member is never convicted as long as at
+most f members lie: it signs a slot once, and only a message that it has checked, or that q members have prepared.
+Evidence is about keys: a member whose key was copied, or whose sign-state was restored from an old copy, is convicted
+like a liar.
 """
 
 from __future__ import annotations
@@ -56,12 +57,12 @@ from memquorum.core.records import (
     ViewChange,
 )
 
-# From a signed new view down to the ballots of what a member reports as prepared it is 9 records. A liar may go deeper.
+# A signed new view down to the ballots of a prepared certificate is 9 records deep. A liar may nest deeper.
 _DEPTH_MAX = 12
 
 
 class Rule(StrEnum):
-    """What no honest member does."""
+    """The rules that an honest member never breaks."""
 
     EQUIVOCATION = "equivocation"
     BALLOT = "bad-ballot"
@@ -72,15 +73,17 @@ class Rule(StrEnum):
 
 
 class BadEvidence(ValueError):
-    """A record that convicts nobody. The text says why."""
+    """Raised for a record that convicts nobody. The text says why."""
 
 
 class UnknownRelease(BadEvidence):
-    """A part is under a schema that is not known here. A liar may hide behind that; an honest later release must."""
+    """Raised where a part has a schema that is not known here. A liar may hide behind that, but a later release needs
+    it."""
 
 
 class Verdict(Struct, frozen=True):
-    """`accused` broke the rule. `slot`: for which message, as a sign-state names it; `detail`: how, in words."""
+    """The member `accused` broke the rule. `slot`: of the message, as a sign-state names it; `detail`: the reason, in
+    words."""
 
     accused: int
     shard: int
@@ -109,7 +112,7 @@ _INVALID = {
 
 
 def charge(genesis: Genesis, noted: Noted, *, shard: int, reporter: int) -> Misbehaved | None:
-    """What a member reports of what its core noted; None for what is no fault, or what the originals cannot prove."""
+    """Returns a member's report of an observation; None where it is no fault, or the originals cannot prove it."""
     if noted.note not in (Note.CONFLICT, Note.INVALID) or not noted.originals:
         return None
     rule = Rule.EQUIVOCATION if noted.note == Note.CONFLICT else _INVALID[noted.message]
@@ -119,9 +122,9 @@ def charge(genesis: Genesis, noted: Noted, *, shard: int, reporter: int) -> Misb
 
 
 def convict(codec: Codec, genesis: Genesis, record: Misbehaved) -> Verdict:
-    """What the originals prove, whoever reports it. Raises BadEvidence where they do not prove that rule broken."""
+    """Judges the originals. Raises BadEvidence where they do not prove that the rule was broken."""
     if (record.cluster, record.config) != (genesis.cluster, genesis.config):
-        raise BadEvidence(f"of configuration {record.config} of cluster {record.cluster.hex()[:16]}")
+        raise BadEvidence(f"not of this cluster and configuration: {record.cluster.hex()[:16]}, {record.config}")
     if record.rule not in _JUDGES:
         raise BadEvidence(f"there is no rule {record.rule[:40]!r}")
     needed, judge = _JUDGES[Rule(record.rule)]
@@ -133,7 +136,7 @@ def convict(codec: Codec, genesis: Genesis, record: Misbehaved) -> Verdict:
 
 
 def describe(codec: Codec, record: Misbehaved) -> str:
-    """What a record claims, in a few words; nothing of it is checked."""
+    """Summarises a record's claim in a few words, without checking it."""
     told: list[str] = []
     for data in record.originals:
         try:
@@ -142,16 +145,16 @@ def describe(codec: Codec, record: Misbehaved) -> str:
             told.append("something unreadable")
             continue
         told.append(_about(body) if type(body) in _KINDS else f"a {type(body).__name__}")
-    # The text of a liar must not reach a terminal as it is.
+    # A liar's text must not reach a terminal unescaped.
     rule = record.rule if record.rule in _JUDGES else repr(record.rule[:40])
     return f"{rule}: {' / '.join(dict.fromkeys(told))}"
 
 
-# What a message is about ---------------------------------------------------------------------------------------------
+# Slots and contents of messages --------------------------------------------------------------------------------------
 
 
 def slot_of(body: Any) -> str:
-    """The slot of a member's message, by the name that its sign-state keeps it under: an honest one signs it once."""
+    """Returns the slot of a member's message, as its sign-state names it: an honest member signs a slot once."""
     message = _KINDS[type(body)]
     if message == Message.BALLOT:
         return slots.ballot_slot(body.config, body.shard, body.epoch, body.nomination)
@@ -163,7 +166,7 @@ def slot_of(body: Any) -> str:
 
 
 def _said(signed: Signed, body: Any) -> bytes:
-    """What a sign-state holds a message to: the same again, however it was put, is no contradiction."""
+    """Returns the digest that a sign-state keeps of a message: equal digests are no contradiction."""
     if isinstance(body, PrePrepare):
         return proposal_digest(body)
     if isinstance(body, Prepare | Commit):
@@ -193,7 +196,7 @@ class _Case(Struct, frozen=True):
     record: Misbehaved
 
     def own(self, data: bytes, kind: type[Any]) -> tuple[Signed, Any]:
-        """An original that the accused signed, in this shard, of this cluster and configuration."""
+        """Reads an original that the accused signed, in this shard, of this cluster and configuration."""
         try:
             signed, body = open_signed(self.codec, self.genesis, data, kind)
         except BadMessage as error:
@@ -226,7 +229,7 @@ def _ballot(case: _Case) -> Verdict:
     try:
         nominated = check_nomination(case.codec, case.genesis, nomination)
     except BadCertificate as error:
-        raise BadEvidence(f"nobody votes on that: {error}") from None
+        raise BadEvidence(f"the nomination is not valid: {error}") from None
     if ballot.nomination != nominated.digest:
         raise BadEvidence("the ballot is on another nomination")
     return _broken(case, ballot, lambda: check_opinions(case.genesis, ballot, nominated))
@@ -259,19 +262,19 @@ def _proposal(case: _Case) -> Verdict:
     try:
         opening = check_new_view(case.codec, case.genesis, opened)
     except BadCertificate as error:
-        raise BadEvidence(f"the new view obliges to nothing: {error}") from None
+        raise BadEvidence(f"the new view is not valid: {error}") from None
     if opening.allows(body.seq, proposal_digest(body)):
         raise BadEvidence("the new view allows the proposal")
     return case.guilty(body, f"another proposal than the new view has to begin with: {_about(body)}")
 
 
 def _broken(case: _Case, body: Any, check: Callable[[], object]) -> Verdict:
-    """Guilty iff the check of received bytes fails: everybody who signs such a message can make it first."""
+    """Returns a verdict where the check of the received bytes fails: an honest signer makes the same check first."""
     try:
         check()
     except BadCertificate as error:
         return case.guilty(body, str(error))
-    raise BadEvidence(f"it holds: {_about(body)}")
+    raise BadEvidence(f"no fault, the check passes: {_about(body)}")
 
 
 _JUDGES: Mapping[str, tuple[int, Callable[[_Case], Verdict]]] = MappingProxyType(
@@ -297,7 +300,8 @@ def _body(codec: Codec, data: bytes) -> Any:
 
 
 def _familiar(codec: Codec, data: bytes, depth: int = _DEPTH_MAX) -> None:
-    """Raises UnknownRelease if any part was written by a schema that is not known here: its own readers know better."""
+    """Raises UnknownRelease if any part has a schema that is not known here: only the release that has it can judge
+    it."""
     if not depth:
         return
     try:

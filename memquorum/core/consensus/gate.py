@@ -1,4 +1,5 @@
-"""What any message must pass to count: authentic, first of its member for its slot, and not forged in our name."""
+"""The checks that every message has to pass to count: authentic, the first of its member for its slot, and not forged
+in this member's name."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ OF_EPOCHS = (Message.NOMINATION, Message.BALLOT)
 class Incoming(Struct, frozen=True):
     """A record that was read but proves nothing yet.
 
-    `member`: whose it is; SERVICE for a nomination. `number`: what the window speaks of, the epoch or the sequence.
+    `member`: the member that signed it; SERVICE for a nomination. `number`: its place in the window, the epoch or the
+    sequence.
     """
 
     message: Message
@@ -35,51 +37,51 @@ class Incoming(Struct, frozen=True):
 
     @property
     def view(self) -> int:
-        """The view that it speaks of."""
+        """The view of the message."""
         return int(self.record.view)
 
 
 def incoming(event: Received, message: Message, signed: Signed, record: Any) -> Incoming:
-    """A record of the log as it was read; `message`: its kind, as a log may hold two."""
+    """Wraps a record of the log as it was read. `message`: its kind, as a log may hold two."""
     member = SERVICE if message == Message.NOMINATION else record.member
     number = getattr(record, "epoch" if message in OF_EPOCHS else "seq", 0)  # a new view speaks of none
     return Incoming(message, event.data, event.at, signed, record, member, number)
 
 
 class Gate:
-    """Asks it of one shard's messages on behalf of member `me`.
+    """Checks the messages of one shard on behalf of member `me`.
 
-    `ignored` counts what was not used, by reason; `found` gathers what is worth noting until it is taken.
+    `ignored` counts the messages that were not used, by reason; `found` gathers observations until they are taken.
     """
 
     def __init__(self, genesis: Genesis, shard: int, me: int) -> None:
         self.shard, self.me = shard, me
         self.ignored: Counter[str] = Counter()
-        # Whether the log holds anything that this member signed, however old: then this is not its first life.
+        # True once the log was seen to hold a message of this member, however old: then this is not its first start.
         self.heard_itself = False
-        # Whether the logs were read to their ends: from then on it matters what came first.
+        # True once the logs were read to their ends: from then on the order of arrival matters.
         self.live = False
-        # The slots that the sign-state held at the start, and the last sequence that it knew to be decided: of what was
-        # said up to there it may have let go.
+        # The slots that the sign-state held at the start, and the last sequence that it knew to be decided: it may have
+        # dropped the messages up to there.
         self.signed: frozenset[str] = frozenset()
         self.through = 0
-        # Whether the log holds a message of this member that the sign-state should hold and does not.
+        # True if the log holds a message of this member that the sign-state should hold and lacks.
         self.unclaimed = False
         self._genesis = genesis
         self._found: list[Noted | Halt] = []
 
     def take(self) -> list[Noted | Halt]:
-        """What was found since this was last asked."""
+        """Returns the observations since the last call."""
         found, self._found = self._found, []
         return found
 
     def listen(self, new: Incoming) -> None:
-        """Every message that is read passes here, also those that do not count."""
+        """Takes every message that is read, even if it does not count, and notes those of this member."""
         if not self.heard_itself and new.member == self.me:
             self.heard_itself = self.authentic(new)
 
     def authentic(self, new: Incoming) -> bool:
-        """Whether its signer signed it."""
+        """True if the signature is valid."""
         try:
             verify(self._genesis, new.signed)
         except BadMessage:
@@ -87,7 +89,8 @@ class Gate:
         return True
 
     def genuine(self, new: Incoming, said: bytes, own: SignedSlot | None) -> bool:
-        """Whether a first message counts: authentic and, where it bears this member's name, what this member signed."""
+        """True if a first message counts: it is authentic and, in this member's name, the one that this member
+        signed."""
         if new.member != self.me or own is None:
             return self.authentic(new)
         if own.message == new.data:
@@ -99,8 +102,8 @@ class Gate:
         return own.digest == said
 
     def recall(self, new: Incoming, seq: int | None = None, nomination: bytes = b"") -> None:
-        """Takes note of a genuine message of this member that the log holds. `seq`: the sequence that it is for; None:
-        it concerns views. Where the sign-state should hold its slot and does not, the file went back."""
+        """Notes a genuine message of this member in the log. `seq`: its sequence; None: it is about views. If the
+        sign-state should hold its slot and does not, the file was restored from an older state."""
         if self.live or (seq is not None and seq <= self.through):
             return
         of = (self._genesis.config, self.shard)
@@ -113,7 +116,7 @@ class Gate:
         self.unclaimed = self.unclaimed or slot not in self.signed
 
     def second(self, new: Incoming, said: bytes, first: Held, noted: set[tuple[Message, int]]) -> None:
-        """A further message of a member for a slot: the same again is nothing, another one is evidence."""
+        """Handles a further message of a member for a slot: an equal one is ignored, a different one is evidence."""
         if said == first.digest or (new.message, new.member) in noted:
             self.ignore("duplicate")
         elif self.authentic(new):
@@ -124,14 +127,14 @@ class Gate:
                 self._found.append(Halt(f"{detail}, which is this one: another process has its key"))
 
     def halt(self, reason: str) -> None:
-        """This identity has to stop."""
+        """Stops this identity."""
         self._found.append(Halt(reason))
 
     def invalid(self, message: Message, member: int, why: str, *originals: bytes) -> None:
-        """An authentic message that an honest member would not have sent."""
+        """Notes an authentic message that an honest member would not have sent."""
         self._found.append(Noted(Note.INVALID, message, member, why, originals))
 
     def ignore(self, why: str) -> bool:
-        """Counts a message that is not used."""
+        """Counts a message that is not used. Returns False."""
         self.ignored[why] += 1
         return False

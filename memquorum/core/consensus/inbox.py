@@ -1,7 +1,7 @@
-"""Which messages of slots and epochs count: of this shard, within the window, the first of their member.
+"""Decides which messages of slots and epochs count: of this shard, within the window, the first of their member.
 
-The inbox knows nothing of phases. It fills the buffers of the sequence in flight and of those ahead, and answers what
-is worth noting. A broker may have forged, repeated, reordered or withheld anything (DESIGN 13): nothing here trusts it.
+The inbox knows nothing of phases. It fills the buffers of the sequence in flight and of those ahead, and notes faults.
+A broker may have forged, repeated, reordered or withheld anything (DESIGN 13): nothing here trusts it.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _RECORDS: dict[Message, Any] = {
     Message.PREPARE: Prepare,
     Message.COMMIT: Commit,
 }
-# Who was at the end of every log is behind by no more than the logs differ while it reads them. Far more than that.
+# A member at the end of every log falls behind by no more than the logs grow while it reads them; this is far more.
 _REACH = 1_000
 
 
 class Inbox:
-    """What one replica holds of one shard's log for the sequences and epochs in flight and ahead.
+    """The messages of one shard's log that a replica holds, for the sequences and epochs in flight and ahead.
 
     `seq` and `epoch` are in flight, in `view`; `window` is how many ahead are kept.
     """
@@ -45,13 +45,13 @@ class Inbox:
         self._slots: dict[int, Slot] = {}
         self._epochs: dict[int, EpochBuffer] = {}
         # (kind, member) → the first (number, position) seen beyond the window. An honest member's numbers rise along
-        # the log (a restart may repeat the last ones), so where its first one lies, the others follow.
+        # the log (a restart may repeat the last ones), so the others lie after its first one.
         self._beyond: dict[tuple[Message, int], tuple[int, int]] = {}
         self._at_end = False
-        # No proposal of the sequence in flight lies before: its ballots were cast after the one here was decided.
+        # No proposal of the sequence in flight lies before: its ballots were cast after the previous decision.
         self.proposed_after = 0
         self.trail = Trail(genesis.f)
-        # What is to be read again for a nomination that came after ballots on it.
+        # The positions to read again because a nomination arrived after ballots on it.
         self._again: list[Reread] = []
 
     @property
@@ -61,7 +61,7 @@ class Inbox:
 
     @property
     def primary(self) -> int:
-        """Who proposes for the sequence in flight in the current view."""
+        """The member that proposes for the sequence in flight in the current view."""
         return self._genesis.primary(self._gate.shard, self.view, self.seq)
 
     def slot(self, seq: int | None = None) -> Slot:
@@ -70,7 +70,7 @@ class Inbox:
         return self._slots.get(number) or self._slots.setdefault(number, Slot())
 
     def round(self) -> Round:
-        """What is held of the sequence in flight in the current view."""
+        """Returns the buffer of the sequence in flight in the current view."""
         return self.slot().round(self._views.view)
 
     def ballots(self, epoch: int | None = None) -> EpochBuffer:
@@ -79,8 +79,7 @@ class Inbox:
         return self._epochs.get(number) or self._epochs.setdefault(number, EpochBuffer())
 
     def advance(self, proposed_at: int) -> list[Reread]:
-        """The sequence in flight is decided, by a proposal that stands at `proposed_at`: what has to be read again now
-        that the window has moved."""
+        """Moves the window after a decision whose proposal stands at `proposed_at`. Returns where to read again."""
         self.trail.leave(self._slots.pop(self.seq, Slot()), self._epochs.pop(self.epoch, EpochBuffer()))
         self.proposed_after = proposed_at
         self.seq, self.epoch = self.seq + 1, self.epoch + 1
@@ -93,23 +92,23 @@ class Inbox:
         return [Reread(message, at) for message, at in sorted(again.items())]
 
     def lacks_proposal(self) -> bool:
-        """Whether q members committed a proposal of the sequence in flight that did not come."""
+        """True if q members committed a proposal of the sequence in flight that has not arrived."""
         rounds = self.slot().rounds.values()
         return any(held.wanted is not None and held.pre_prepare is None for held in rounds)
 
     def search(self) -> list[Reread]:
-        """Where what is missing must lie, if it is in the logs."""
+        """Returns the positions from which the logs have to hold the missing messages."""
         if self.lacks_proposal():
             return [Reread(Message.PRE_PREPARE, self.proposed_after)]
         return self.trail.back()
 
     def caught_up(self) -> None:
-        """Every log was read up to its end: what is still far ahead is a lie."""
+        """Notes that every log was read up to its end: messages that are still far ahead are lies."""
         self._at_end = True
         self._beyond = {k: v for k, v in self._beyond.items() if v[0] - self._current(k[0]) <= _REACH}
 
     def low_water(self, message: Message) -> int | None:
-        """The first position of the log that a restart must read again for what is held; None where nothing is."""
+        """Returns the first position of the log that a restart must read again; None if it holds no message."""
         buffers: tuple[Slot | EpochBuffer, ...] = (*self._slots.values(), *self._epochs.values())
         held = [h.at for buffer in buffers for kind, h in buffer.held() if kind == message]
         beyond = [at for (kind, _), (_, at) in self._beyond.items() if kind == message]
@@ -141,7 +140,7 @@ class Inbox:
                     self._vote(new, self.slot(new.number))
 
     def refuse(self, nomination: bytes) -> None:
-        """This member does not vote on a nomination of the epoch in flight. What others say of it counts."""
+        """Notes that this member does not vote on a nomination in flight. Others' ballots on it still count."""
         self.ballots().nominations[nomination].refused = True
 
     def _in_window(self, new: Incoming) -> bool:
@@ -153,7 +152,7 @@ class Inbox:
             return self._gate.ignore("old view")
         if new.number <= self._current(new.message) + self.window:
             return True
-        # What was on its way when the log was read again from further back lies behind it, and must not hide it.
+        # A record in transit while the log was read again lies behind the noted position, and must not replace it.
         known = self._beyond.get((new.message, new.member))
         if self._credible(new) and (known is None or new.at < known[1]) and self._gate.authentic(new):
             self._beyond[new.message, new.member] = (new.number, new.at)
@@ -161,16 +160,16 @@ class Inbox:
         return self._gate.ignore("beyond the window")
 
     def _credible(self, new: Incoming) -> bool:
-        """Whether an honest member can be so far ahead: one that lies would pin where a restart reads until then.
+        """True if an honest member can be so far ahead. A liar could otherwise pin the position of a restart.
 
-        Whoever starts anew may be behind by the whole log. But every number before this one has left a record in the
-        same log, since nobody goes on before one is decided, so a number says how long the log is at least.
+        A member that starts new may be behind by the whole log. But every number before this one has left a record in
+        the same log, since no member goes on before it is decided: so a number cannot exceed the log's length.
         """
         ahead = new.number - self._current(new.message)
         return new.number <= new.at + 1 and (not self._at_end or ahead <= _REACH)
 
     def _nomination(self, new: Incoming, buffer: EpochBuffer) -> None:
-        """Each valid nomination of an epoch is voted on, as far as they are held."""
+        """Admits a valid nomination of an epoch, as far as there is room."""
         try:
             nominated = check_nominated(self._codec, self._genesis, new.signed, new.record, new.data)
         except BadCertificate:
@@ -206,7 +205,7 @@ class Inbox:
                 buffer.set_aside(new.member, held, new.record)
 
     def _count(self, buffer: EpochBuffer, entry: OpenNomination, held: Held, cast: BallotCast) -> None:
-        """A member's authentic ballot on a nomination; it may stand in a certificate if every opinion is good."""
+        """Adds a member's authentic ballot to a nomination; only valid opinions make it part of a certificate."""
         entry.ballots[cast.member] = held
         try:
             ballot = check_opinions(self._genesis, cast, entry.nominated)
@@ -223,7 +222,7 @@ class Inbox:
         said, held = proposal_digest(new.record), slot.rounds.get(new.view) or Round()
         if held.pre_prepare is not None:
             self._gate.second(new, said, held.pre_prepare, held.noted)
-            # Only what a quorum has committed replaces what the primary showed first.
+            # Only a proposal that a quorum has committed replaces the one that the primary showed first.
             if said == held.pre_prepare.digest or said != held.wanted:
                 return
         self._hold(new, said, slot, held)
@@ -233,7 +232,7 @@ class Inbox:
             slot.round(new.view).had = frozenset(next(known, ()))
 
     def _vote(self, new: Incoming, slot: Slot) -> None:
-        """A prepare or a commit; prepares are verified only up to the quorum."""
+        """Takes a prepare or a commit. Prepares are verified only up to the quorum."""
         held = slot.rounds.get(new.view) or Round()
         said, first = new.record.digest, held.votes(new.message).get(new.member)
         if first is not None:
@@ -245,7 +244,7 @@ class Inbox:
             self._hold(new, said, slot, held)
 
     def _more(self, new: Incoming, said: bytes, first: Held, held: Round) -> bool:
-        """True if a liar's further vote may be its own. It counts too: whoever read it first may have decided by it."""
+        """True if a liar's further vote may be its own. It counts too: others may have decided by it."""
         if said == first.digest or (new.message, new.member, said) in held.more:
             return True
         room, key = held.takes_more(new.message, new.member, said), (new.message, new.member)
@@ -259,9 +258,9 @@ class Inbox:
         return True
 
     def sought(self) -> list[Reread]:
-        """What has to be read again because there was no room for it when it was read."""
+        """Returns the positions to read again because there was no room for a message when it was read."""
         again, self._again = self._again, []
-        # A primary stands behind its proposal by its pre-prepare, so one prepare less makes a quorum.
+        # A primary's pre-prepare stands for its prepare, so one prepare less makes a quorum.
         for held in self.slot().rounds.values():
             if held.over:
                 again += [Reread(message, at) for message, at in held.seek(self._genesis.quorum - 1).items()]
@@ -276,7 +275,7 @@ class Inbox:
             self.trail.meets(new.member)
         if new.member == self._gate.me:
             self._gate.recall(new, new.number)
-            # A message of this member that stands in the log is as good as one in its sign-state.
+            # A message of this member in the log counts like one in its sign-state.
             slot.round(new.view).own.setdefault(new.message, SignedSlot(said, new.data))
 
     def _current(self, message: Message) -> int:

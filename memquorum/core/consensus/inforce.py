@@ -1,6 +1,6 @@
-"""Knows by which configuration a shard votes now: it follows from what was decided of the operator's orders.
+"""The configuration by which a shard votes now: it follows from the decisions on the operator's orders.
 
-The store tells the decisions with their certificates: nothing is remembered here that a restart would lose.
+The store returns the decisions with their certificates, so nothing here would be lost in a restart.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ class Configurations:
     """Members, keys and policy by which each shard votes."""
 
     def __init__(self, codec: Codec, genesis: Genesis, stored: StoredOrders) -> None:
-        """`genesis`: what all shards began with."""
+        """`genesis`: the first configuration of all shards."""
         self._codec, self._genesis, self._stored = codec, genesis, stored
-        # shard → the last epoch for which the store was asked, and what it said.
+        # shard → the epoch of the last query to the store, and its result.
         self._known: dict[int, tuple[int, Genesis, list[OrderVote]]] = {}
 
     def now(self, shard: int) -> Genesis:
-        """The shard's configuration as the store tells it now. Raises StoreUnavailable."""
+        """Returns the shard's current configuration from the store. Raises StoreUnavailable."""
         self._known.pop(shard, None)
         return self.after(shard, 0)
 
     def after(self, shard: int, last_epoch: int) -> Genesis:
-        """The shard's configuration after `last_epoch`."""
+        """Returns the shard's configuration after `last_epoch`."""
         return self._asked(shard, last_epoch)[0]
 
     def votes(self, shard: int, last_epoch: int) -> list[OrderVote]:
-        """What was decided of orders of another configuration up to `last_epoch`."""
+        """Returns the decisions on orders of another configuration, up to `last_epoch`."""
         return self._asked(shard, last_epoch)[1]
 
     def _asked(self, shard: int, last_epoch: int) -> tuple[Genesis, list[OrderVote]]:
-        if self._genesis.operator is None:  # nobody can order another
+        if self._genesis.operator is None:  # without an operator there are no such orders
             return self._genesis, []
         known = self._known.get(shard)
         if known is None or known[0] != last_epoch:

@@ -1,4 +1,5 @@
-"""What an identity signed before it started: counted as said, and said again where the log does not hold it."""
+"""The messages that an identity signed before it started: they count as sent, and are sent again where the log lacks
+them."""
 
 from __future__ import annotations
 
@@ -11,15 +12,15 @@ from memquorum.ports import SignedSlot
 
 
 class Recollection:
-    """Holds what was signed by the name of its slot, until its sequence or epoch is in flight."""
+    """Holds the signed messages, by the name of their slot, until their sequence or epoch is in flight."""
 
     def __init__(self, signed: Mapping[str, SignedSlot]) -> None:
         self._signed = dict(signed)
 
     def enter(self, slot: Slot, buffer: EpochBuffer, seq: int, epoch: int) -> str | None:
-        """Recalls what concerns the sequence and the epoch that are in flight now.
+        """Recalls the messages of the sequence and the epoch that are in flight now.
 
-        Answers why this identity has to stop, if the log holds under its name what it did not sign.
+        Returns why this identity has to stop, if the log holds a message in its name that it did not sign; else None.
         """
         for name in list(self._signed):
             of = read_slot(name)
@@ -45,7 +46,8 @@ class Recollection:
 
 
 def ballots_to_repeat(buffer: EpochBuffer, me: int) -> Iterator[tuple[bytes, SignedSlot]]:
-    """(nomination, ballot) of what may not have reached the log and has not been read from it; answered once."""
+    """Yields (nomination, ballot) for ballots that may not have reached the log and were not read from it; only
+    once."""
     again, buffer.repeat = sorted(buffer.repeat), set()
     for nomination in again:
         if buffer.ballot(nomination, me) is None:
@@ -53,7 +55,7 @@ def ballots_to_repeat(buffer: EpochBuffer, me: int) -> Iterator[tuple[bytes, Sig
 
 
 def to_repeat(slot: Slot, me: int) -> Iterator[tuple[int, Message, SignedSlot]]:
-    """The same of the messages of a sequence: (view, kind, message)."""
+    """Yields (view, kind, message) for such messages of a sequence."""
     if not slot.repeat:
         return
     slot.repeat = False

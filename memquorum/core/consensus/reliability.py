@@ -1,18 +1,18 @@
-"""How reliable a member is, c_i of SPEC A: the share of the late decisions that show its ballot.
+"""The reliability of a member, c_i of SPEC A: the share of the late decisions that show its ballot.
 
     c_i = (PRIOR + decisions with its ballot) / (PRIOR + decisions), in thousandths, rounded down, at least one
 
-over the `WINDOW` sequences up to a given one, of which those count that a configuration decided in which it was a
-member. Which ballots a decision shows is part of what was decided, so all compute the same numbers.
+over the `WINDOW` sequences up to a given one, without those decided before it was a member. The ballots are part of a
+decision, so all members compute the same numbers.
 
-What it voted does not count: a minority's opinion is no fault, and to punish it would make opinions alike. Being absent
-is one. A primary may leave a ballot out, so an honest member may lose some; since members take turns and `PRIOR`
-decisions are given in advance, one liar among four cannot take more than a fifth of it.
+Votes do not count, only presence: a minority's opinion is no fault, and a penalty would make opinions alike. A primary
+may leave a ballot out, so an honest member may lose some; since members take turns and `PRIOR` decisions are given in
+advance, one liar among four cannot take more than a fifth of it.
 
-Nobody becomes so unreliable that the f loudest of the others would hold a third of Σ w·c: where they would, the lowest
-numbers are raised to the smallest one at which they do not.
+The f members with the largest voices never hold a third of Σ w·c: where they would, the lowest numbers are raised to
+the smallest one at which they do not.
 
-The same history tells who is there at all (`enough`): a shard must not be given more members than can vote in it.
+The same history shows which members are at work (`enough`): a shard must not get more members than can vote in it.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from memquorum.core.identity.membership import Genesis
 
 WINDOW = 256
 PRIOR = 64
-# An order speaks of a history that ends so many sequences ago at most: what came since hardly changes it.
+# An order refers to a history that ends at most this many sequences ago: newer ones hardly change it.
 FRESH = 64
-# Who is there shows its ballot in one of so many decisions; who has gone is soon not counted any more.
+# A member at work shows its ballot in one of this many decisions; a member that left soon does not count any more.
 LATE = 8
 
 
 def window(through: int) -> range:
-    """The sequences that count, up to and with `through`."""
+    """Returns the sequences that count, up to and including `through`."""
     return range(max(1, through - WINDOW + 1), through + 1)
 
 
@@ -53,11 +53,11 @@ def reliabilities(genesis: Genesis, shown: Mapping[int, frozenset[int]], through
 
 
 def enough(made: Genesis, shown: Mapping[int, frozenset[int]], through: int) -> bool:
-    """Whether the members of `made` that are seen at work are as many as have to vote in it, N−f.
+    """True if at least N−f of the members of `made` are seen at work: so many have to vote in it.
 
-    Else nothing may ever be decided in it: a member that starts with an empty sign-state is silent until one sequence
-    was decided without it. Seen are those whose ballots the last `LATE` decisions show, `through` being the last one.
-    Before the first decision those count who were members then: nothing speaks against them.
+    Otherwise the shard may never decide again: a member that starts with an empty sign-state is silent until a sequence
+    was decided without it. Members are seen whose ballots the last `LATE` decisions show, `through` being the last one.
+    Before the first decision all members of the configuration before count as seen.
     """
     before = made.previous or made
     late = (shown.get(seq, frozenset()) for seq in range(max(1, through - LATE + 1), through + 1))
@@ -66,6 +66,6 @@ def enough(made: Genesis, shown: Mapping[int, frozenset[int]], through: int) -> 
 
 
 def _bears(genesis: Genesis, rates: Sequence[int]) -> bool:
-    """Whether the f loudest members would hold less than a third; with equal ones they do, as the weights are."""
+    """True if the f largest voices hold less than a third; with equal rates they do, by the rule for weights."""
     voices = sorted((m.weight_milli * rate for m, rate in zip(genesis.members, rates, strict=True)), reverse=True)
     return 3 * sum(voices[: genesis.f]) < sum(voices)

@@ -1,10 +1,10 @@
 """One member's part in one shard's consensus: PBFT as a function of events (DESIGN 10 to 14).
 
-No input, output, clock or randomness: `handle` takes an event and answers effects (`transitions`). The same events in
+No input, output, clock or randomness: `handle` takes an event and returns effects (`transitions`). The same events in
 the same order give the same effects, so a simulator can drive it and a failure can be replayed.
 
-How it differs from the paper of 1999: the proposal is a ballot certificate whose outcome every replica computes itself;
-one sequence is in flight; messages travel through a log that everybody reads, so nothing is retransmitted but on a
+Differences from the paper of 1999: the proposal is a ballot certificate whose outcome every replica computes itself;
+one sequence is in flight; messages travel through a log that all members read, so they are sent again only after a
 start; a replica that fell behind reads on and follows the commit certificates that it finds there; and a view change
 proves its sequence by the decision before it instead of by a checkpoint.
 """
@@ -44,8 +44,9 @@ _BEGINNING = t.Progress()
 class ShardReplica:
     """The state machine of member `me` in one shard.
 
-    `progress` is where it begins; `sign` gives a body as an encoded `Signed` of this member; `window` is how many
-    sequences ahead are kept; `interval`: of decisions between checkpoints; `closed`: another configuration follows.
+    `progress` is where it begins; `sign` returns a body as an encoded `Signed` of this member; `window`: how many
+    sequences ahead are kept; `interval`: the number of decisions between checkpoints; `closed`: another configuration
+    follows.
     """
 
     def __init__(
@@ -95,16 +96,16 @@ class ShardReplica:
 
     @property
     def speaks(self) -> bool:
-        """Whether it may: see rule 8 of `transitions`."""
+        """True if it may send messages: see rule 8 of `transitions`."""
         return self.silence.over(self.seq)
 
     @property
     def ignored(self) -> Counter[str]:
-        """How many messages were not used, by reason."""
+        """The number of messages that were not used, by reason."""
         return self.gate.ignored
 
     def handle(self, event: t.Event) -> list[t.Effect]:
-        """What follows from an event, to be carried out in this order."""
+        """Handles an event; returns the effects, to be carried out in this order."""
         if self.phase == Phase.HALTED:
             return []
         self._effects = []
@@ -127,7 +128,8 @@ class ShardReplica:
             case t.CaughtUp():
                 self._catch_up()
         self._run()
-        # Who may have lost its sign-state claims nothing in it before it speaks: else the next start would not know.
+        # A member that may have lost its sign-state claims no slot in it before it speaks: else the next start would
+        # not notice the loss.
         unkept = self._views.unkept
         if unkept is not None and (self.speaks or not self.silence.fresh):
             self._effects.append(self._speech.entered(unkept))
@@ -139,11 +141,11 @@ class ShardReplica:
         return self._effects
 
     def awaits_ballot(self, nomination: bytes) -> bool:
-        """Whether this member's ballot on the nomination is still of use."""
+        """True if this member's ballot on the nomination is still of use."""
         return self.phase in BALLOTS_WANTED and self._inbox.ballots().awaits(nomination)
 
     def low_water(self, message: Message) -> int | None:
-        """The first position of the log that a restart must read again; None: nothing is held, read on."""
+        """Returns the first position of the log that a restart must read again; None: no message is held, read on."""
         if message == Message.CHECKPOINT:
             return self._checkpoints.low_water()
         return self._views.low_water() if message == Message.VIEW_CHANGE else self._inbox.low_water(message)
@@ -183,7 +185,7 @@ class ShardReplica:
         if self.gate.unclaimed:
             self._effects += self.silence.went_back(self._timings)
         if self.silence.catch_up(self.seq, heard_itself=self.gate.heard_itself):
-            # Its first life. Kept before anything else: a crash before its first word must not look like a loss.
+            # Its first start. Kept before everything else: a crash before its first message must not look like a loss.
             self._effects.append(self._speech.began())
 
     def _cast(self, event: t.BallotReady) -> None:
@@ -221,7 +223,7 @@ class ShardReplica:
             self._effects.append(t.Noted(Note.LATE, Message.PRE_PREPARE, self._inbox.primary, late))
             self._ask(self.view + 1)
 
-    # Rules: each takes the replica one step on, or answers that it cannot ---------------------------------------------
+    # Rules: each moves the replica one step on, or returns False ------------------------------------------------------
 
     def _run(self) -> None:
         rules = (self._called, self._opened, self._nominated, self._proposed, self._prepared, self._committed)
@@ -229,26 +231,26 @@ class ShardReplica:
             pass
 
     def _called(self) -> bool:
-        """f+1 members ask for a higher view: one of them is honest and has a reason, so this member joins."""
+        """Joins when f+1 members ask for a higher view: one of them is honest and has a reason."""
         view = self._views.called() if self.speaks and self.phase in (*_LIVE, Phase.CLOSED) else None
         if view is None:
             return False
         if self.phase != Phase.CLOSED:
             self._ask(view)
-        else:  # it needs no other view, and shows that nobody else does
+        else:  # it needs no other view, and shows the others that the sequence is decided
             self._effects += self._speech.help(view, self.seq + self.silence.ended, self._commits)
         return True
 
     def _opened(self) -> bool:
-        """The primary of a higher view has shown that q members asked for it."""
+        """Enters a higher view when its opener has shown that q members asked for it."""
         opening = self._views.enter() if self.phase in _LIVE else None
         if opening is None:
             return False
         slot, buffer = self._inbox.slot(), self._inbox.ballots()
         self._effects += slot.stop_timers()
-        # The last ballots had their time in the view before.
+        # The grace of the ballots was over in the view before.
         slot.grace_over = True
-        # An answer that came meanwhile was not taken.
+        # An answer that arrived in the meantime was not used.
         buffer.asked.clear()
         self._effects.append(t.CancelTimer(Timer.VIEW_CHANGE))
         self._effects.append(t.Entered(opening.view, self._primary(opening.view)))
@@ -257,14 +259,14 @@ class ShardReplica:
         return True
 
     def _nominated(self) -> bool:
-        """A nomination is here."""
+        """Starts balloting when a nomination is here."""
         if self.phase != Phase.IDLE or not self._inbox.ballots().stands():
             return False
         self._step(Step.NOMINATED)
         return True
 
     def _proposed(self) -> bool:
-        """The primary's pre-prepare is here: check it whole, compute its outcome, stand behind it."""
+        """Accepts the primary's pre-prepare: checks it whole, computes its outcome, and stands behind it."""
         held = self._inbox.round() if self.phase in _WAITING else None
         if held is None or held.pre_prepare is None or held.rejected or held.barred:
             return False
@@ -272,20 +274,20 @@ class ShardReplica:
         if checked is not None and not self._views.allows(self.seq, checked.digest):
             held.barred, opening = True, self._views.opening
             assert opening is not None
-            # Who opened the view may have shown another new view to the member that proposes: that proves nothing.
+            # Another member that opened the view may have shown the proposer another new view: then it proves no fault.
             alone = self._genesis.opener(self._shard, self.view) == self._inbox.primary
             originals = (held.pre_prepare.data, opening.data) if alone else ()
             self._invalid(self.view, f"view {self.view} has to begin with another proposal", *originals)
         if checked is None or held.barred:
             if self.speaks:
-                # It is signed, so it proves that its sender is a liar: there is nothing to wait for.
+                # The invalid message is signed, so its sender is a liar: waiting is useless.
                 self._ask(self.view + 1)
             return False
         self._step(Step.PROPOSED)
         return True
 
     def _check(self, held: Round, view: int) -> Checked | None:
-        """The pre-prepare of a view's round, checked whole; None if it does not hold."""
+        """Returns the pre-prepare of a view's round, checked whole; None if it does not hold."""
         if held.checked is not None or held.pre_prepare is None or held.rejected:
             return held.checked
         data = held.pre_prepare.data
@@ -297,7 +299,7 @@ class ShardReplica:
             return None
         if checked.body.epoch != self.epoch:
             held.rejected = True
-            # Which epoch is next this member knows, not the message: that proves nothing to others.
+            # This member knows the next epoch, the message does not show it: no proof for others.
             self._invalid(view, f"pre-prepare: epoch {checked.body.epoch}, {self.epoch} is next")
             return None
         held.checked = checked
@@ -307,7 +309,7 @@ class ShardReplica:
         self._effects.append(t.Noted(Note.INVALID, Message.PRE_PREPARE, self._primary(view), why, originals))
 
     def _prepared(self) -> bool:
-        """q members stand behind the proposal; the primary does by its pre-prepare."""
+        """Commits when q members stand behind the proposal, the primary by its pre-prepare."""
         held = self._inbox.round() if self.phase == Phase.PRE_PREPARED else None
         if held is None or held.checked is None or held.pre_prepare is None:
             return False
@@ -321,7 +323,8 @@ class ShardReplica:
         return True
 
     def _committed(self) -> bool:
-        """q members committed, in whatever view: decided, whatever this replica has seen before. On with the next."""
+        """Decides when q members have committed, in any view and whatever this replica has seen; the next sequence
+        begins."""
         slot = self._inbox.slot()
         found = self._decision(slot) if self.phase in _LIVE else None
         if found is None:
@@ -338,7 +341,8 @@ class ShardReplica:
         decision = t.Decided(self.seq, self.epoch, checked, found.commits, decided, tuple(sorted(left_out)))
         self._effects += [decision, *self._checkpoints.decided(decision)]
         self._effects += [t.Settle(self._speech.signed_for(slot), self.seq), *slot.stop_timers()]
-        if checked.configures is not None:  # behind what is held of the slot stands what the next configuration says
+        # no further message of the slot is needed: the next configuration's come after it
+        if checked.configures is not None:
             self.silence.end()
             self._step(Step.CONFIGURED)
             return True
@@ -349,7 +353,8 @@ class ShardReplica:
         return True
 
     def _decision(self, slot: Slot) -> Committed | None:
-        """What q members committed: as the log of the commits has it, or as somebody proves who asks for a view."""
+        """Returns the proposal that q members committed, by the log of commits, or by the proof of a member that asks
+        for a view."""
         found = slot.committed(self._genesis.quorum)
         if found is None:
             return self._views.decided(self.seq)
@@ -357,22 +362,23 @@ class ShardReplica:
         return Committed(self.seq, view, committed, slot.round(view).commits_on(committed))
 
     def _want(self, held: Round, committed: bytes) -> None:
-        """q members committed a proposal that is not here. Most likely it is on its way: each log is read at its own
-        pace. It is looked for only when it does not come (`search`)."""
+        """Notes a proposal that q members committed and that is not here. Most likely it is still on its way, as each
+        log is read at its own pace; `search` looks for it when it does not arrive."""
         if held.wanted is None and held.pre_prepare is not None:
-            # The primary showed this replica another proposal first; the one that counts may have gone by.
+            # The primary showed this replica another proposal first; the committed one may have been passed over.
             self._effects.append(t.Reread(Message.PRE_PREPARE, held.pre_prepare.at))
         held.wanted = committed
 
     def _ask(self, view: int) -> None:
-        """This member wants another primary, and acts in no lower view from here on."""
+        """Asks for another primary; from now on this member acts in no lower view."""
         self._effects += self._inbox.slot().stop_timers()
         self._views.ask(view)
         self._settle(self._views.behind())
         self._step(Step.SUSPECTED)
 
     def _enter_slot(self) -> None:
-        """Recalls what was signed before the start for the slot in flight: it may not have reached the log."""
+        """Recalls the messages that were signed for the slot in flight before the start: they may not have reached the
+        log."""
         conflict = self._recollection.enter(self._inbox.slot(), self._inbox.ballots(), self.seq, self.epoch)
         if conflict is not None:
             self._halt(conflict)

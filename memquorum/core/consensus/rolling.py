@@ -1,4 +1,5 @@
-"""Rolling hashes: what was decided and what was read, each in 32 bytes that hold everything before (DESIGN 13)."""
+"""Rolling hashes of decisions and of the accepted stream: each value covers everything before, in 32 bytes (DESIGN
+13)."""
 
 from __future__ import annotations
 
@@ -12,24 +13,24 @@ _NOTHING = bytes(32)
 
 
 def beginning(cluster: bytes, shard: int) -> bytes:
-    """The hash of a shard before anything was decided or read."""
+    """Returns the hash of a shard before the first decision or record."""
     return sha256(cluster, shard.to_bytes(4, "big"))
 
 
 def decided(before: bytes, proposal: bytes) -> bytes:
-    """The hash of the decisions with one more: the digest of its proposal."""
+    """Returns the hash of the decisions with one more, by the digest of its proposal."""
     return sha256(_DECISIONS, before, proposal)
 
 
 def read(before: bytes, offset: int, accepted: bytes, scored: bytes | None) -> bytes:
-    """The hash of the accepted stream with one more record: its offset, and the SHA-256 of its bytes and of its score's
-    as they were read. `scored` is None for what has no score."""
+    """Returns the hash of the accepted stream with one more record: its offset, and the SHA-256 of its bytes and of its
+    score's as they were read. `scored` is None for a record without a score."""
     return sha256(_STREAM, before, offset.to_bytes(8, "big"), accepted, scored or _NOTHING)
 
 
 def checkpoint_digest(body: Checkpoint) -> bytes:
-    """What a checkpoint says, whoever says it."""
+    """Returns the digest of a checkpoint's content, without its signer."""
     place = (body.config, body.shard, body.seq, body.epoch, body.accepted_offset)
-    # Signed: a liar's number must not be an error.
+    # Signed: a liar's negative number must not raise an error.
     numbers = b"".join(n.to_bytes(8, "big", signed=True) for n in place)
     return sha256(_CHECKPOINT, body.cluster, numbers, sha256(body.decisions), sha256(body.stream))

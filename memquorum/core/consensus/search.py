@@ -1,9 +1,9 @@
-"""When a member looks again for what it has missed: it is left behind, and the log has gone on without it.
+"""Looks again for missed messages: this member is left behind, and the log has gone on without it.
 
 A broker may have kept a commit, a proposal or a view change from one member alone. The others have decided and have no
-reason to say it again, and fewer than f+1 who ask for a view are not answered. So who is left behind reads the logs
-again, from where the sequence in flight began in them, that of view changes from its beginning; what they do not show
-it the second time it takes from the journal, where each decision lies with its proof.
+reason to send it again, and fewer than f+1 members that ask for a view are not answered. So a member left behind reads
+the logs again from the start of the sequence in flight, that of view changes from its beginning; messages that are
+missing the second time it takes from the journal, where each decision lies with its proof.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _DOUBLINGS_MAX = 6
 
 
 class Search:
-    """One replica's, in one shard. It runs while something is missing, each time twice as long, until the sequence is
-    decided."""
+    """The search of one replica in one shard. It repeats while a message is missing, each time after twice the delay,
+    until the sequence is decided."""
 
     def __init__(self, inbox: Inbox, views: Views, timings: Timings) -> None:
         self._inbox, self._views, self._timings = inbox, views, timings
         self._seq, self._times, self._runs = inbox.seq, 0, False
 
     def look(self, *, live: bool) -> list[Effect]:
-        """Starts the timer if something is missing, and stops it if the sequence that missed it is decided. `live`: the
-        logs were read to their ends, and a sequence is in flight."""
+        """Starts the timer if a message is missing, and stops it if that sequence is decided. `live`: the logs were
+        read to their ends, and a sequence is in flight."""
         found: list[Effect] = []
         if self._seq != self._inbox.seq:
             found += [CancelTimer(Timer.SEARCH)] * self._runs
@@ -47,7 +47,7 @@ class Search:
         return found
 
     def fired(self, event: TimerFired) -> list[Effect]:
-        """What to read again now, if it is still missing."""
+        """Returns what to read again now, if a message is still missing."""
         if event.seq != self._seq or not self._runs:
             return []
         self._runs = False
@@ -56,14 +56,14 @@ class Search:
         self._times += 1
         found: list[Effect] = [*self._inbox.search()]
         if not self._inbox.lacks_proposal():
-            # From its beginning: what it was not shown may lie before all that it was shown, and who asks for a view
-            # may have done so before a lower one was opened. View changes are few.
+            # From its beginning: a missing view change may lie before all that this member has seen, as others may have
+            # asked for a view before a lower one was opened. View changes are few.
             found.append(Reread(Message.VIEW_CHANGE, 0))
         if self._times > 1:
             found.append(NeedDecisions(self._seq))
         return found
 
     def _misses(self) -> bool:
-        """A proposal that q members committed; or what others have decided, who are ahead; or, as far as it can tell,
-        anything at all, since it waits for a view that nobody opens."""
+        """True if something is missing: a proposal that q members committed, a decision of members that are ahead, or
+        anything at all, as it waits for a view that nobody opens."""
         return self._inbox.lacks_proposal() or self._inbox.trail.overtaken() or self._views.waiting

@@ -1,7 +1,7 @@
-"""What a member owes its shard: for the slot in flight and for the view that it asked for, each message once.
+"""The messages that a member has to send for the slot in flight and for the view that it asked for, each once.
 
-Called after every event, once the rules of `replica` have come to rest. It says nothing that a phase does not call for,
-and nothing twice but what may have been lost in a crash.
+Called after every event, once the rules of `replica` have no step left. It sends only messages that the phase calls
+for, and repeats only those that a crash may have lost.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import digest
 from memquorum.ports import SignedSlot
 
-# Ballots know no view: who withheld its own while it waits for another primary could keep the others from needing one.
+# Ballots have no view: a member that withheld its own while it waits for another primary would stop the others.
 BALLOTS_WANTED = (Phase.BALLOTING, Phase.VIEW_CHANGING)
 
 
 class Speech:
-    """What one member says in one shard, over what its inbox and its views hold."""
+    """The messages of one member in one shard, from the state of its inbox and its views."""
 
     def __init__(
         self, genesis: Genesis, voice: Voice, inbox: Inbox, views: Views, *, gate: Gate, timings: t.Timings
@@ -35,7 +35,7 @@ class Speech:
         self._effects: list[t.Effect] = []
 
     def speak(self, phase: Phase, commits: tuple[bytes, ...]) -> list[t.Effect]:
-        """Everything that is owed in a phase. `commits`: what decided the last sequence."""
+        """Returns the messages for a phase. `commits`: those that decided the last sequence."""
         self._effects = []
         slot, buffer = self._inbox.slot(), self._inbox.ballots()
         held = slot.round(self._inbox.view)
@@ -55,7 +55,7 @@ class Speech:
         return self._effects
 
     def ballot(self, named: bytes, terms: bytes) -> t.Send:
-        """This member's ballot on a nomination of the epoch in flight. `named`: the nomination's digest."""
+        """Sends this member's ballot on a nomination of the epoch in flight. `named`: the nomination's digest."""
         epoch = self._inbox.epoch
         self._inbox.ballots().own[named] = own = self._voice.ballot(epoch, named, terms)
         return t.Send(Message.BALLOT, self._voice.ballot_slot(epoch, named), own.digest, own.message, epoch)
@@ -68,16 +68,16 @@ class Speech:
                 self._effects.append(t.NeedBallot(each.nominated))
 
     def entered(self, opening: Opening) -> t.Keep:
-        """Keeps what opened a view: a restart goes on from there."""
+        """Keeps the message that opened a view: a restart goes on from there."""
         return t.Keep(self._view_slot(opening.view, Kept.ENTERED), digest(opening.data), opening.data)
 
     def began(self) -> t.Keep:
-        """Keeps that this identity has said nothing yet, and is not one whose sign-state was lost."""
+        """Keeps that this identity has sent nothing yet, so that a lost sign-state can be told from a first start."""
         slot = self._voice.view_slot(0, Kept.BEGAN)
         return t.Keep(slot, digest(slot.encode()), b"")
 
     def signed_for(self, slot: Slot) -> tuple[str, ...]:
-        """The names of what this member may have signed or kept for the slot in flight."""
+        """Returns the names of the slots that this member may have signed or kept for the sequence in flight."""
         kinds = (Message.PRE_PREPARE, Message.PREPARE, Message.COMMIT, Kept.PREPARED)
         views = [view for view, held in slot.rounds.items() if held.own]
         names = [self._voice.slot(view, self._inbox.seq, what) for view in views for what in kinds]
@@ -86,12 +86,12 @@ class Speech:
     # The slot in flight ----------------------------------------------------------------------------------------------
 
     def _propose(self, slot: Slot, held: Round, buffer: EpochBuffer) -> None:
-        """Proposes, where this member is the primary: what the view has to begin with, else what all N ballots on a
-        nomination say, or N−f after a grace. Once it is known what is to be decided, the request timer runs."""
+        """Proposes, where this member is the primary: the proposal that the view has to begin with, else a nomination
+        with all N ballots, or N−f after a grace. Once a proposal is due, the request timer runs."""
         opening, best, seq = self._views.opening, buffer.best(self._genesis.n - self._genesis.f), self._inbox.seq
         first = opening.first if opening is not None and opening.seq == seq else None
         if opening is not None and seq < opening.seq:
-            return  # it is decided, and the commits stand in the log
+            return  # that sequence is decided, and its commits are in the log
         if first is None and best is None:
             return
         self._start_request(slot)
@@ -108,7 +108,7 @@ class Speech:
         self._say(held, Message.PRE_PREPARE, signed)
 
     def _commit(self, slot: Slot, held: Round, proposal: bytes) -> None:
-        """Says that it has prepared, and keeps what proves it: a later view must be able to rely on it."""
+        """Sends its commit, and keeps the proof that the proposal is prepared: a later view has to rely on it."""
         if Message.COMMIT in held.own:
             return
         assert slot.proof is not None
@@ -121,7 +121,7 @@ class Speech:
             self._say(held, message, self._voice.vote(message, self._inbox.view, self._inbox.seq, proposal))
 
     def _start_request(self, slot: Slot) -> None:
-        # The primary may wait for the last ballots: that is no fault.
+        # The primary may wait for the last ballots: that is not a fault.
         limit = self._timings.ballot_grace_ms + self._timings.request_ms
         ms = self._views.patience(limit, self._inbox.view)
         self._effects += slot.start(Timer.REQUEST, ms, self._inbox.seq, self._inbox.view)
@@ -133,7 +133,8 @@ class Speech:
     # Another view ----------------------------------------------------------------------------------------------------
 
     def _change_view(self, slot: Slot, commits: tuple[bytes, ...]) -> None:
-        """Asks for the view, once; opens it, if q members ask and that is its part; else waits, but not for ever."""
+        """Asks for the view, once; opens it, if q members ask and this member is its opener; else waits for a limited
+        time."""
         views, view = self._views, self._views.asked
         if Message.VIEW_CHANGE not in views.own:
             proof = slot.proof[1] if slot.proof is not None else None
@@ -155,7 +156,8 @@ class Speech:
         return self._voice.view_slot(view, what)
 
     def help(self, view: int, seq: int, commits: tuple[bytes, ...]) -> list[t.Effect]:
-        """Others ask for a view, to decide what is decided already: `commits` shows it, that the next is `seq`."""
+        """Shows others that ask for a view that the sequence is decided: `commits` proves it, and `seq` is the next
+        one."""
         self._effects = []
         self._views.ask(view)
         self._say_of_view(Message.VIEW_CHANGE, self._voice.view_change(view, seq, commits, None))
@@ -164,7 +166,7 @@ class Speech:
     # All -------------------------------------------------------------------------------------------------------------
 
     def _repeat(self, slot: Slot, buffer: EpochBuffer) -> None:
-        """Says again what was signed before the start and has not been read from the log since."""
+        """Repeats messages that were signed before the start and have not been read from the log since."""
         epoch = self._inbox.epoch
         for nomination, signed in ballots_to_repeat(buffer, self._me):
             self._send(self._voice.ballot_slot(epoch, nomination), Message.BALLOT, signed, epoch)

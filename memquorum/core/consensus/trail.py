@@ -1,4 +1,5 @@
-"""Where the sequence in flight began in each log, and who has gone on from it: what a search rests on (`search`)."""
+"""The positions where the sequence in flight began in each log, and the members that have gone on from it, for
+`search`."""
 
 from __future__ import annotations
 
@@ -10,25 +11,26 @@ from memquorum.core.consensus.gate import SERVICE
 
 
 class Trail:
-    """One replica's, in one shard; `f`: how many members may lie."""
+    """The trail of one replica in one shard; `f`: how many members may lie."""
 
     def __init__(self, f: int) -> None:
         self._f = f
-        # By log, as far as it was read since the start.
+        # By log: the first position that was read since the start, or that the last decision left.
         self._since: dict[Message, int] = {}
-        # Who has said something of a later sequence or epoch: it has decided the one in flight, or it lies.
+        # The members that have sent a message of a later sequence or epoch: they have decided the one in flight, or
+        # lie.
         self._ahead: set[int] = set()
 
     def reads(self, event: Received) -> None:
-        """A record of a log: the first since the start, it may be."""
+        """Notes the first record of each log since the start."""
         self._since.setdefault(event.message, event.at)
 
     def meets(self, member: int) -> None:
-        """An authentic message of a later sequence or epoch was read."""
+        """Notes an authentic message of a later sequence or epoch."""
         self._ahead |= {member} - {SERVICE}
 
     def leave(self, *decided: Slot | EpochBuffer) -> None:
-        """Notes the messages of what is decided now: what comes next stands behind the first of each log."""
+        """Notes the positions of a decided sequence's messages: later messages lie behind the first of each log."""
         first: dict[Message, int] = {}
         for each in decided:
             for message, held in each.held():
@@ -38,7 +40,8 @@ class Trail:
     def go_on(
         self, slots: Mapping[int, Slot], epochs: Mapping[int, EpochBuffer], beyond: set[int], seq: int, epoch: int
     ) -> None:
-        """The next sequence and epoch are in flight; what is held of them and of later ones, who was seen beyond."""
+        """Moves on to the next sequence and epoch. `slots`, `epochs`: the buffers; `beyond`: members seen beyond the
+        window."""
         self._ahead = beyond - {SERVICE}
         for slot in (held for number, held in slots.items() if number > seq):
             self._ahead |= {who for each in slot.rounds.values() for who in (*each.prepares, *each.commits)}
@@ -47,9 +50,9 @@ class Trail:
             self._ahead |= {who for each in buffer.nominations.values() for who in each.ballots}
 
     def overtaken(self) -> bool:
-        """Whether f+1 members have gone on: one of them is honest, so the sequence in flight is decided."""
+        """True if f+1 members have gone on: one of them is honest, so the sequence in flight is decided."""
         return len(self._ahead) > self._f
 
     def back(self) -> list[Reread]:
-        """Tells from where to read each log again."""
+        """Returns the positions to read each log again from."""
         return [Reread(message, at) for message, at in sorted(self._since.items())]

@@ -1,4 +1,4 @@
-"""This module says, in one table, through which phases a replica takes a slot.
+"""The phases of a replica for one slot, in one table.
 
 A slot is one sequence number of one shard; one is in flight at a time. These are the phases and their steps:
 
@@ -16,25 +16,26 @@ A slot is one sequence number of one shard; one is in flight at a time. These ar
 Rules that the table cannot show:
 
 1. A replica counts a message when it reads it from the log, its own messages as well. So the other members can count
-   whatever it counted, and the certificate of a decision is always in the log.
+   the same messages, and the certificate of a decision is always in the log.
 2. The first message of a member for a slot counts. If a second one differs, both originals are kept as evidence.
-3. A slot is signed once. Whoever carries out a `Send` claims the slot in the sign-state first (`ports.SignState`).
-   After a start the replica is silent until it has read the log to its end (`CaughtUp`). It takes every message there
-   in its name as signed, even if its sign-state was lost.
+3. A slot is signed once. The worker that carries out a `Send` claims the slot in the sign-state first
+   (`ports.SignState`). After a start the replica is silent until it has read the log to its end (`CaughtUp`). It takes
+   every message there in its name as signed, even if its sign-state was lost.
 4. A commit certificate decides in any phase and of any view, also for a replica that missed everything before it.
-5. Messages of earlier sequences are ignored. Messages of later ones are kept if they lie within the window. Of those
-   beyond it the replica remembers the place in the log, and reads that part again when it gets there (`Reread`). The
-   place is stored, so that a replica that restarts before then reads that part as well.
+5. Messages of earlier sequences are ignored. Messages of later ones are kept if they lie within the window. For those
+   beyond it the replica remembers the position in the log, and reads that part again when it gets there (`Reread`). The
+   position is stored, so a replica that restarts before then reads that part as well.
 6. A replica that asked for a view neither prepares nor commits in a lower one, also after a restart: the sign-state
    holds what it asked for, and the new view that it entered last (`Keep`). Views never go back.
 7. A replica commits only what it can prove to have been prepared. It stores that certificate and its commit in one
    transaction, and shows the certificate in every view change until the sequence is decided.
-8. A replica that lost a file is silent until it knows again what it may say. If it lost its view file, it waits until
-   it is past the last sequence that its sign-state knows to be decided. If it lost its sign-state, it cannot know what
-   it promised for the sequence in flight, and waits until that is decided without it; the views that it asked for it
-   reads again, from the beginning of their log.
-9. After a fixed number of decisions each member signs a checkpoint: what it has decided and read. q equal ones make it
-   stable. A replica whose own differs from a stable one halts: the log was forked, or its files are wrong.
+8. A replica that lost a file is silent until it knows again which messages it may send. If it lost its view file, it
+   waits until it is past the last sequence that its sign-state knows to be decided. If it lost its sign-state, it
+   cannot know what it promised for the sequence in flight, and waits until that is decided without it; it reads the
+   views that it asked for again, from the beginning of their log.
+9. After a fixed number of decisions each member signs a checkpoint: the hashes of its decisions and of the stream that
+   it read. q equal ones make it stable. A replica whose own differs from a stable one halts: the log was forked, or its
+   files are wrong.
 10. A decision does not change the view. Time limits double with every view since the last decision.
 """
 
@@ -46,7 +47,7 @@ from types import MappingProxyType
 
 
 class Phase(StrEnum):
-    """Where a replica stands with the slot in flight."""
+    """The phase of a replica in the slot in flight."""
 
     IDLE = "idle"
     BALLOTING = "balloting"
@@ -59,7 +60,7 @@ class Phase(StrEnum):
 
 
 class Step(StrEnum):
-    """What moves it."""
+    """The steps from phase to phase."""
 
     NOMINATED = "nominated"
     REFUSED = "refused"  # this member's own view contradicts the nomination
@@ -104,7 +105,7 @@ TABLE: Mapping[Phase, Mapping[Step, Phase]] = MappingProxyType(
             Step.NEW_VIEW: Phase.IDLE,
             Step.BROKEN: Phase.HALTED,
         },
-        # Who asked for another view still waits for it when the slot is decided.
+        # A member that asked for another view still waits for it when the slot is decided.
         Phase.DECIDED: {
             Step.NEXT: Phase.IDLE,
             Step.SUSPECTED: Phase.VIEW_CHANGING,
@@ -123,11 +124,12 @@ TABLE: Mapping[Phase, Mapping[Step, Phase]] = MappingProxyType(
 
 
 class IllegalStep(RuntimeError):
-    """The replica took a step that its phase does not have. It is a defect of the program; no message can cause it."""
+    """Raised where the replica takes a step that its phase does not have. It is a defect of the program; no message can
+    cause it."""
 
 
 def after(phase: Phase, step: Step) -> Phase:
-    """The phase after a step. Raises IllegalStep."""
+    """Returns the phase after a step. Raises IllegalStep."""
     try:
         return TABLE[phase][step]
     except KeyError:

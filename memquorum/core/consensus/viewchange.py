@@ -1,16 +1,16 @@
-"""What a view change proves, and what follows from q of them: pure functions of received bytes (DESIGN 10, 12).
+"""The proof in a view change, and the view that q of them open: pure functions of received bytes (DESIGN 10, 12).
 
 A **view change** is a member's promise and its report. The promise: in views below the one asked for it neither
 prepares nor commits any more. The report: the sequence in flight, proven by the decision of the one before, and the
-prepared certificate of the highest view that the member holds for it. What is not proven is not reported: an honest
-member never sends such a message, so one that does not hold is refused alone, and never hides another.
+prepared certificate of the highest view that the member holds for it. A report without proof is invalid: an honest
+member never sends one, so an invalid one is refused alone, and never hides another.
 
 A **new view** is q view changes for one view, as received. It states nothing itself: `opening` computes where the view
-begins and what it must propose first, so everybody computes the same and there is nothing to lie about.
+begins and what it must propose first, so all members compute the same, and its sender cannot lie about it.
 
-Why nothing is lost: if q members committed a proposal in a lower view, at least one honest member of any q view changes
-is among them. Either it has decided that sequence, and then the view begins behind it; or it reports the certificate,
-and no other can be of a higher view, by the same argument.
+No committed proposal is lost: if q members committed a proposal in a lower view, at least one honest member of any q
+view changes is among them. Either it has decided that sequence, and then the view begins behind it; or it reports the
+certificate, and no other can be of a higher view, by the same argument.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from memquorum.core.records import Commit, NewView, Prepare, Prepared, PrePrepar
 
 
 class Proposed(Struct, frozen=True):
-    """A proposal that q members stood behind in `view`; nobody may have committed it, or everybody."""
+    """A proposal that q members stood behind in `view`; any number of members may have committed it."""
 
     view: int
     digest: bytes
@@ -34,7 +34,7 @@ class Proposed(Struct, frozen=True):
 
 
 class Committed(Struct, frozen=True):
-    """What q commits decided: a proposal, in a view. It needs nobody's word beside theirs."""
+    """The decision that q commits prove: a proposal, in a view. It needs no other proof."""
 
     seq: int
     view: int
@@ -42,8 +42,8 @@ class Committed(Struct, frozen=True):
     commits: tuple[bytes, ...]
 
 
-class Report(Struct, frozen=True):
-    """A view change whose every part holds; `last` is what proves its sequence, None for the first."""
+class CheckedViewChange(Struct, frozen=True):
+    """A view change of which every part is valid; `last` proves its sequence, None for the first."""
 
     record: ViewChange
     last: Committed | None
@@ -52,9 +52,9 @@ class Report(Struct, frozen=True):
 
 
 class Opening(Struct, frozen=True):
-    """Where a view begins: the first sequence in it, and what must be proposed for that, if anything.
+    """The beginning of a view: its first sequence, and the proposal that it must begin with, if there is one.
 
-    `last`: what decided the sequence before; None before the first. `data`: the signed new view, as received.
+    `last`: the decision of the sequence before; None before the first. `data`: the signed new view, as received.
     """
 
     view: int
@@ -64,16 +64,16 @@ class Opening(Struct, frozen=True):
     data: bytes
 
     def allows(self, seq: int, digest: bytes) -> bool:
-        """Whether a pre-prepare of the view may propose this for the sequence."""
+        """True if a pre-prepare of the view may propose this for the sequence."""
         return seq > self.seq or (seq == self.seq and (self.first is None or self.first.digest == digest))
 
 
-def check_view_change(codec: Codec, genesis: Genesis, data: bytes) -> Report:
-    """A member's signed view change, its sequence proven and its certificate whole. Raises BadCertificate."""
+def check_view_change(codec: Codec, genesis: Genesis, data: bytes) -> CheckedViewChange:
+    """Checks a member's signed view change: its sequence proven, its certificate whole. Raises BadCertificate."""
     _, record = open_part(codec, genesis, data, ViewChange, "view change")
     where = f"view change of member {record.member}"
     if record.view < 1 or record.seq < 1:
-        raise BadCertificate(f"{where}: view {record.view}, sequence {record.seq} cannot be asked for")
+        raise BadCertificate(f"{where}: view {record.view}, sequence {record.seq}: both must be 1 or more")
     last = check_last(codec, genesis, record)
     prepared = None
     if record.prepared is not None:
@@ -84,20 +84,21 @@ def check_view_change(codec: Codec, genesis: Genesis, data: bytes) -> Report:
                 f"{where}: its certificate is of shard {body.shard}, sequence {body.seq}, view {body.view}, "
                 f"but it has sequence {record.seq} of shard {record.shard} in flight and asks for view {record.view}"
             )
-    return Report(record, last, prepared, data)
+    return CheckedViewChange(record, last, prepared, data)
 
 
 def check_last(codec: Codec, genesis: Genesis, record: ViewChange) -> Committed | None:
-    """What decided the sequence before: or one liar could say it is far ahead. None before the first.
+    """Returns the proven decision of the sequence before, so that no liar can claim to be far ahead. None before the
+    first.
 
-    q commits of distinct members on one proposal in one view. Raises BadCertificate.
+    The proof is q commits of distinct members on one proposal in one view. Raises BadCertificate.
     """
     where = f"view change of member {record.member}"
     if record.seq == 1:
         if record.commits:
             raise BadCertificate(f"{where}: commits before the first sequence")
         return None
-    # What decided it is its own configuration's, which may be the one before.
+    # The commits belong to that sequence's configuration, which may be the previous one.
     genesis = genesis.at(record.seq - 1)
     kinds, members = set(), set()
     for data in record.commits:
@@ -115,9 +116,9 @@ def check_last(codec: Codec, genesis: Genesis, record: ViewChange) -> Committed 
 
 
 def check_prepared(codec: Codec, genesis: Genesis, data: bytes, where: str) -> Proposed:
-    """A prepared certificate: a primary's pre-prepare and q−1 others' prepares on it, all signed.
+    """Checks a prepared certificate: a primary's pre-prepare and q−1 others' prepares on it, all signed.
 
-    Its ballots are not looked at: of q members who stood behind them some are honest and have. Raises BadCertificate.
+    Its ballots are not checked: of the q members that stood behind them some are honest and did. Raises BadCertificate.
     """
     try:
         held = codec.decode_as(Prepared, data)
@@ -144,16 +145,17 @@ def check_prepared(codec: Codec, genesis: Genesis, data: bytes, where: str) -> P
 
 
 def check_new_view(
-    codec: Codec, genesis: Genesis, data: bytes, known: Callable[[bytes], Report | None] = lambda data: None
+    codec: Codec, genesis: Genesis, data: bytes, known: Callable[[bytes], CheckedViewChange | None] = lambda data: None
 ) -> Opening:
-    """A new view signed by who opens it, with q view changes for it that hold, and what follows. Raises BadCertificate.
+    """Checks a new view: signed by its opener, with q valid view changes for it; and computes its beginning. Raises
+    BadCertificate.
 
-    `known` answers what was checked before of the same bytes.
+    `known` returns the report of a view change that was checked before, by its bytes.
     """
     _, record = open_part(codec, genesis, data, NewView, "new view")
     where = f"new view {record.view} of member {record.member}"
     if record.view < 1 or record.member != genesis.opener(record.shard, record.view):
-        raise BadCertificate(f"{where}: not who opens view {record.view} in shard {record.shard}")
+        raise BadCertificate(f"{where}: that member does not open view {record.view} in shard {record.shard}")
     if len(record.view_changes) != genesis.quorum:
         raise BadCertificate(f"{where}: {len(record.view_changes)} view changes, {genesis.quorum} are needed")
     reports, members = [], set()
@@ -170,11 +172,11 @@ def check_new_view(
     return Opening(record.view, seq, first, last, data)
 
 
-def opening(reports: Sequence[Report]) -> tuple[int, Proposed | None]:
+def opening(reports: Sequence[CheckedViewChange]) -> tuple[int, Proposed | None]:
     """Returns the sequence at which the view begins by q reports, and what must be proposed for it (the paper's O).
 
-    The highest sequence in flight: the ones before are decided. Of the certificates for it the highest view wins; no
-    certificate, no obligation: nothing can have been committed.
+    It is the highest sequence in flight: the earlier ones are decided. Among the certificates for it the highest view
+    wins; without a certificate any proposal is allowed, as none can have been committed.
     """
     seq = max(report.record.seq for report in reports)
     prepared = [r.prepared for r in reports if r.record.seq == seq and r.prepared is not None]

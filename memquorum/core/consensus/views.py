@@ -1,4 +1,4 @@
-"""Which view a shard is in, who asks for another one, and what opened the present one."""
+"""The view of a shard, the members that ask for another one, and the message that opened the present one."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from memquorum.core.consensus.events import Kept, Message, Received
 from memquorum.core.consensus.gate import Gate, Incoming, incoming
 from memquorum.core.consensus.slots import read_slot, view_slot
 from memquorum.core.consensus.viewchange import (
+    CheckedViewChange,
     Committed,
     Opening,
-    Report,
     check_last,
     check_new_view,
     check_view_change,
@@ -31,7 +31,7 @@ _OF_VIEWS = (Message.VIEW_CHANGE, Message.NEW_VIEW, Kept.ENTERED)
 
 class _Ask(Struct, frozen=True):
     held: Held
-    report: Report
+    report: CheckedViewChange
 
     @property
     def view(self) -> int:
@@ -39,10 +39,10 @@ class _Ask(Struct, frozen=True):
 
 
 class Views:
-    """One replica's, in one shard. `view` is the one it is in, `asked` the highest that it asked for.
+    """The views of one replica in one shard. `view` is the one it is in, `asked` the highest that it asked for.
 
-    While `asked` is higher, it waits for that view. `own` is what it signed for `asked`; `kept` says what of views the
-    sign-state still has to hold.
+    While `asked` is higher, it waits for that view. `own` is what it signed for `asked`; `kept`: the slots about views
+    that the sign-state still has to hold.
     """
 
     def __init__(self, codec: Codec, genesis: Genesis, gate: Gate) -> None:
@@ -54,16 +54,16 @@ class Views:
         self.kept: set[tuple[int, Message | Kept]] = set()
         self._repeat: set[Message] = set()
         self._codec, self._genesis, self._gate = codec, genesis, gate
-        # Of each member its latest: an honest member's views only rise.
+        # The latest view change of each member: an honest member's views only rise.
         self._asks: dict[int, _Ask] = {}
         self._next: Opening | None = None
         self._noted: set[tuple[Message, int]] = set()
-        # sequence → what decided it, as view changes prove it, and where such a one stands. There is never a second, so
-        # no liar can fill it.
+        # sequence → its decision, as view changes prove it, and the position of that proof. There is never a second
+        # one, so no liar can fill this.
         self._decided: dict[int, tuple[Committed, int | None]] = {}
 
     def restore(self, signed: Mapping[str, SignedSlot]) -> None:
-        """What the sign-state knows: the view that was entered last, and what was asked for since."""
+        """Restores the view that was entered last, and the views asked for since, from the sign-state."""
         named = [(read_slot(slot), held) for slot, held in signed.items()]
         for name, held in named:
             if name.what == Kept.ENTERED and name.view is not None and name.view > self.view:
@@ -78,10 +78,10 @@ class Views:
                 self.own[message] = held
                 self._repeat.add(message)
 
-    # What others say -------------------------------------------------------------------------------------------------
+    # Messages of the members -----------------------------------------------------------------------------------------
 
     def receive(self, event: Received, seq: int) -> None:
-        """Takes a record of the log of view changes, or counts why not. `seq`: the sequence in flight."""
+        """Takes a record from the log of view changes, or counts why not. `seq`: the sequence in flight."""
         for message, kind in ((Message.VIEW_CHANGE, ViewChange), (Message.NEW_VIEW, NewView)):
             try:
                 signed, record = self._read(event.data, kind)
@@ -104,9 +104,9 @@ class Views:
         self._gate.ignore("stranger")
 
     def _look_for_decisions(self, record: ViewChange | NewView, at: int, seq: int) -> None:
-        """Whoever is ahead proves it, in whatever view: the log of the commits may not be enough to follow.
+        """Learns decisions from members that are ahead and prove it, in any view: the log of commits may not be enough.
 
-        A liar that commits twice can be counted by one and not by another, who then waits for what others have left.
+        One member can count a liar that commits twice, and another not; the other then waits for a decided sequence.
         """
         changes = [record] if isinstance(record, ViewChange) else []
         for data in record.view_changes if isinstance(record, NewView) else ():
@@ -126,7 +126,7 @@ class Views:
             self._decided[last.seq] = (last, at)
 
     def decided(self, seq: int) -> Committed | None:
-        """What decided a sequence, if a view change has proven it."""
+        """Returns the decision of a sequence, if a view change has proven it."""
         known = self._decided.get(seq)
         return None if known is None else known[0]
 
@@ -155,7 +155,7 @@ class Views:
         self._noted.discard((new.message, new.member))
         if new.member == self._gate.me and new.view > self.asked:
             self._gate.recall(new)
-            # It stands in the log, so it was said, whatever else was lost.
+            # It is in the log, so it was sent, whatever else was lost.
             self.asked, self.own, self._repeat = new.view, {new.message: SignedSlot(said, new.data)}, set()
 
     def _new_view(self, new: Incoming) -> None:
@@ -171,7 +171,7 @@ class Views:
             self._gate.invalid(Message.NEW_VIEW, new.member, str(error), new.data)
 
     def _opened_already(self, new: Incoming) -> None:
-        """A new view for the one that this member is in: its opener may open it once."""
+        """Compares another new view for the present view with the one that opened it: its opener may open it once."""
         opened = self.opening
         if opened is None or new.member != self._genesis.opener(self._gate.shard, new.view):
             self._gate.ignore("stranger")
@@ -179,25 +179,25 @@ class Views:
         first = Held(digest(self._codec.decode_as(Signed, opened.data).body), opened.data, new.at)
         self._gate.second(new, digest(new.signed.body), first, self._noted)
 
-    def _known(self, data: bytes) -> Report | None:
+    def _known(self, data: bytes) -> CheckedViewChange | None:
         return next((ask.report for ask in self._asks.values() if ask.report.data == data), None)
 
-    # What follows ----------------------------------------------------------------------------------------------------
+    # State and decisions ---------------------------------------------------------------------------------------------
 
     @property
     def waiting(self) -> bool:
-        """Whether it asked for a view that is not open yet: it neither prepares nor commits meanwhile."""
+        """True if it asked for a view that is not open yet: it neither prepares nor commits meanwhile."""
         return self.asked > self.view
 
     @property
     def unkept(self) -> Opening | None:
-        """What opened the present view, if the sign-state does not hold it yet."""
+        """The new view that opened the present view, if the sign-state does not hold it yet."""
         held = self.opening is None or (self.opening.view, Kept.ENTERED) in self.kept
         return None if held else self.opening
 
     def called(self) -> int | None:
-        """A view, higher than asked for, that at least f+1 members want to have left the ones below for: one of them is
-        honest, whatever the others are. The highest such."""
+        """Returns the highest view, above the one asked for, that f+1 members ask for or exceed: one of them is honest.
+        None without such a view."""
         if not self._asks:
             return None
         views = sorted([ask.view for ask in self._asks.values()], reverse=True)
@@ -205,16 +205,16 @@ class Views:
         return views[f] if len(views) > f and views[f] > self.asked else None
 
     def supported(self) -> bool:
-        """Whether a quorum asks for the view asked for, or for a higher one."""
+        """True if a quorum asks for the view asked for, or for a higher one."""
         return sum(ask.view >= self.asked for ask in self._asks.values()) >= self._genesis.quorum
 
     def view_changes(self) -> tuple[bytes, ...] | None:
-        """q members' view changes for the view asked for, if they are here."""
+        """Returns q members' view changes for the view asked for; None if there are fewer."""
         found = [ask.held.data for _, ask in sorted(self._asks.items()) if ask.view == self.asked]
         return tuple(found[: self._genesis.quorum]) if len(found) >= self._genesis.quorum else None
 
     def ask(self, view: int) -> None:
-        """This member wants to leave the views below."""
+        """Asks for a view; this member leaves the views below."""
         self.asked = view
         self.own.clear()
         self._repeat.clear()
@@ -233,28 +233,29 @@ class Views:
         return opened
 
     def allows(self, seq: int, proposal: bytes) -> bool:
-        """Whether the present view may propose this for a sequence."""
+        """True if the present view may propose this for a sequence."""
         return self.opening is None or self.opening.allows(seq, proposal)
 
     def calm(self, seq: int) -> None:
-        """A sequence was decided: time limits are short again."""
+        """Notes that a sequence was decided: time limits are short again."""
         self._calm = self.view
         self._decided = {later: known for later, known in self._decided.items() if later > seq}
 
     def patience(self, ms: int, view: int) -> int:
-        """A time limit in a view: doubled for every view since something was decided."""
+        """Returns a time limit in a view: doubled for every view since the last decision."""
         return ms << max(0, min(view - self._calm, _DOUBLINGS_MAX))
 
     def behind(self) -> tuple[str, ...]:
-        """What the sign-state need not hold any more: of views left behind."""
-        # Of what was asked for, the view that it has come to as well.
+        """Returns the slots of views left behind, which the sign-state need not hold any more."""
+        # A request for the present view is over as well.
         later = max(self.asked, self.view + 1)
         over = {(v, what) for v, what in self.kept if v < (self.view if what == Kept.ENTERED else later)}
         self.kept -= over
         return tuple(view_slot(self._genesis.config, self._gate.shard, *each) for each in sorted(over))
 
     def to_repeat(self) -> list[Message]:
-        """What was signed before the start and has not been read from the log since; asked for once."""
+        """Returns the messages that were signed before the start and have not been read from the log since; only
+        once."""
         if not self._repeat:
             return []
         mine = self._asks.get(self._gate.me)
@@ -263,6 +264,6 @@ class Views:
         return again
 
     def low_water(self) -> int | None:
-        """The first position of the log of view changes that a restart must read again."""
+        """Returns the first position of the log of view changes that a restart must read again."""
         places = [at for _, at in self._decided.values() if at is not None]
         return min((*(ask.held.at for ask in self._asks.values()), *places), default=None)

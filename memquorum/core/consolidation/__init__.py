@@ -1,8 +1,8 @@
-"""How a session becomes a summary, and whether a summary says what its sources say (SPEC C). Read in this order:
+"""Summarizes sessions, and checks that a summary says what its sources say (SPEC C). Read in this order:
 
 1. `sections`: what each sentence is (`reading.sentences`), a fact or a decision;
 2. `importance`: what an episode weighs by when, how often and how it ended; `weighing`: what of a session is worth
-   keeping, and which three are the most important; `stated`: what numbers, times, names and negations a text says;
+   keeping, and which three are the most important;
    `covering`: whether a summary says enough of a source; `extractive`: which sentences are chosen;
 3. `leaving`: whose text may be sent to a model; `paraphrase`: whether a sentence that a model wrote may stand for its
    sources; `composing`: a summary of those that may;

@@ -1,8 +1,8 @@
-"""Which summaries say the same and may become one (SPEC C, daily merge).
+"""Finds summaries that say the same and may be merged (SPEC C, daily merge).
 
-Two summaries say the same where their cosine reaches the policy's, their texts are provably the same
-(`text.sameness`), and either may be served for the other (`merging.interchangeable`). Being near is no chain: of three
-that lie in a row the ends may say different things. So only cliques are merged, in which every pair says the same.
+Two summaries say the same where their cosine reaches the policy's, their texts are provably the same (`sameness`), and
+either may be served for the other (`merging.interchangeable`). Similarity is not transitive: of three that lie in a row
+the ends may say different things. So only cliques are merged, in which every pair says the same.
 """
 
 from __future__ import annotations
@@ -11,17 +11,16 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
-
 from memquorum.core.consolidation.importance import left_ppm
 from memquorum.core.contained import Failures
+from memquorum.core.late_numpy import np
 from memquorum.core.merging import Marks, interchangeable
 from memquorum.core.policy import PPM
-from memquorum.core.text.agreement import Said
+from memquorum.core.reading.agreement import ComparedText
 from memquorum.ports import Peer, Vector
 
 _ERROR = 1e-9
-"""What a sum of products in float64 may be off by: a cosine of one is not to be less."""
+"""The largest rounding error of a sum of products in float64: a cosine of one must not count as less."""
 
 
 class Telling(Protocol):
@@ -37,13 +36,13 @@ class Telling(Protocol):
 
     @property
     def marks(self) -> Marks | None:
-        """Whom it is about, from where, and what binds its use."""
+        """The marks of the memory: its subject, its source, and its gates; None if they are not known."""
 
 
 _T = TypeVar("_T", bound=Telling)
 
 
-def stands_for(one: Telling, mine: Said, other: Telling, theirs: Said) -> bool:
+def stands_for(one: Telling, mine: ComparedText, other: Telling, theirs: ComparedText) -> bool:
     """Whether either may be served for the other, however near they lie. `mine`, `theirs`: their texts, as read."""
     if one.marks is None or other.marks is None:
         return False
@@ -70,12 +69,12 @@ def lowest_ppm(summaries: Sequence[Telling]) -> int:
     )
 
 
-def same(summaries: Sequence[_T], fits: Callable[[_T, Said, _T, Said], bool] = stands_for) -> bool:
+def same(summaries: Sequence[_T], fits: Callable[[_T, ComparedText, _T, ComparedText], bool] = stands_for) -> bool:
     """Whether every two of them say the same and are bound alike, however near they lie; or `fits` says so of each with
     those after it."""
     if any(one.text is None for one in summaries):
         return False
-    said = [Said(one.text or "") for one in summaries]
+    said = [ComparedText(one.text or "") for one in summaries]
     return all(
         fits(summaries[at], mine, other, theirs)
         for at, mine in enumerate(said)
@@ -96,7 +95,7 @@ def cliques(
     as_of: int,
     *,
     by: Callable[[Peer, int], Any] | None = None,
-    fits: Callable[[Peer, Said, Peer, Said], bool] = stands_for,
+    fits: Callable[[Peer, ComparedText, Peer, ComparedText], bool] = stands_for,
     failures: Failures | None = None,
 ) -> list[tuple[Peer, ...]]:
     """The groups that may become one, each of `most` at most: first the one that stays. None is in two.
@@ -107,7 +106,7 @@ def cliques(
     """
     failures = failures or Failures()
     ranked = sorted(peers, key=lambda one: (by or _rank)(one, as_of))
-    said = {one.candidate.memory_id: Said(one.text) for one in ranked}
+    said = {one.candidate.memory_id: ComparedText(one.text) for one in ranked}
     taken: set[str] = set()
     found: list[tuple[Peer, ...]] = []
 

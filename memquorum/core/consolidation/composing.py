@@ -1,9 +1,9 @@
 """Makes a summary of what a model wrote (SPEC C): its sentences where they say what their sources say, and no others.
 
-What is to be kept whole stands there word for word. Then the model's sentences, as far as the share of the tokens goes;
-in the place of one that is refused comes the sentence of a source that it renders. What may not be lost and is not said
-yet is said in its own words. What room is left goes to sentences of sources, by worth, as in a summary without a model:
-so what the model passed over is not lost because it is there.
+A source that is kept whole stands there word for word. Then the model's sentences, as far as the share of the tokens
+goes; in the place of one that is refused comes the sentence of a source that it renders. A fact that may not be lost
+and is not said yet is quoted in its source's own words. The remaining room goes to sentences of sources, by worth, as
+in a summary without a model: so nothing is lost because the model passed over it.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from memquorum.core.consolidation.paraphrase import RENDERED, nearest, refused
 from memquorum.core.consolidation.rendering import render
 from memquorum.core.consolidation.sections import section
 from memquorum.core.policy import PPM
+from memquorum.core.reading.tokens import tokens
 from memquorum.core.records import Quote
-from memquorum.core.text.tokens import tokens
 from memquorum.ports import Source
 
 
@@ -110,7 +110,7 @@ class _Composing:
 
 
 def room(sources: Sequence[Source], share_ppm: int) -> int:
-    """How many tokens of a summary are left beside what is to be kept whole."""
+    """Returns the tokens of a summary that are left beside the sources kept whole."""
     whole = sum(tokens(one.text) for one in sources if one.whole)
     return sum(tokens(one.text) for one in sources) * share_ppm // PPM - whole
 

@@ -1,8 +1,8 @@
 """Tells what a summary has of its sources: the worth of their words, and the facts of each (SPEC C).
 
-A fact is what two sentences with the same words may still say otherwise: a number, a time, a name, a negation. It is
-said of what it is about, so of a source its own sentences count, and those that nearly repeat one of them: "Tuesday" in
-the sentence about the dentist is not said by "Tuesday" in another's about the bins.
+A fact is what two sentences with the same words may still say otherwise: a number, a time, a name, a negation. A fact
+belongs to its sentence's matter, so for a source only its own sentences count, and those that nearly repeat one of
+them: "Tuesday" in the sentence about the dentist is not said by "Tuesday" in another's about the bins.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from itertools import islice
 
 from msgspec import Struct
 
-from memquorum.core.consolidation.stated import stated
 from memquorum.core.consolidation.weighing import Weights, read
 from memquorum.core.policy import PPM
+from memquorum.core.reading import claims
+from memquorum.core.reading.content import Content
+from memquorum.core.reading.meant import meant
 from memquorum.core.reading.sentences import spans
-from memquorum.core.text import claims
-from memquorum.core.text.content import Content
-from memquorum.core.text.meant import meant
+from memquorum.core.reading.stated import stated
 from memquorum.ports import Source
 
 HALF_PPM = PPM // 2
-"""What may not be lost has to be said by half at least, by the worth of its words."""
+"""A source that may not be lost has to be covered by half at least, by the worth of its words."""
 ALIKE = 0.9
 """From this share of common words on one sentence says nearly what another says."""
 COMPARED = 64
 """A sentence is held against so many of those that have its facts and its rarest words; of others it repeats none."""
 _ALL = 9
-"""Of fewer words than these, sentences are alike only where they have the same words."""
+"""Sentences of fewer words than this are alike only if they have the same words."""
 
 
 class Sentence(Struct, frozen=True):
@@ -59,7 +59,7 @@ def corrects(text: str) -> bool:
 
 @lru_cache(4_096)
 def _facts(text: str) -> frozenset[object]:
-    """What its sentences state, each by itself: so they are found in these, and nowhere between two."""
+    """The facts that its sentences state, each read by itself, so that no fact is read across two of them."""
     return frozenset[object]().union(*(stated(text[start:end]).facts for start, end in spans(text)))
 
 
@@ -102,7 +102,8 @@ class Sayings:
 
 
 class Lack:
-    """What a summary does not say yet of one source, kept up while sentences of that source alone are taken."""
+    """The facts and words of one source that a summary does not have yet, updated while sentences of that source alone
+    are taken."""
 
     def __init__(self, covering: Covering, source: Source) -> None:
         words, corrected = read(source.text).content, corrects(source.text)
@@ -171,10 +172,10 @@ class Covering:
         return self.weights.keeps(source.text) or corrects(source.text)
 
     def share(self, source: Source) -> tuple[int, int]:
-        """What those of a source's words are worth that the summary has, and what all of them are; nothing of one that
+        """Returns the worth of the source's words that the summary has, and of all its words; (0, 0) for a source that
         is not worth keeping and corrects nothing.
 
-        Of what corrects something its own sentences count alone: it has nearly all words of what it corrects.
+        For a correction only its own sentences count: the text that it corrects has nearly all its words.
         """
         if not self.counts(source):
             return 0, 0

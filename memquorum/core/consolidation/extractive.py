@@ -1,9 +1,9 @@
 """Chooses the sentences of a summary: verbatim, by worth per token, none like one that was taken (SPEC C).
 
-The most important episodes are taken whole. Of what may not be lost comes as little as says enough of it
-(`covering`). Of the other sentences the one with the most worth for its tokens comes next, until the summary has its
-share of the tokens; what is not worth keeping (`weighing`), and what is nearly said already, is passed over.
-Worth is that of `core.worth`, a word the rarer the fewer episodes of the session have it.
+The most important episodes are taken whole. A source that may not be lost gives as few sentences as cover enough of it
+(`covering`). Then the sentence with the most worth for its tokens comes next, until the summary has its share of the
+tokens; sentences that are not worth keeping (`weighing`), or are nearly said already, are passed over. Worth is that of
+`core.worth`, a word the rarer the fewer episodes of the session have it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from memquorum.core.consolidation.sections import HEADINGS, section
 from memquorum.core.consolidation.weighing import Weights, read
 from memquorum.core.policy import PPM
 from memquorum.core.reading.sentences import spans
+from memquorum.core.reading.tokens import tokens
 from memquorum.core.records import Quote
-from memquorum.core.text.tokens import tokens
 from memquorum.ports import Source
 
 SHARE_PPM = 500_000
 LEAST = 3
-"""Of fewer memories no summary is made: it would say what they say."""
+"""No summary is made of fewer memories: it would only repeat them."""
 
 
 class Candidate(Struct, frozen=True):
@@ -77,7 +77,8 @@ def choose(sources: Sequence[Source], *, share_ppm: int = SHARE_PPM) -> tuple[Qu
 
 
 def required(given: Sequence[Candidate], covering: Covering) -> list[Candidate]:
-    """What a summary has to say, however small its share: what is to be kept whole, and enough of what may not be lost.
+    """Returns the sentences that a summary must have, however small its share: the sources kept whole, and enough of
+    those that may not be lost.
 
     `given`: the sentences of all sources; `covering`: what the summary says, to which these are added.
     """

@@ -50,7 +50,8 @@ def _said_then(quote: Quote, times: Mapping[str, int], again: Mapping[str, int])
 
 
 def place(sources: Sequence[Quote]) -> tuple[int, int, str, int, int]:
-    """What the sentences of a summary are ordered by: the section, then when, of what and where it was said first."""
+    """Returns the sort key of a summary's sentence: its section, then the time, memory and place where it was said
+    first."""
     first = sources[0]
     number = -1 if first.sentence is None else first.sentence
     return list(HEADINGS).index(first.section), first.at, first.memory_id, first.start, number
@@ -77,13 +78,13 @@ def _says(
 
 
 def _kept(texts: Mapping[str, str]) -> int:
-    """How many sources have to stand there whole."""
+    """Returns how many sources have to be quoted whole."""
     weights = Weights(texts.values())
     return min(MOST, sum(map(weights.keeps, texts.values())))
 
 
 def _whole(quotes: Sequence[Quote], texts: Mapping[str, str]) -> int:
-    """How many sources stand there word for word, from beginning to end: no sentence is said twice, so one of them may
-    be quoted from another."""
+    """Returns how many sources are quoted word for word, from beginning to end; a sentence that two share may be quoted
+    from either."""
     quoted = {texts[one.memory_id][one.start : one.end] for one in quotes}
     return sum(all(text[start:end] in quoted for start, end in spans(text)) for text in texts.values())

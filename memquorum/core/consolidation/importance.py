@@ -1,4 +1,4 @@
-"""What an episode or a summary weighs (SPEC C, 2 and 3): its importance, and what time has left of it. Millionths.
+"""Computes the importance of an episode or a summary, and how it decays (SPEC C, 2 and 3). Millionths.
 
 A score falls, and nothing is deleted by it. Only the importance of an episode changes with its use; a summary's is that
 of the most important episode that it was made of, as that was then.
@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 
 from memquorum.core.policy import PPM
-from memquorum.core.text.tokens import tokens
+from memquorum.core.reading.tokens import tokens
 
 TINY_TOKENS = 20
-"""Of a shorter text no score says anything."""
+"""The score of a shorter text is not meaningful."""
 BASELINE_PPM = 100_000
 POSITIVE_PPM = 500_000
 """From this reward on an episode had a positive outcome."""
@@ -41,7 +41,7 @@ def importance_of_length(length: int, *, age_ms: int, references: int, positive:
 
 
 def left_ppm(importance: int, age_ms: int, *, summary: bool) -> int:
-    """What is left of an importance after so long: 0.5^(age/half-life) of it, by the half-life of its kind.
+    """Returns the importance left after so long: 0.5^(age/half-life) of it, by the half-life of its kind.
 
     `age_ms`: since it was said, of a summary the latest thing that it says; a negative age counts as 0.
     """

@@ -1,7 +1,7 @@
-"""What may leave the house: whether a memory's text may be sent to somebody who sums up (SPEC C and D).
+"""Decides whether a memory's text may be sent to an outside model that summarizes (SPEC C and D).
 
 A memory is kept back where it is more sensitive than the recipient may see, is not for the purpose of summing up, or is
-under a law that the recipient is not under. Where nothing is said, nothing forbids it (`core.facets`).
+under a law that the recipient is not under. A memory without gates may be sent (`core.facets`).
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ SENSITIVITY, PURPOSE, JURISDICTION = "sensitivity", "purpose", "jurisdiction"
 
 
 class Gate(Struct, frozen=True):
-    """What a recipient may see: up to which sensitivity, in millionths, for which purpose it asks, and under which laws
-    it is."""
+    """The bounds of a recipient: the highest sensitivity it may see, in millionths, the purpose it asks for, and the
+    laws it is under."""
 
     sensitivity_ppm: int
     purpose: str
     jurisdictions: frozenset[str] = frozenset()
 
     def keeps(self, memory: Kept) -> str | None:
-        """Why a memory is kept back; None where its text may leave."""
+        """Returns why a memory is kept back; None if its text may be sent."""
         if memory.sensitivity_ppm > self.sensitivity_ppm:
             return SENSITIVITY
         purposes = bound_to(memory.purposes)

@@ -1,8 +1,9 @@
 """Tells what a summary loses of its sources, and which of them it may take the place of (SPEC C).
 
-What a member's vote would let go anyway, as its worth ranks too low, may be lost by a summary. Of anything else it has
-to say half, by the worth of its words, and each number, time, name and negation; or it stays as it is. So
-consolidation forgets nothing that a vote would keep. What is not worth keeping (`weighing`) is worth nothing here.
+A summary may lose a source that a member's vote would forget anyway, because its worth ranks too low. It must have half
+of any other source, by the worth of its words, and each of its numbers, times, names and negations; or that source
+stays as it is. So consolidation forgets nothing that a vote would keep. A sentence that is not worth keeping
+(`weighing`) has no worth here.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from msgspec.structs import replace
 from memquorum.core.consolidation.covering import Covering, Sentence, corrects
 from memquorum.core.consolidation.extractive import Candidate, candidates, choose, required
 from memquorum.core.policy import PPM
+from memquorum.core.reading.tokens import tokens
 from memquorum.core.records import Quote
-from memquorum.core.text.tokens import tokens
 from memquorum.ports import Source
 
 MOST_KEPT = 0.95
@@ -65,7 +66,8 @@ def replaceable(sources: Sequence[Source], *, share_ppm: int, lost_rank_ppm: int
 
 
 def may_be_lost(one: Source, lost_rank_ppm: int) -> bool:
-    """What nobody can rank is kept, and so is what corrects something: what it corrects may be said."""
+    """True if a summary may lose the source: not if its rank is unknown, nor if it corrects something, which may be
+    said elsewhere."""
     return one.rank_ppm is not None and one.rank_ppm < lost_rank_ppm and not corrects(one.text)
 
 
@@ -87,7 +89,7 @@ def _marked(sources: Sequence[Source], lost_rank_ppm: int) -> tuple[Source, ...]
 
 
 def _required(sources: Sequence[Source]) -> list[Candidate]:
-    """What a summary of these has to say."""
+    """Returns the sentences that a summary of these must have."""
     covering = Covering(sources)
     return required(candidates(sources, covering.weights), covering)
 

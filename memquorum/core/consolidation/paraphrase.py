@@ -1,10 +1,10 @@
-"""Whether a sentence that a model wrote may stand for its sources: what it says of numbers, times, names and negations
-has to be theirs (SPEC C, decisions; research: peers).
+"""Decides whether a sentence that a model wrote may stand for its sources: its numbers, times, names and negations have
+to be theirs (SPEC C, decisions; research: peers).
 
-`refused` decides, for the consolidator before it publishes and for each member before it votes. A sentence is held
-against all that its sources say, for what may not be made up, and against those of their sentences that it renders, for
-what may not be turned round or left out: what is denied, and when it was or is to be. What is doubtful is refused: the
-source's own sentence is there to be quoted instead.
+`refused` decides, for the consolidator before it publishes and for each member before it votes. A sentence is compared
+with all that its sources say, so that nothing is made up. It is compared with those of their sentences that it renders,
+so that nothing is reversed or left out: denials, and whether something was or will be. A doubtful sentence is refused:
+the source's own sentence can be quoted instead.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from memquorum.core.consolidation.stated import Date, Stated, opening, readings, stated
+from memquorum.core.reading.content import content
 from memquorum.core.reading.sentences import spans
-from memquorum.core.text.content import content
+from memquorum.core.reading.stated import Date, Stated, opening, readings, stated
 
 NUMBER, DATE, NAME, NEGATION, UNLIKE, LEFT_OUT = REASONS = (
     "number", "date", "name", "negation", "unlike", "time left out",
 )  # fmt: skip
-"""Why a sentence is refused: it says a number, time, name or negation that no source does; it has few words of theirs;
-it leaves out when what it says was, or is to be."""
+"""The reasons to refuse a sentence: it has a number, time, name or negation that no source has; it has few words of
+theirs; it leaves out whether its matter was or will be."""
 CHARACTERS_MAX = 1_000
 SOURCE_MAX = 8_000
 """Characters: nothing that a model wrote stands for a longer source, of which each sentence is held against it."""
@@ -48,7 +48,7 @@ class _Part(Struct, frozen=True):
 
 
 def refused(sentence: str, sources: Sequence[str]) -> str | None:
-    """Why a sentence may not stand for these texts, one of `REASONS`; None where it may."""
+    """Returns why a sentence may not stand for these texts, one of `REASONS`; None if it may."""
     if len(sentence) > CHARACTERS_MAX or any(len(text) > SOURCE_MAX for text in sources):
         return UNLIKE
     said, known = stated(sentence), [stated(text) for text in sources]
@@ -85,7 +85,7 @@ def nearest(sentence: str, sources: Sequence[str]) -> tuple[int, int, int] | Non
 
 
 def _like(sentence: str, said: Stated, known: Sequence[Stated]) -> bool:
-    # Of a sentence without a word of content nothing tells whether it says what they say.
+    # A sentence without a content word cannot be compared with the sources.
     if not _content(sentence):
         return False
     stems = said.stems - said.negated
@@ -111,7 +111,7 @@ def _times_known(said: Stated, known: Sequence[Stated]) -> bool:
 
 
 def _of(date: Date, other: Date) -> bool:
-    """Whether a date says nothing that the other does not."""
+    """True if a date has no part that the other does not have."""
     return all(mine is None or mine == theirs for mine, theirs in zip(date, other, strict=True))
 
 
@@ -132,7 +132,7 @@ def _as_denied(said: Stated, clauses: Sequence[_Part]) -> bool:
     rendered = [stated(one.text) for one in _rendered(said, clauses)]
     if not rendered:
         return not said.negated
-    # What it denies has to be spoken of: "it is not true that" denies something of its own.
+    # A denied word must occur in the sources: "it is not true that" denies something of its own.
     spoken = frozenset[str]().union(*(one.stems | stated(one.text).stems for one in clauses))
     if said.negated - spoken - {""}:
         return False

@@ -1,9 +1,9 @@
 """Divides what is left of a session into the parts of which summaries are made (SPEC C).
 
 A part is of one agent and bound alike, has at most `MOST` memories, and holds what a summary of it may take the place
-of (`core.consolidation.losing`). Of fewer than `LEAST` none is made, nor of small talk alone. What the parts leave over
-is divided again until nothing more comes of it, and what is bound alike by itself alone: so whoever looks at what is
-left, at whatever time, finds that there is no summary to be made of it.
+of (`core.consolidation.losing`). No part has fewer than `LEAST` memories, or only small talk. The rest is divided again
+until it gives no more parts, each set of equally bound memories by itself. So nothing that is left over, at any time,
+could still be summarized.
 """
 
 from __future__ import annotations
@@ -20,18 +20,21 @@ from memquorum.core.consolidation.losing import replaceable, says_all, worthless
 from memquorum.core.consolidation.weighing import important
 from memquorum.core.facets import Kept
 from memquorum.core.policy import PPM, ConsolidatePolicy
+from memquorum.core.reading.assertion import unreal
 from memquorum.ports import SessionMemory, Source
 
 MOST = 16
 """So many memories are summed up in one summary at most: of a long session each part has one of its own."""
 FEW = "few"
-"""Why a memory is in no summary: fewer than `LEAST` are of its agent and bound as it is."""
+"""The reason if fewer than `LEAST` memories are of its agent and bound as it is."""
 TALK = "talk"
-"""Why a memory is in no summary: it says too little, and so does what it would be summed up with."""
+"""The reason if its text has too little content, and so have those that it would be summarized with."""
 WORTH = "worth"
-"""Why a memory is in no summary: one would leave it out though it is worth keeping."""
+"""The reason if a summary would leave it out though it is worth keeping."""
 SAVES = "saves"
-"""Why a memory is in no summary: one would have to say all of it and of what is beside it, and would save nothing."""
+"""The reason if a summary would have to repeat all of it and of the memories beside it, and would save nothing."""
+UNREAL = "unreal"
+"""The reason if its text says that it is a joke, a draft, a tale, a simulation or a rumour."""
 _EDGE_PPM = 50_000
 _TENTH_PPM = PPM // 10
 
@@ -63,7 +66,7 @@ class Divided(Struct, frozen=True):
     staying: Mapping[str, str]
 
     def reasons(self) -> dict[str, int]:
-        """How many memories are in no part, by the reason."""
+        """Counts the memories that are in no part, by the reason."""
         return dict(Counter(self.staying.values()))
 
 
@@ -74,8 +77,10 @@ def divide(memories: Sequence[SessionMemory], policy: ConsolidatePolicy, beside:
     bound as they are, so that there were not too few of them.
     """
     parts: list[Part] = []
-    staying: dict[str, str] = {}
-    for alike in _bound_alike(memories):
+    # A sealed memory is in the summary that is made again, or nowhere.
+    unreal_ids = {one.memory_id for one in memories if one.lies is None and unreal(one.text)}
+    staying = dict.fromkeys(unreal_ids, UNREAL)
+    for alike in _bound_alike([one for one in memories if one.memory_id not in unreal_ids]):
         made, left = _divided(alike, policy)
         parts += made
         few = len(alike) < LEAST and not any(one.memory_id in beside for one in alike)
@@ -84,18 +89,17 @@ def divide(memories: Sequence[SessionMemory], policy: ConsolidatePolicy, beside:
 
 
 def bound(memory: Kept) -> tuple[object, ...]:
-    """What has to be equal of memories that are summed up together: the tenth in which their sensitivity lies, for
-    which purposes and under which laws they are.
+    """Returns the key that memories summarized together must share: the tenth in which their sensitivity lies, their
+    purposes and their jurisdictions.
 
-    A summary is bound by what binds any of its sources: otherwise who may read some of these would find less than
-    before.
+    A summary is bound by the gates of all its sources: otherwise a reader of some of these would find less than before.
     """
     return -(-memory.sensitivity_ppm // _TENTH_PPM), memory.purposes, memory.jurisdictions
 
 
 def _bound_alike(memories: Sequence[SessionMemory]) -> list[Memories]:
-    """What each agent said, by what it is bound by. What rests sealed stays together, since what is in no summary of it
-    is nowhere."""
+    """Groups each agent's memories by their gates. Sealed memories stay together, since one that is in no summary is
+    nowhere."""
     found: dict[tuple[object, ...], list[SessionMemory]] = {}
     resting = {one.agent for one in memories if one.lies is not None}
     for agent in dict.fromkeys(one.agent for one in memories):
@@ -106,7 +110,7 @@ def _bound_alike(memories: Sequence[SessionMemory]) -> list[Memories]:
 
 
 def _divided(alike: Memories, policy: ConsolidatePolicy) -> tuple[list[Part], Memories]:
-    """The parts of what is bound alike, and what is left over, of which there are none."""
+    """Divides memories that are bound alike into parts; returns the parts and the rest, which gives no further part."""
     found: list[Part] = []
     left = alike
     while len(left) >= LEAST:
@@ -121,7 +125,8 @@ def _divided(alike: Memories, policy: ConsolidatePolicy) -> tuple[list[Part], Me
 
 
 def _why(left: Memories, policy: ConsolidatePolicy) -> dict[str, str]:
-    """Why memories are left over that are bound alike, and of which, with what was beside them, there are enough."""
+    """Returns why each left-over memory is in no part; these are bound alike, and together with those beside them there
+    are enough."""
     found: dict[str, str] = {}
     for part in _cut(_weighed(left)):
         talk = worthless(part.sources)

@@ -50,9 +50,9 @@ def sentences(text: str) -> tuple[str, ...]:
     return tuple(line for line in text.split("\n") if line and line not in _HEADED)
 
 
-def said(text: str, *, summary: bool) -> tuple[str, ...]:
-    """What of a memory has a vector of its own: its text, and below it each sentence of a summary, or each passage of a
-    long text."""
+def embedded_texts(text: str, *, summary: bool) -> tuple[str, ...]:
+    """Returns the texts of a memory that get a vector each: its text, and below it each sentence of a summary, or each
+    passage of a long text."""
     return (text, *(sentences(text) if summary else (text[start:end] for start, end in passages(text))))
 
 
@@ -76,7 +76,8 @@ def _lines(quotes: Sequence[Quote], texts: Mapping[str, str], written: Sequence[
 
 
 def read_back(text: str, quotes: Sequence[Quote]) -> tuple[str, ...]:
-    """The sentences of a summary that `render` made of these, in their order; none where it is another's."""
+    """Returns the sentences of a summary that `render` made of these quotes, in their order; empty if it was made
+    otherwise."""
     rest = text.split("\n")
     found: list[str] = []
     for name, of_it in groupby(quotes, key=lambda one: one.section):

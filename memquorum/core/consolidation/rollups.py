@@ -5,9 +5,9 @@ text is read when it is asked for: from the episode, or from a summary that is a
 never a summary of summaries; and what was forgotten, or erased, is in no state of it, nor is its name.
 
 It changes by patches alone, which stand in a log that only grows; its state at a time is the fold of those until then
-(`standing`). Which patches come next follows from what is said (`patches`), by the rules by which memories repeat each
-other (`core.text`): asked again of the same, they are none. A sentence that contradicts an earlier one by these rules
-stands beside it, and takes its place only where the policy says so (`supersede.inferred`).
+(`standing`). `patches` finds the next patches from the sentences, by the rules by which memories repeat each other
+(`core.reading`); asked again with the same sentences, it finds none. A sentence that contradicts an earlier one by
+these rules stands beside it, and takes its place only where the policy says so (`supersede.inferred`).
 """
 
 from __future__ import annotations
@@ -22,25 +22,27 @@ from msgspec.structs import replace
 
 from memquorum.core.consolidation.sections import FACTS, section
 from memquorum.core.contained import Failures
+from memquorum.core.reading import conflict
+from memquorum.core.reading.agreement import ComparedText
+from memquorum.core.reading.assertion import unreal
+from memquorum.core.reading.content import content
+from memquorum.core.reading.sameness import canonical
 from memquorum.core.reading.sentences import spans
 from memquorum.core.reading.talk import says_nothing
+from memquorum.core.reading.topics import Name, key, names
+from memquorum.core.reading.wording import NEGATORS
 from memquorum.core.records import Patch
 from memquorum.core.records.rollups import ADD, REVISE, SUPERSEDE
-from memquorum.core.text import conflict
-from memquorum.core.text.agreement import Said
-from memquorum.core.text.content import content
-from memquorum.core.text.sameness import canonical
-from memquorum.core.text.topics import Name, key, names
-from memquorum.core.text.wording import NEGATORS
 from memquorum.ports import Logged, Span, Uttered
 
 LEAST = 3
-"""Of a thing that fewer sentences speak of there is no roll-up."""
+"""A topic with fewer sentences has no roll-up."""
 COMPARED = 32
 """So many of a roll-up's sentences, the latest, are held against a new one."""
 
 NAMED_MOST, READ_MOST = 65_536, 2_048
-"""Of so many sentences is kept what they speak of, half a kilobyte each, and of so many what they claim, 18 each."""
+"""The sizes of the caches: of topics per sentence, half a kilobyte each, and of claims per sentence, 18 kilobytes
+each."""
 
 _PUNCTUATION = ".,;:!?"
 # Fixed for ever: a roll-up is called by the place where its thing was first named.
@@ -50,7 +52,7 @@ _TOPICS = uuid.UUID("2d1b8c4e-6a0f-5b6f-8d57-746f70696373")
 def standing(log: Iterable[Logged], as_of: int | None = None) -> dict[str, dict[Span, Logged]]:
     """The sentences that stand at a time, or now, by roll-up: the fold of the patches until then.
 
-    `log`: in the order of the journal. What was replaced once does not come back.
+    `log`: in the order of the journal. A replaced sentence does not come back.
     """
     found: dict[str, dict[Span, Logged]] = {}
     gone: defaultdict[str, set[Span]] = defaultdict(set)
@@ -67,8 +69,8 @@ def standing(log: Iterable[Logged], as_of: int | None = None) -> dict[str, dict[
 
 
 def called(log: Iterable[Logged]) -> dict[str, str]:
-    """What each roll-up is called, as the latest sentence that can be read has it; those that nobody can name any more
-    are left out."""
+    """Returns the name of each roll-up, as the latest readable sentence has it; roll-ups without a readable name are
+    left out."""
     found: dict[str, tuple[int, int, int, str]] = {}
     for one in log:
         name = None if one.withheld else one.name
@@ -144,7 +146,8 @@ def _begun(namespace: str, first: Uttered, name: Name) -> str:
 
 
 class Reading:
-    """What sentences speak of and claim, each read once. Whoever goes through a namespace several times keeps one.
+    """A cache of the topics and claims of sentences, each read once. A caller that goes through a namespace several
+    times keeps one.
 
     A sentence on which a rule fails speaks of nothing, and stands beside others."""
 
@@ -156,7 +159,7 @@ class Reading:
         self._read: dict[str, _Read] = {}
 
     def names(self, one: Uttered) -> tuple[Name, ...]:
-        """What a sentence speaks of; nothing, where it says nothing."""
+        """Returns the topics of a sentence; none if it has no content, or is a joke, a draft or the like."""
         found = self._names.get(one.text)
         if found is None:
             self.turn()
@@ -175,7 +178,7 @@ class Reading:
         return found
 
     def op(self, older: Uttered, newer: Uttered, *, inferred: bool = False) -> str:
-        """What a later sentence does to an earlier one; ADD where both stand. `inferred`: see `patches`."""
+        """Returns the operation of a later sentence on an earlier one; ADD if both stand. `inferred`: see `patches`."""
         pair = older.memory_id, newer.memory_id
         return self.failures.answer("roll-ups", pair, ADD, self._op, older, newer, inferred)
 
@@ -188,7 +191,7 @@ class Reading:
 
 
 def _spoken_of(text: str) -> tuple[Name, ...]:
-    return () if says_nothing(text) else tuple(names(text))
+    return () if says_nothing(text) or unreal(text) else tuple(names(text))
 
 
 class _Read:
@@ -202,8 +205,8 @@ class _Read:
         return conflict.read(self._text)
 
     @cached_property
-    def said(self) -> Said:
-        return Said(self._text)
+    def said(self) -> ComparedText:
+        return ComparedText(self._text)
 
     @cached_property
     def _stated(self) -> frozenset[str] | None:
@@ -243,7 +246,7 @@ def _revised(
     for one, name in new:
         reading.turn()
         near = there[-COMPARED:]
-        # What was said later is there already, and says it, or says it otherwise: this one never stood.
+        # A later sentence that repeats or contradicts this one is there already: this one never stood.
         if any(reading.op(one, other, inferred=inferred) != ADD for other in near if other.at > one.at):
             continue
         does = [(other, reading.op(other, one, inferred=inferred)) for other in near if other.at <= one.at]
@@ -257,7 +260,7 @@ def _revised(
 
 
 def _when(one: Uttered) -> tuple[int, str, int]:
-    """What sentences of a roll-up are ordered by: one stands in one place."""
+    """Returns the sort key of a roll-up's sentences; it is unique."""
     return one.at, one.memory_id, one.start
 
 

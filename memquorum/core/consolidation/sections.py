@@ -1,4 +1,5 @@
-"""What a sentence of a session is: a key fact, a decision, an open issue or a follow-up. Rules, English and German."""
+"""Classifies sentences of a session: key fact, decision, open issue or follow-up. Rules, English and
+German."""
 
 from __future__ import annotations
 

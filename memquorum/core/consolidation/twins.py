@@ -1,13 +1,13 @@
-"""Which memories of experience say the same and may become one there (SEDM 3.3.2; infra/decisions/0129).
+"""Finds memories of experience that say the same and may be merged there (SEDM 3.3.2; infra/decisions/0129).
 
-Nothing is merged for good, as summaries are: each stays a memory, with its own subject, and is back where the one goes.
-So less has to be equal than there. Their words agree by the same rules and as much binds their use; they have one
-source, since two say more than one. Besides,
+Unlike summaries, they are not merged for ever: each stays a memory, with its own subject, and returns when the one that
+stands for it goes. So less has to be equal than there. Their words agree by the same rules and as much binds their use;
+they have one source, since two say more than one. Besides,
 
 - who names no subject speaks of itself: two such say the same where neither says "I", "we" or "you", which would be
   somebody else;
 - what has a key, or a path or attributes, stands for what has none; never for what has another, which is of another
-  matter however it reads. What has one stays, so that it is found by it.
+  matter however it reads. A memory with labels is the one that stays, so that it is found by them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from memquorum.core.consolidation import alike
 from memquorum.core.contained import Failures
 from memquorum.core.merging import Marks, interchangeable
 from memquorum.core.policy import Policy
-from memquorum.core.text.agreement import Said
+from memquorum.core.reading.agreement import ComparedText
 from memquorum.ports import Peer
 
 
@@ -33,14 +33,13 @@ class Voiced(alike.Telling, Protocol):
         """Who said it."""
 
 
-def stands_for(one: Voiced, mine: Said, other: Voiced, theirs: Said) -> bool:
+def stands_for(one: Voiced, mine: ComparedText, other: Voiced, theirs: ComparedText) -> bool:
     """Whether the one may be given for the other, however near they lie. `mine`, `theirs`: their texts, as read."""
-    return apart(one, mine, other, theirs) is None
+    return difference(one, mine, other, theirs) is None
 
 
-def apart(one: Voiced, mine: Said, other: Voiced, theirs: Said) -> str | None:
-    """What keeps the one from being given for the other, in words; None where nothing does, but for how near they
-    lie."""
+def difference(one: Voiced, mine: ComparedText, other: Voiced, theirs: ComparedText) -> str | None:
+    """Returns, in words, why one may not be given for the other; None if only their distance could speak against it."""
     if one.marks is None or other.marks is None:
         return "what binds them is not known"
     about, beside = _about(one, one.marks), _about(other, other.marks)
@@ -80,7 +79,7 @@ def place(peer: Peer, _: int) -> tuple[bool, bool, int, str]:
 
 
 def _about(one: Voiced, marks: Marks) -> str | None:
-    """Whom it is about; None where it names nobody but who says it."""
+    """Returns its subject; None if that is its own agent."""
     return None if marks.subject == one.agent else marks.subject
 
 

@@ -1,8 +1,8 @@
 """Weighs the memories of a session against each other: what is worth keeping, and which three are the most important.
 
-Talk is long and says little, so a worth in sum would put it before a fact of eight words, and so would SPEC C's
-importance, which says nothing of a text under 20 tokens. What a text says beside talk is therefore taken per token, and
-compared with the ordinary texts (`text.ordinary`) in quarters. What is in the lower half is not worth keeping.
+Talk is long and has little content. The sum of its worth would put it before a fact of eight words, and so would SPEC
+C's importance, which is not defined for a text under 20 tokens. The content of a text beside talk is therefore taken
+per token, and compared with the ordinary texts (`ordinary`) in quarters. A text in the lower half is not worth keeping.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from functools import cache, lru_cache
 from msgspec import Struct
 
 from memquorum.core import worth
+from memquorum.core.reading.content import ORDINARY, Content, content, stems_of
 from memquorum.core.reading.talk import says_nothing, talk_of
-from memquorum.core.text.content import Content, content, stems_of
-from memquorum.core.text.ordinary import ORDINARY
-from memquorum.core.text.tokens import tokens
-from memquorum.core.worth import Told
+from memquorum.core.reading.tokens import tokens
+from memquorum.core.worth import EarlierCounts
 from memquorum.ports import Source
 
 MOST = 3
@@ -27,8 +26,8 @@ MOST = 3
 _HALF = 2
 
 
-class Read(Struct, frozen=True):
-    """What a text says, what of that is beside talk, its tokens, and whether it says nothing at all."""
+class TextParts(Struct, frozen=True):
+    """The content of a text, the part of it that is not talk, its tokens, and whether the text is only small talk."""
 
     content: Content
     beside: Content
@@ -37,7 +36,7 @@ class Read(Struct, frozen=True):
 
 
 class Weights:
-    """What words are worth in a session: the rarer, the more."""
+    """The worths of words in a session: the rarer, the more."""
 
     def __init__(self, texts: Collection[str]) -> None:
         """Counts in how many of the texts each word stands."""
@@ -45,11 +44,11 @@ class Weights:
         self._having = Counter(stem for text in texts for stem in read(text).content.stems)
 
     def of(self, words: Content) -> int:
-        """What a text of these words is worth, in millionths."""
-        return worth.worth_ppm(words, Told(self._texts, {stem: self._having[stem] for stem in words.stems}))
+        """Returns the worth of a text of these words, in millionths."""
+        return worth.worth_ppm(words, EarlierCounts(self._texts, {stem: self._having[stem] for stem in words.stems}))
 
     def of_one(self, stem: str) -> int:
-        """What one word that a text states is worth, in millionths."""
+        """Returns the worth of one word that a text states, in millionths."""
         return self.of(Content((stem,), ()))
 
     def having(self, stem: str) -> int:
@@ -81,7 +80,7 @@ def important(sources: Sequence[Source], most: int = MOST) -> frozenset[str]:
 
 
 @lru_cache(2_048)  # of a part one memory after another is left out, and each time all that is left is weighed
-def read(text: str) -> Read:
+def read(text: str) -> TextParts:
     """Reads a text for all that is asked of it while its session is summed up."""
     words = content(text)
     talk = frozenset(stem for word in talk_of(text) for stem in stems_of(word))
@@ -89,7 +88,7 @@ def read(text: str) -> Read:
         tuple(stem for stem in words.stated if stem not in talk),
         tuple(stem for stem in words.asked if stem not in talk),
     )
-    return Read(words, beside, tokens(text), says_nothing(text))
+    return TextParts(words, beside, tokens(text), says_nothing(text))
 
 
 def _density_ppm(text: str, weights: Weights) -> int:
@@ -98,7 +97,7 @@ def _density_ppm(text: str, weights: Weights) -> int:
 
 @cache
 def _quarters() -> tuple[int, ...]:
-    """What the ordinary texts say per token, at a quarter, a half and three quarters of them."""
+    """Returns the worth per token of the ordinary texts at their quartiles."""
     alone = Weights(())
     found = sorted(_density_ppm(text, alone) for text in ORDINARY)
     return tuple(found[len(found) * part // 4] for part in (1, 2, 3))

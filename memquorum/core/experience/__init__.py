@@ -1,12 +1,11 @@
-"""What has shown that it helps (SPEC E, SEDM 3.2 to 3.4). Read in this order:
+"""Experience: the memories that have been shown to help (SPEC E, SEDM 3.2 to 3.4). Read in this order:
 
 1. `context`: a finished task as a record from which anybody can try again, the self-contained execution context;
    `oneform`: what has one form as bytes; `texts`: its words as one text, which is sealed; `ended`: which one a session
    is that came to something; `noting`: which of the memories that it was given its record names;
 2. `similarity`: how near two vectors are, in whole numbers; `view`: what experience holds, and what of it a question is
    given, s = sim · w^¼;
-3. `reward`: what a retrieval is worth to a finished task; `opposing`: whether two sentences stand against each other;
-   `named`: whether they speak of things of other names; `written`: numbers, times and dates in one way of writing;
+3. `reward`: what a retrieval is worth to a finished task;
    `pointing`: which sentence of a memory it is that the reward goes by; `trial`: a candidate is tried on other tasks,
    without it and with it, and what travels of that;
 4. `draw`: who verifies; `rounds`: as of which decision; `bench`: which tasks of many may judge; `ports`: what

@@ -1,13 +1,13 @@
 """A general form of a lesson: typed placeholders where it names something (SEDM 3.4, Abstract(m)).
 
 By rules, so that it is the same everywhere: what has a form of its own (`core.privacy`), dates and times, numbers,
-identifiers, places and names. What is named twice has the same placeholder twice, and a second name another one than
-the first: "[name] hands over to [name 2]". A second pass may find more, as a model of the optional extra `ner` does.
-What is abstract already is not changed.
+identifiers, places and names. A name that occurs twice has the same placeholder twice, and a second name another one:
+"[name] hands over to [name 2]". A second pass may find more, as a model of the optional extra `ner` does. A text that
+is abstract already is not changed.
 
-A general form that says nothing any more is none: what only names things has nothing to teach about others. Nor has
-what says how things are, and not how to proceed: "the owner of the export is [name]" answers nobody. Which
-does is seen by its English words (`core.text.proceeding`).
+A text that only names things has no general form: it has nothing to teach about others. A text that
+states facts, not how to proceed, has none either: "the owner of the export is [name]" helps nobody.
+`core.reading.proceeding` tells the two apart by their English words.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeGuard
 
-from memquorum.core.privacy.finding import Span, apart, spans
+from memquorum.core.privacy.finding import Span, spans, without_overlaps
 from memquorum.core.privacy.kinds import NAME, PLACE
+from memquorum.core.reading.content import content, stems_of
+from memquorum.core.reading.lists import months
+from memquorum.core.reading.proceeding import VERBS, proceeds
 from memquorum.core.records import Summary
-from memquorum.core.text.content import content, stems_of
-from memquorum.core.text.proceeding import VERBS, proceeds
 
 RULES = "abstract/2"
 """The version of these rules."""
@@ -32,10 +33,7 @@ _SAYS_LEAST = 2
 
 Second = Callable[[str], Iterable[Span]]
 
-_MONTH = (
-    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sep(?:t(?:ember)?)?|"
-    r"Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
-)
+_MONTH = f"(?:{'|'.join(sorted(map(str.title, months('en')), key=len, reverse=True))})"
 _DAY = r"(?:Mon|Tues?|Wed(?:nes)?|Thurs?|Fri|Sat(?:ur)?|Sun)day"
 _DATES = re.compile(
     r"\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b"
@@ -90,11 +88,11 @@ def abstracted(text: str, second: Second | None = None) -> str | None:
 
 
 NO_LESSON, NO_NAME, NO_REST = "no lesson", "no name", "no rest"
-"""Why a text has no general form: it does not say how to proceed, it names nothing, or says too little without that."""
+"""The reasons why a text has no general form: no advice how to proceed, no name, or too little content without it."""
 
 
 def lacking(text: str) -> str | None:
-    """Why a text has no general form; None where it has one."""
+    """Returns why a text has no general form; None if it has one."""
     if abstracted(text) is not None:
         return None
     if not proceeds(text):
@@ -103,7 +101,7 @@ def lacking(text: str) -> str | None:
 
 
 def made(summary: Summary | None) -> TypeGuard[Summary]:
-    """Whether what makes an episode one of others makes it a general form, by any version of these rules."""
+    """True if an episode's summary field marks it as a general form, by any version of these rules."""
     return summary is not None and summary.by.startswith(_BY)
 
 
@@ -114,7 +112,7 @@ def _found(text: str, second: Second | None) -> tuple[Span, ...]:
         wanted += [Span(*one.span(), kind) for one in pattern.finditer(text)]
     wanted += sorted(second(text)) if second is not None else []
     wanted += _names(text)
-    return tuple(one for one in apart(wanted, len(text)) if one.kind)
+    return tuple(one for one in without_overlaps(wanted, len(text)) if one.kind)
 
 
 def _names(text: str) -> Iterator[Span]:
@@ -124,7 +122,7 @@ def _names(text: str) -> Iterator[Span]:
         start, end = one.span()
         words = one[0].split()
         if _opens(text, start):
-            # What opens a sentence is large whatever it is: a name where the text has it elsewhere, or others follow.
+            # A capitalized first word of a sentence is a name if the text has it elsewhere, or other names follow.
             if len(words) == 1 and words[0] not in inside and not _JOINED.search(words[0]):
                 continue
             while len(words) > 1 and words[0] not in inside and _no_name(words[0]):
@@ -136,7 +134,7 @@ def _names(text: str) -> Iterator[Span]:
 
 
 def _no_name(word: str) -> bool:
-    """Whether a large word that a name follows is none of it: a light word, or a verb, as in "Ask Paula"."""
+    """True if a capitalized word before a name is not part of it: a light word, or a verb, as in "Ask Paula"."""
     small = word.casefold()
     return not stems_of(small) or (small in VERBS and small not in _BOTH)
 

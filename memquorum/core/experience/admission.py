@@ -1,10 +1,10 @@
-"""Whether a candidate is admitted, by what its verifiers found (SPEC E; research/judgement d).
+"""Decides whether a candidate is admitted, by the statistics of its verifiers (SPEC E; research/judgement d).
 
 S ≥ η admits, with a weight of 1: S is the share of judges that a memory helped, which says how many tasks need it and
 not what it is worth to the one that does (decision 126). Verifiers that compute by rules find the same bytes. f + 1 are
-asked, two at least; where they differ, further ones are, 2f + 1 at most: with f liars among them the honest
-are f + 1, and who told otherwise is shown. Where a model rewards, two may differ in good faith: the median of S counts,
-and nobody is shown for it.
+asked, two at least; where they differ, further ones are, 2f + 1 at most: with f liars among them the honest are f + 1,
+and who told otherwise is shown. If a model rewards, two may differ in good faith: the median of S counts, and no
+verifier is reported for it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ PROVISIONAL: Final = "provisional"
 
 
 class Agreed(Struct, frozen=True):
-    """What follows from what was told so far. `told`: what counts, None: not yet. `asks`: who is to be asked next.
-    `differ`: who told otherwise than the others, by a rule that every machine computes alike."""
+    """The state of agreement over the statistics received so far. `told`: the statistics that count, None if not agreed
+    yet. `asks`: the verifiers to ask next. `differ`: the verifiers whose statistics differ from the others', by a rule
+    that every machine computes alike."""
 
     told: Statistics | None
     asks: tuple[str, ...] = ()
@@ -51,9 +52,10 @@ def alike(verifiers: int, faults: int) -> int:
 def agreed(
     drawn: Sequence[str], told: Mapping[str, Statistics], faults: int, policy: ExperiencePolicy, *, reproducible: bool
 ) -> Agreed:
-    """What verifiers agree in. `drawn`: in the order of the draw; what others told counts for nothing.
+    """Finds the statistics that the verifiers agree on. `drawn`: in the order of the draw; the statistics of other
+    verifiers do not count.
 
-    Where there are fewer verifiers than have to tell the same, all of them do.
+    If there are fewer verifiers than have to agree, all of them have to.
     """
     order = tuple(drawn[: most_asked(faults)])
     least = alike(len(order), faults)
@@ -77,8 +79,8 @@ def _median(order: tuple[str, ...], heard: Mapping[str, Statistics], policy: Exp
 
 
 class Before(NamedTuple):
-    """What was found of a candidate when it was rejected: by how many judges in all, and the sum of it, each the S of
-    its trial in millionths."""
+    """The earlier trials in which a candidate was rejected: the number of judges in all, and the sum of each judge's S
+    in millionths."""
 
     judges: int = 0
     gained_ppm: int = 0
@@ -98,8 +100,9 @@ _NEVER = Before()
 
 
 def verdict(told: Statistics | None, policy: ExperiencePolicy, before: Before = _NEVER) -> str:
-    """What becomes of a candidate: ADMITTED, REJECTED, or PROVISIONAL where too few contexts could say anything. What
-    was rejected `before` is judged by all tasks that were asked: or what is wrong would come in by patience."""
+    """Returns the verdict on a candidate: ADMITTED, REJECTED, or PROVISIONAL if too few contexts could judge it. A
+    candidate rejected `before` is judged by all tasks that were asked: otherwise a wrong one would be admitted by
+    retries."""
     if told is None or len(told.judged) < policy.contexts_least:
         return PROVISIONAL
     return ADMITTED if before.plus(told, policy).score_ppm >= policy.eta_ppm else REJECTED

@@ -22,7 +22,7 @@ Near = list[tuple[str, int]]
 """Tasks that are near enough to a candidate, as (id, accepted offset), the nearest first."""
 
 
-class Place(Struct, frozen=True, gc=False):
+class PlacedTask(Struct, frozen=True, gc=False):
     """A finished task: its id, where it stands in the accepted stream, and its vector, little-endian float16."""
 
     id: str
@@ -34,9 +34,9 @@ class Place(Struct, frozen=True, gc=False):
 class Bench:
     """Tasks that may judge; some 1.6 KB each at 384 dimensions."""
 
-    def __init__(self, places: Iterable[Place]) -> None:
+    def __init__(self, places: Iterable[PlacedTask]) -> None:
         """`places`: those that succeeded, in any order."""
-        by_encoder: dict[str, list[Place]] = {}
+        by_encoder: dict[str, list[PlacedTask]] = {}
         for one in places:
             by_encoder.setdefault(one.encoder, []).append(one)
         self._of = {encoder: _Rows(some) for encoder, some in by_encoder.items()}
@@ -64,14 +64,14 @@ class Bench:
 
 
 class _Rows:
-    def __init__(self, places: list[Place]) -> None:
+    def __init__(self, places: list[PlacedTask]) -> None:
         places.sort(key=lambda one: one.id)
         self.places = [(one.id, one.accepted_offset) for one in places]
         # Whole numbers up to 2²⁰ are exact in float32: half of the memory.
         self.units: NDArray[np.float32] = np.stack([whole(one.vector).astype(np.float32) for one in places])
 
     def near(self, asked: Units) -> NDArray[np.int64]:
-        """How near each task is to each that is asked about, in millionths."""
+        """Returns the similarity of each task to each that is asked about, in millionths."""
         steps = range(0, len(self.places), _AT_ONCE)
         return np.concatenate(
             [similarities_ppm(self.units[at : at + _AT_ONCE].astype(np.float64), asked.T) for at in steps]

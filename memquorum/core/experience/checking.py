@@ -32,9 +32,9 @@ def borne_out(
 ) -> tuple[Statistics, Round]:
     """The statistics that a proposal to admit rests on, and the decision as of which they were made.
 
-    `rounds`: answers which decision of the shard had an epoch, None of one that is not known. Raises NotBorneOut where
-    one of the signed records is none of these statistics or not of who was drawn, or where too few say the same: what
-    does not belong there is not passed over, since who proposes has no reason to put it in.
+    `rounds`: answers which decision of the shard had an epoch, None of one that is not known. Raises NotBorneOut if one
+    of the signed records has no such statistics or is not of a drawn verifier, or if too few agree. A record that does
+    not belong there is not passed over, since a proposer has no reason to put it in.
     """
     if len(proposal.memory_ids) != 1:
         raise NotBorneOut(f"of {len(proposal.memory_ids)} memories")
@@ -81,7 +81,7 @@ def _statistics(data: bytes, memory_id: str, policy: ExperiencePolicy) -> Statis
 
 
 def sampled(told: Statistics, member: int) -> Judged:
-    """What a member tries again of statistics: one context that it draws for itself."""
+    """Returns the context of statistics that a member tries again: one that it draws for itself."""
     return told.judged[_place(told, member)]
 
 
@@ -92,8 +92,8 @@ def tried_again(case: Case, told: Statistics, member: int, reward: Reward, polic
 
 
 def stands(case: Case, told: Statistics) -> bool:
-    """Whether experience is what it was as of the statistics' decision. What was forgotten or erased since is missing
-    from it, and who then comes to something else tells of no lie."""
+    """True if experience is as it was as of the statistics' decision. Memories forgotten or erased since are missing
+    from it, and a different result then proves no lie."""
     return case.experience.without(told.candidate).digest == told.experience
 
 

@@ -1,10 +1,10 @@
 """A finished task as one self-contained record: the execution context of SEDM 3.2.1 (SCEC; SPEC E).
 
-It holds all that a trial needs, but for what agents say later of what the task was given (`uses`), and nothing of the
-environment in which the task ran: what was asked and answered, summaries of the tools' answers, what had been
-retrieved, a seed, a digest of the configuration, the outcome and who says so, and the vector of its goal. The vector is
-carried because nothing is encoded anew: an encoder's arithmetic differs from machine to machine, and bytes that were
-sealed once do not.
+It holds all that a trial needs, except what agents say later about the memories given to the task (`uses`), and nothing
+of the environment in which the task ran. Its fields: question and answer, summaries of the tools' answers, the
+retrieved memories, a seed, a digest of the configuration, the outcome and who says so, and the vector of its goal. The
+vector is carried because nothing is encoded again: an encoder's arithmetic differs from machine to machine, and bytes
+that were sealed once do not.
 
 `Context.data` is its one form as bytes, `digest` their SHA-256: two machines that have the same context have the same
 digest, and a context of which any field differs has another one.
@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import hashlib
 
-import numpy as np
 from msgspec import Struct
 
 from memquorum.core.experience import oneform
 from memquorum.core.experience.similarity import HALF_BYTES
 from memquorum.core.experience.texts import FAILED, OUTCOMES, SUCCEEDED, UNKNOWN
+from memquorum.core.late_numpy import np
 
 __all__ = ["FAILED", "OUTCOMES", "SUCCEEDED", "UNKNOWN", "BadContext", "Context", "read"]
 
@@ -29,7 +29,7 @@ _SEED_MOST = 2**63
 
 
 class BadContext(ValueError):
-    """What is no context, or not in the one form that a context has."""
+    """The bytes are no context, or not in the one form that a context has."""
 
 
 class Context(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -86,7 +86,7 @@ def read(data: bytes) -> Context:
 
 
 def _fault(one: Context) -> str | None:
-    """What keeps it from being a context; None if nothing."""
+    """Returns why it is no valid context; None if it is."""
     if one.outcome not in OUTCOMES:
         return f"outcome: {one.outcome!r} is none; known: {', '.join(OUTCOMES)}"
     if (one.outcome == UNKNOWN) != (one.said_by == ""):

@@ -1,8 +1,8 @@
-"""Who verifies a candidate (research/judgement d): drawn, so that nobody who publishes can choose.
+"""Draws the verifiers of a candidate (research/judgement d), so that no publisher can choose them.
 
-The lot hangs on the candidate's id and on the digest of the nomination that a *later* decision is about: who publishes
-does not know that yet, and who proposes a decision could only grind what members vote on. Each verifier's lot is its
-own: one more or less of them moves no other's place.
+The lot depends on the candidate's id and on the digest of the nomination that a *later* decision is about. The
+publisher does not know that yet, and the proposer of a decision could only grind what members vote on. Each verifier's
+lot is its own: one more or less of them moves no other's place.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ def drawn(memory_id: str, nomination: bytes, verifiers: Iterable[str], most: int
 
 
 def sample(statistics: bytes, member: str, judged: int) -> int:
-    """Which of the contexts of signed statistics, by their digest, a member recomputes; each member draws its own.
+    """Returns the index of the context of signed statistics, by their digest, that a member recomputes; each member
+    draws its own.
 
-    Raises ValueError where there is none to draw from.
+    Raises ValueError if there is no context.
     """
     if judged <= 0:
         raise ValueError("statistics without a context have nothing to recompute")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from memquorum.core import ids, names
 
 ASKING = "user"
-"""The role of whoever asks in a session."""
+"""The role of the person who asks in a session."""
 NO_GOAL = (
     "no memory that can be read tells what was asked in the session, and what was just added may be on its way: name "
     "it by `after`, or say what was to be done"
@@ -34,9 +34,9 @@ def first_ask(spoken: Iterable[Spoken]) -> tuple[str, str] | None:
     return None if not asked else asked[0][:2]
 
 
-def given(named: Sequence[str], noted: Iterable[str], asked: str | None, most: int) -> tuple[str, ...]:
-    """What a session was given, as far as it is known: what is named; of what was noted so much that there are `most`;
-    and what its goal is the text of, since the task has to go where that goes."""
+def given_memories(named: Sequence[str], noted: Iterable[str], asked: str | None, most: int) -> tuple[str, ...]:
+    """Returns the memories that a session was given, as far as it is known: those named; of those noted, as many as fit
+    into `most`; and the one whose text is its goal, since the task has to be erased with it."""
     last = () if asked is None else (asked,)
     said = tuple(dict.fromkeys(named))
     room = max(0, most - len(said) - len(last))

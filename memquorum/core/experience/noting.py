@@ -1,25 +1,25 @@
-"""Which of the memories that a task was given its record names.
+"""Chooses which of the memories given to a task its record names.
 
-A search gives as many as it may, also where few have to do with what was asked, and whoever erases one of them erases
-the tasks that name it. So what was given far behind the best of its answer is named only where the record says
-something of it: of what the record says nothing it keeps nothing.
+A search returns as many as it may, also if few have to do with the question, and erasing one of them erases the tasks
+that name it. So a memory far behind the best of its answer is named only if the record has content of it; otherwise the
+record keeps nothing of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from memquorum.core.text.content import stems_of
+from memquorum.core.reading.content import stems_of
 
 NEAR = 0.5
-"""Of the cosine of the best answer, what others need to be named in any case; docs/experience-measured.md has what
-that leaves out, row `nearness`."""
+"""The share of the best cosine that the others need to be named in any case; docs/measured/experience-measured.md shows
+what that leaves out, row `nearness`."""
 _MANY = 2
 
 
 def far(cosines: Sequence[float], share: float = NEAR) -> tuple[bool, ...]:
-    """Which of an answer's memories are far behind its best, by their cosines to what was asked: all that have
-    none, too. `share`: of the best one's cosine; 0: nothing is."""
+    """Returns for each memory of an answer whether it is far behind the best, by the cosines to the question; those
+    without similarity are, too. `share`: of the best one's cosine; 0: none is far."""
     least = share * max(cosines, default=0.0)
     return tuple(share > 0 and (cosine < least or cosine <= 0) for cosine in cosines)
 

@@ -1,4 +1,4 @@
-"""The port by which verifiers read what they try candidates on; `db/trials.py` and `db/inmemory_trials.py` adapt it.
+"""The port by which verifiers read what they try candidates on; `db/trial_reads.py` adapts it.
 
 Whatever may be asked for is bounded by a page, by a namespace's tasks, or by the names that are given.
 """
@@ -11,10 +11,10 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from memquorum.core.experience.bench import Place
+from memquorum.core.experience.bench import PlacedTask
 from memquorum.core.experience.context import Context
 from memquorum.core.experience.rounds import Round
-from memquorum.core.experience.uses import Said
+from memquorum.core.experience.uses import UseFeedback
 from memquorum.core.experience.view import Held
 
 
@@ -42,16 +42,17 @@ class Untried(Struct, frozen=True):
 
 class Admitted(Struct, frozen=True):
     """A memory that was admitted and can be read. `epoch`: of the decision that admitted it; its weight is the one that
-    it was admitted with: trials use none that moved (decision 127). `united`: the epoch from which on another one that
-    is alive stands for it; None where there is none."""
+    it was admitted with: trials use none that moved (decision 127). `united`: the epoch from which on another alive
+    memory stands for it; None without one."""
 
     memory: Held
     epoch: int
     united: int | None = None
 
 
-class Told(Struct, frozen=True):
-    """What a verifier found of a memory as of the decision of the epoch `position`, as `Statistics` write it."""
+class VerifierStatistics(Struct, frozen=True):
+    """The statistics of a verifier about a memory as of the decision of the epoch `position`, as `Statistics` write
+    them."""
 
     memory_id: str
     position: int
@@ -60,8 +61,8 @@ class Told(Struct, frozen=True):
 
 
 class Standing(Struct, frozen=True):
-    """Where a shard stands: its last epoch, how far its journal goes, and the journal's sequence of the last trial that
-    stands there, 0 without one."""
+    """The position of a shard: its last epoch, the end of its journal, and the journal's sequence of its last trial, 0
+    without one."""
 
     shard: int
     epoch: int
@@ -80,7 +81,7 @@ class TrialLook(Protocol):
     """The store at one moment, as a verifier sees it. Every method raises StoreUnavailable."""
 
     def shards(self) -> list[Standing]:
-        """Where each shard stands, in the order of their numbers."""
+        """Returns the position of each shard, in the order of their numbers."""
         ...
 
     def configured(self, shards: int) -> dict[int, list[tuple[bytes, tuple[bytes, ...]]]]:
@@ -97,11 +98,11 @@ class TrialLook(Protocol):
         ...
 
     def standing(self, namespace: str) -> tuple[int, int]:
-        """How many tasks of a namespace succeeded and stand, and where the last of them stands in the accepted stream:
-        where neither has changed, they are the same tasks."""
+        """Returns how many tasks of a namespace succeeded and stand, and the place of the last of them in the accepted
+        stream: if neither has changed, they are the same tasks."""
         ...
 
-    def places(self, namespace: str) -> list[Place]:
+    def places(self, namespace: str) -> list[PlacedTask]:
         """A namespace's tasks that succeeded and stand, in the order of the accepted stream."""
         ...
 
@@ -109,9 +110,9 @@ class TrialLook(Protocol):
         """Those of the tasks that stand, each with its texts and its vector; in any order."""
         ...
 
-    def feedback(self, task_ids: Collection[str]) -> Mapping[str, Mapping[str, Sequence[Said]]]:
-        """What agents say of the memories that tasks were given, by task and by memory, in the order of the accepted
-        stream; nothing of a task of which nobody spoke."""
+    def feedback(self, task_ids: Collection[str]) -> Mapping[str, Mapping[str, Sequence[UseFeedback]]]:
+        """Returns what agents say about the memories that tasks were given, by task and by memory, in the order of the
+        accepted stream; tasks without feedback are left out."""
         ...
 
     def untried(
@@ -132,8 +133,8 @@ class TrialLook(Protocol):
         """The texts of those of the memories that are alive."""
         ...
 
-    def told(self, memory_ids: Collection[str]) -> list[Told]:
-        """What verifiers found of the memories, in the order of the journal."""
+    def told(self, memory_ids: Collection[str]) -> list[VerifierStatistics]:
+        """Returns the statistics of verifiers about the memories, in the order of the journal."""
         ...
 
     def differing(self, shard: int, since: int, most: int) -> list[str]:
@@ -142,12 +143,12 @@ class TrialLook(Protocol):
         ...
 
     def admitted(self, namespace: str) -> list[Admitted]:
-        """What was admitted in a namespace and is alive, however it stands by its weight, in the order of the ids."""
+        """Returns the admitted and alive memories of a namespace, whatever their weight, in the order of the ids."""
         ...
 
 
 class Trials(Protocol):
-    """What verifiers try candidates on."""
+    """The data that verifiers try candidates on."""
 
     def look(self, patience_ms: int) -> AbstractContextManager[TrialLook]:
         """Holds one moment of the store, in which no question takes longer than `patience_ms`. Raises

@@ -1,38 +1,37 @@
-"""What a retrieval is worth to a finished task: the port, and the rule that needs no model, nor labels but of agents.
+"""Rewards a retrieval by its worth to a finished task: the port, and a rule without a model or labels but the agents'.
 
 The rule asks whether what the task came to is now within reach, R ∈ [0, 1]: the share of what its outputs state that
-one of the given texts states. What one of them contradicts is marked for people to see (`stands`) and takes nothing
-from R: that a text denies an output is inferred from words alone. Where agents said that a memory did not help, R goes
-down to −1 (3).
+one of the given texts states. A sentence that one of them contradicts is marked for people to see (`stands`) and takes
+nothing from R: a denial is inferred from words alone. If agents said that a memory did not help, R goes down to −1 (3).
 
-1. A short answer ("port 8443") is within reach where a text has its words, one after the other, in whatever form
-   ("cabinet", "cabinets"), and half of what was asked: a wrong answer to one question is the right one to another,
-   which its text is not about. The sentence with them must not deny it: "Lena Ott is not the owner".
+1. A short answer ("port 8443") is within reach if a text has its words, one after the other, in whatever form
+   ("cabinet", "cabinets"), and half of the question. A wrong answer to one question is the right one to another, which
+   its text is not about. The sentence with them must not deny it: "Lena Ott is not the owner".
 2. A sentence is, where a sentence of a text has all its numbers and names, and most of its other content, and neither
-   denies what it asserts nor takes the other side (`opposing`): "at 3" does not reach "at 4".
-   Either is within reach, too, where a sentence has all numbers and names of it that were not asked with, half of what
-   was asked, and something else of it: "the admin page is at port 8443" came from "the gateway uses port 8443".
-   Addresses, paths and identifiers count as names, and need nothing else beside them: nobody hits upon one by accident.
-   Numbers, times and dates are the same however they are written (`written`).
-3. Where the outputs state nothing that could be looked for ("Yes."), the share of the evidence counts: of the memories
-   that the task had been given. Where agents had said which of these helped, that is the evidence: each memory that
-   they spoke of counts, where it is given, 1 if it helped and −1 if it did not; R is the mean over all of these.
-4. A sentence is contradicted as the door would find it (`text.conflict`), and by one that has its names and most of
-   its other content, and takes the other side or gives another number, in a text that does not state it: a text that
-   is wrong in one sentence may be right in the next. What a sentence says on a condition denies nothing: who heeds
-   "the build fails unless the cache is cleared" has a build that succeeds.
-5. A short answer with a number is contradicted by a sentence that has half of what was asked, with all numbers and
-   names of that, and one other number beside the same words: "greenhouse 2 is kept at 28 degrees" by "24 degrees". Of
-   two such numbers either may be of something else; a number alone has no words beside it.
+   denies what it asserts nor takes the other side (`opposing`): "at 3" does not reach "at 4". Either is within reach,
+   too, if a sentence has all its numbers and names beyond the question, half of the question, and something else of it:
+   "the admin page is at port 8443" came from "the gateway uses port 8443". Addresses, paths and identifiers count as
+   names, and need nothing else beside them: nobody hits upon one by accident. Numbers, times and dates are the same
+   however they are written (`written`).
+3. If the outputs state nothing that could be looked for ("Yes."), the share of the evidence counts: of the memories
+   that the task had been given. If agents had said which of these helped, that is the evidence: each memory that they
+   spoke of counts, where it is given, 1 if it helped and −1 if it did not; R is the mean over all of these.
+4. A sentence is contradicted as intake would find it (`conflict`). It is also contradicted by a sentence that has its
+   names and most of its other content, and takes the other side or gives another number, in a text that does not state
+   it: a text that is wrong in one sentence may be right in the next. A conditional sentence denies nothing: a reader
+   who heeds "the build fails unless the cache is cleared" has a build that succeeds.
+5. A short answer with a number is contradicted by a sentence that has half of the question, with all its numbers and
+   names, and one other number beside the same words: "greenhouse 2 is kept at 28 degrees" by "24 degrees". Two such
+   numbers may be about different things; a number alone has no words beside it.
 
-6. What is said of another thing is neither (`named`): "the mailing service" for "the billing service", "room 12" for
+6. A sentence about another thing is neither (`named`): "the mailing service" for "the billing service", "room 12" for
    "room 14". And a sentence that states something does not deny it by what else it or the other one says.
 
-7. Of outputs and texts beyond so many sentences (`STATED_MOST`, `SENTENCES_MOST`), the rest says nothing: each sentence
-   is held against each.
+7. Sentences of outputs and texts beyond a limit (`STATED_MOST`, `SENTENCES_MOST`) are not read, since each sentence is
+   compared with each.
 
-Only a task that succeeded says what is right: of what failed, or of what nobody judged, nothing follows. Who asks a
-model instead implements `Reward`, and says so by its name: what a model says is never evidence against a verifier.
+Only a task that succeeded says what is right: of what failed, or of what nobody judged, nothing follows. A reward that
+asks a model has a name that says so: the answer of a model is never evidence against a verifier.
 """
 
 from __future__ import annotations
@@ -46,16 +45,17 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from memquorum.core.experience import named, opposing
 from memquorum.core.experience.context import SUCCEEDED, Context
-from memquorum.core.experience.named import apart
-from memquorum.core.experience.opposing import denies, negations, oppose
 from memquorum.core.experience.view import Held
-from memquorum.core.experience.written import plainly
 from memquorum.core.policy import PPM
-from memquorum.core.text import conflict, wording
-from memquorum.core.text.agreement import Marks, marks
-from memquorum.core.text.content import content
+from memquorum.core.reading import conflict, memo, named, opposing, wording
+from memquorum.core.reading.agreement import Marks, marks
+from memquorum.core.reading.content import content
+from memquorum.core.reading.named import unlike
+from memquorum.core.reading.opposing import denies, negations, oppose
+from memquorum.core.reading.sentences import sentences as spoken
+from memquorum.core.reading.sentences import spans
+from memquorum.core.reading.written import plainly
 
 REACH = "reach/7"
 """The rule of this module, and its version."""
@@ -64,26 +64,25 @@ REACHES = ("reach/5", "reach/6", REACH)
 NOBODY: Final[Mapping[str, int]] = MappingProxyType({})
 """No agent said of any memory whether it helped."""
 NOTHING_TOLD: Final[Mapping[str, Mapping[str, int]]] = MappingProxyType({})
-"""Of no task did anybody say so."""
+"""The feedback where no task has any."""
 
 _SHORT_WORDS = 8
 """An answer of so many words at most is looked for word for word."""
 _COVERS = (4, 5)
-"""Of a sentence's content so much has to be there, beside all its numbers and names."""
+"""The share of a sentence's content that has to be there, beside all its numbers and names."""
 _ABOUT = (1, 2)
 """So much of what was asked has to be in a text that holds a short answer."""
 _STEMS_LEAST = 2
 STATED_MOST = 64
-"""Of what a task's outputs state, the first so many sentences count."""
+"""The number of sentences of a task's outputs that count, from the first on."""
 SENTENCES_MOST = 256
-"""Of a text with more sentences, the first so many are read: it states and contradicts nothing by the rest."""
+"""The number of sentences of a text that are read, from the first on: the rest states and contradicts nothing."""
 _READ = 16_384
 
-# What comes behind holds on a condition: "or the build fails".
+# The words behind these hold on a condition: "or the build fails".
 _CONDITION = re.compile(r"\b(?:unless|otherwise|if|else|wenn|falls|sonst)\b|[,;] or ", re.IGNORECASE)
 
 _WORD = re.compile(r"[^\W_]+(?:['’.,:/-][^\W_]+)*")
-_SENTENCES = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n")
 _NUMBER = "#"
 # An address, a path of several parts, a file or a host with its dots, what has an underscore or a capital within it,
 # and an option: nobody comes to the very same by accident.
@@ -105,7 +104,7 @@ class Reward(Protocol):
 
     @property
     def name(self) -> str:
-        """Which one it is, with its version: it stands in the statistics."""
+        """The name of the reward, with its version: it stands in the statistics."""
         ...
 
     @property
@@ -118,8 +117,8 @@ class Reward(Protocol):
         ...
 
     def reward_ppm(self, context: Context, given: Sequence[Held], told: Mapping[str, int] = NOBODY) -> int:
-        """What these memories are worth to it, in millionths, between −1 and 1. `told`: how much of the memories that
-        it was given helped it, as agents had said by then (`uses.told_ppm`)."""
+        """Returns the worth of these memories to the task, in millionths, between −1 and 1. `told`: how much of the
+        memories that it was given helped it, as agents had said by then (`uses.told_ppm`)."""
         ...
 
 
@@ -159,7 +158,7 @@ class Reach:
         return found * PPM // len(wanted)
 
     def stands(self, goal: str, inputs: str, outputs: str, text: str) -> tuple[frozenset[int], frozenset[int]]:
-        """Which of what a task's outputs state a text states, and which it contradicts, each by its place there."""
+        """Returns the places of the sentences of a task's outputs that a text states, and of those it contradicts."""
         asked, wanted, text = (goal, inputs), _wanted(outputs), _beginning(text)
         said = frozenset(at for at, one in enumerate(wanted) if self._answers(asked, one, text))
         return said, frozenset(at for at, one in enumerate(wanted) if self._denied(asked, one, text))
@@ -176,7 +175,7 @@ class Reach:
         some = tuple(one for one in asked if one.strip()) if self._facts else ()
         return any(
             _states(wanted, some, one, self._about)
-            and not (self._parts and (apart(goal, one.text, wanted.text) or apart(wanted.text, one.text)))
+            and not (self._parts and (unlike(goal, one.text, wanted.text) or unlike(wanted.text, one.text)))
             for one in _sentences(text)
         )
 
@@ -200,10 +199,10 @@ class Reach:
         denied = _denies(wanted, text, self._opposes, parts=self._parts)
         if not denied or not self._parts:
             return denied
-        # What states it does not deny it by its other half, and who speaks of another thing does not either.
+        # A sentence that states it does not deny it by its other half, nor does one about another thing.
         said = frozenset(_sayings(wanted, text))
         others = (one.text for one in _sentences(text) if one.text not in said)
-        left = " ".join(one for one in others if not apart(wanted.text, one) and not apart(goal, one, wanted.text))
+        left = " ".join(one for one in others if not unlike(wanted.text, one) and not unlike(goal, one, wanted.text))
         return _denies(wanted, left, self._opposes and not said, parts=True)
 
 
@@ -212,7 +211,7 @@ _Asked = tuple[str, str]
 
 
 class _Wanted(Struct, frozen=True):
-    """What is looked for: an answer's words, or a sentence's content."""
+    """The content that is looked for: an answer's words, or a sentence's content."""
 
     text: str
     words: tuple[str, ...] = ()
@@ -252,15 +251,14 @@ def _want(text: str, *, short: bool) -> _Wanted:
 def _wanted(outputs: str) -> tuple[_Wanted, ...]:
     if len(_WORD.findall(outputs)) <= _SHORT_WORDS:
         return (_want(outputs, short=True),) if content(outputs).stems else ()
-    found = (_want(one, short=False) for one in _SENTENCES.split(outputs))
+    found = (_want(one, short=False) for one in spoken(outputs))
     return tuple(islice((one for one in found if len(one.stems) >= _STEMS_LEAST), STATED_MOST))
 
 
 @lru_cache(_READ)
 def _beginning(text: str) -> str:
     """Cuts a text behind what is read of it."""
-    rest = next(islice(_SENTENCES.finditer(text), SENTENCES_MOST - 1, None), None)
-    return text if rest is None else text[: rest.start()]
+    return text[: spans(text)[:SENTENCES_MOST][-1][1]] if text.strip() else text
 
 
 @lru_cache(_READ)
@@ -271,7 +269,7 @@ def _plain(text: str) -> tuple[str, ...]:
 
 @lru_cache(_READ)
 def _sentences(text: str) -> tuple[_Sentence, ...]:
-    return tuple(_sentence(one) for one in _SENTENCES.split(text) if one.strip())
+    return tuple(_sentence(one) for one in spoken(text))
 
 
 @lru_cache(_READ)
@@ -314,7 +312,7 @@ def _sayings(wanted: _Wanted, text: str) -> tuple[str, ...]:
         and len(wanted.stems & one.stems) * of >= len(wanted.stems) * some
         and not oppose(wanted.text, wanted.marks, one.text, one.marks)
         and denies(one.text, wanted.stems) == denies(wanted.text, wanted.stems)
-        and not apart(wanted.text, one.text)
+        and not unlike(wanted.text, one.text)
     )
 
 
@@ -323,14 +321,14 @@ def _bears_out(goal: str, wanted: _Wanted, text: str) -> bool:
     """Whether a text has a short answer's words: in a sentence that does not deny it, and not of another thing."""
     if not _reaches(wanted, text):
         return False
-    holding = [one for one in _SENTENCES.split(text) if _holds(_plain(one), wanted.words)]
+    holding = [one for one in spoken(text) if _holds(_plain(one), wanted.words)]
     if not holding:
         return True  # over the end of a sentence
-    elsewhere = apart(goal, text, wanted.text)
+    elsewhere = unlike(goal, text, wanted.text)
     negates = bool(wanted.marks.negated or marks(goal).negated)
     return any(
         (negates or not any(_holds(_plain(part), wanted.words) for part in negations(one)))
-        and not (elsewhere and apart(goal, one, wanted.text))
+        and not (elsewhere and unlike(goal, one, wanted.text))
         for one in holding
     )
 
@@ -379,8 +377,7 @@ def _gives_another(goal: str, wanted: _Wanted, text: str, *, parts: bool) -> boo
     if _NUMBER not in shape or not _stems(wanted.text) - wanted.must or _holds(_plain(text), wanted.words):
         return False
     return any(
-        _another(goal, wanted, shape, one) and not (parts and apart(goal, one, wanted.text))
-        for one in _SENTENCES.split(text)
+        _another(goal, wanted, shape, one) and not (parts and unlike(goal, one, wanted.text)) for one in spoken(text)
     )
 
 
@@ -415,7 +412,7 @@ def _unconditional(text: str) -> str:
     """The text without its sentences that speak of a condition."""
     if _CONDITION.search(text) is None:
         return text
-    return " ".join(one for one in _SENTENCES.split(text) if _CONDITION.search(one) is None)
+    return " ".join(one for one in spoken(text) if _CONDITION.search(one) is None)
 
 
 @lru_cache(_READ)
@@ -425,7 +422,7 @@ def _claims(text: str) -> conflict.Claims:
 
 _KEPT = (
     _beginning, _unconditional, _want, _wanted, _plain, _sentences, _sentence, _about, _sayings, _bears_out, _stems,
-    _gives_another, _denies, _claims, plainly, *named.KEPT, *opposing.KEPT,
+    _gives_another, _denies, _claims,
 )  # fmt: skip
 
 
@@ -433,3 +430,4 @@ def forget() -> None:
     """Empties what is kept of the texts that were judged: for who judges texts of many readers, once for each."""
     for one in _KEPT:
         one.cache_clear()
+    memo.forget(plainly, *named.KEPT, *opposing.KEPT)

@@ -1,9 +1,9 @@
-"""Who tries a candidate, and as of which decision (SPEC E), is the same for everyone who knows the same records.
+"""Finds the verifiers of a candidate and the decision as of which they try it (SPEC E): the same from the same records.
 
-A round is a decision of the candidate's shard. A candidate is tried as of the *first* one whose nomination had read the
-accepted stream beyond the candidate and beyond the tasks that it takes to say anything of it, and which is later than
-the vote that last did not admit it. Who publishes cannot know that nomination yet, and cannot choose another: what is
-accepted later moves the round of nobody, as long as no task that it was reckoned by is erased.
+A round is a decision of the candidate's shard. A candidate is tried as of the *first* decision whose nomination had
+read the accepted stream beyond the candidate and beyond the tasks needed to judge it, and which is later than the vote
+that last did not admit it. A publisher cannot know that nomination yet, and cannot choose another: records accepted
+later move no round, as long as no task that it was computed from is erased.
 
 All of it is in epochs and accepted offsets, since members know these and know no sequence of the journal.
 """
@@ -21,7 +21,7 @@ from memquorum.core.experience.trial import Statistics
 from memquorum.core.policy import ExperiencePolicy
 
 PATIENCE = 2
-"""So many decisions later whoever is asked and silent is waited for no more: the next ones in the draw are asked."""
+"""The number of decisions after which a silent verifier is waited for no more: the next ones in the draw are asked."""
 
 RESTS_MOST = 10
 """From so many refusals on a memory rests for as many decisions each time: 1,023."""
@@ -29,7 +29,7 @@ RESTS_MOST = 10
 
 class Round(Struct, frozen=True):
     """A decision by which verifiers are drawn: its epoch, the digest of its nomination, and the accepted offset of
-    which that speaks. What stands before the offset was there, whatever stands at it or behind came later."""
+    which that speaks. Records before the offset were there; those at it or behind came later."""
 
     epoch: int
     nomination: bytes
@@ -49,14 +49,14 @@ def behind(candidate: int, judges: Iterable[int], least: int) -> int | None:
 
 
 def least_of(least: int, rejections: int) -> int:
-    """How many tasks it takes to say anything of a candidate that was rejected so often: twice as many each time, so
-    that a memory is tried as often as the number of tasks doubles. `least`: how many it takes the first time."""
+    """Returns how many tasks are needed to judge a candidate that was rejected so often: twice as many each time, so
+    that a memory is tried again whenever the number of tasks doubles. `least`: how many are needed the first time."""
     return least << max(0, rejections - 1)
 
 
 def rests(refusals: int) -> int:
-    """How many decisions pass by between the vote and the one as of which a memory may be tried again that members did
-    not admit so often: 1, 3, 7, so that the 2ⁿ-th is the first."""
+    """Returns how many decisions a memory that members refused so often waits before it may be tried again: 1, 3, 7, so
+    that the 2ⁿ-th is the first."""
     return (1 << min(refusals, RESTS_MOST)) - 1
 
 
@@ -75,7 +75,7 @@ class Ledger:
 
     @property
     def epoch(self) -> int:
-        """The last epoch that stands here; 0 where there is none."""
+        """The last known epoch; 0 without one."""
         return self._rounds[-1].epoch if self._rounds else 0
 
     def add(self, further: Iterable[Round]) -> None:
@@ -103,7 +103,7 @@ class Ledger:
         return first(self._rounds[bisect_right(self._rounds, after, key=lambda one: one.epoch) :], offset)
 
 
-def asked(
+def verifiers_to_try(
     memory_id: str,
     at: Round,
     told: Mapping[str, Statistics],
@@ -114,10 +114,11 @@ def asked(
     epoch: int,
     reproducible: bool = True,
 ) -> tuple[str, ...]:
-    """Who is to try a candidate now. `told`: what verifiers told as of that round; `epoch`: the shard's last one.
+    """Returns the verifiers that are to try a candidate now. `told`: the statistics of verifiers as of that round;
+    `epoch`: the shard's last one.
 
-    Whoever is asked and silent for `PATIENCE` decisions is passed over: then all who are drawn may speak, until enough
-    have said the same.
+    A verifier that is silent for `PATIENCE` decisions is passed over: then all who are drawn may speak, until enough
+    agree.
     """
     order = drawn(memory_id, at.nomination, verifiers, most_asked(faults))
     found = agreed(order, told, faults, policy, reproducible=reproducible)

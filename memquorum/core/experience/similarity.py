@@ -1,6 +1,6 @@
-"""How near two vectors are, in whole numbers, so that two machines never differ in it.
+"""Computes the similarity of two vectors in whole numbers, so that it is the same on every machine.
 
-A float16 is a whole number of 2⁻²⁴. A vector is brought to a length of 2²⁰ by whole-number division; products of two
+A float16 is a whole number of 2⁻²⁴. A vector is brought to a length of 2²⁰ by whole-number division. Products of two
 such vectors stay below 2⁵³, so that a sum of them is exact in float64 in whatever order it is taken, and BLAS may take
 it. Similarity is max(0, cosine) in millionths (research: SEDM leaves open what becomes of a negative one).
 """
@@ -10,16 +10,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from memquorum.core.late_numpy import np
 from memquorum.core.policy import PPM
 
-HALF_BYTES = 2
-"""What a number of a vector takes."""
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-Units = NDArray[np.float64]
+HALF_BYTES = 2
+"""The bytes of a number of a vector."""
+
+Units: TypeAlias = "NDArray[np.float64]"
 """Whole numbers, shape (d,) or (n, d)."""
 
 _LENGTH_BITS = 20
@@ -60,8 +62,8 @@ def stacked(vectors: Sequence[bytes], dimensions: int) -> Units:
 
 
 def similarities_ppm(rows: Units, to: Units) -> NDArray[np.int64]:
-    """How near each row is to a vector, or to each column of several, in [0, 1] in millionths. Raises ValueError where
-    dimensions differ."""
+    """Returns the similarity of each row to a vector, or to each column of several, in [0, 1] in millionths. Raises
+    ValueError where dimensions differ."""
     if rows.shape[1] != len(to):
         raise ValueError(f"{len(to)} dimensions beside {rows.shape[1]}: another encoder made them")
     products = (rows @ to).astype(np.int64)

@@ -13,7 +13,7 @@ SUCCEEDED: Final = "succeeded"
 FAILED: Final = "failed"
 UNKNOWN: Final = "unknown"
 OUTCOMES = (SUCCEEDED, FAILED, UNKNOWN)
-"""How a task may have ended; UNKNOWN: nobody says."""
+"""The outcomes of a task; UNKNOWN: nobody says."""
 ENDED = "finished_"
 """An event that is a task has this before its outcome, so that a task that failed is no episode that did."""
 EVENTS = frozenset(ENDED + outcome for outcome in OUTCOMES)
@@ -21,8 +21,8 @@ EVENTS = frozenset(ENDED + outcome for outcome in OUTCOMES)
 
 
 class Texts(Struct, frozen=True):
-    """What a task says in words: its `goal`, what it was given (`inputs`) and gave (`outputs`), empty where that is not
-    said, and a summary of each call of a tool, in their order."""
+    """The texts of a task: its `goal`, its inputs and outputs, empty if not stated, and a summary of each call of a
+    tool, in their order."""
 
     goal: str
     inputs: str = ""
@@ -36,12 +36,12 @@ class Texts(Struct, frozen=True):
 
     @property
     def asked(self) -> str:
-        """What of it has the task's vector: what was to be done, and with what."""
+        """The text whose vector the task gets: the goal, with the inputs."""
         return f"{self.goal}\n{self.inputs}" if self.inputs.strip() else self.goal
 
 
 def read(content: str) -> Texts:
-    """The texts that `Texts.content` made one of. Raises ValueError for what is none."""
+    """The texts that `Texts.content` made one of. Raises ValueError for any other text."""
     try:
         return msgspec.json.decode(content.encode(), type=Texts)
     except (msgspec.MsgspecError, UnicodeError) as error:

@@ -1,16 +1,16 @@
 """A candidate is tried on finished tasks, without it (A) and with it (B) (SEDM 3.2.2; SPEC E).
 
 Its judges are the nearest contexts *other* than those that it was made of, by similarity and then by id: who tried it
-where it comes from would find what was put there. A context that is farther away than `near_ppm` says nothing of it;
-where fewer than `contexts_least` are left, nobody can say yet whether it helps, and it stays provisional.
+where it comes from would find what was put there. A context farther away than `near_ppm` does not judge it. If fewer
+than `contexts_least` are left, it cannot be judged yet, and stays provisional.
 
 Each judge is asked several times. The first run has all of experience; each further one leaves out half of it, drawn by
-the digests of candidate and context and the number of the run: what helps only because its neighbours lack something,
-or not, because a twin of it is there, is seen in company of several kinds. What was made of the judge itself is in
-neither run.
+the digests of candidate and context and the number of the run. So a memory is seen in different company: it may help
+only because its neighbours lack something, or not help because a twin of it is there. Memories made of the judge itself
+are in neither run.
 
-`Statistics` are all that travels: ids, sums, digests and versions. What they are of is named and not hashed: what
-stands under an id never changes, and a hash of texts would outlive an erasure. Same bytes in, same bytes out.
+`Statistics` are all that travels: ids, sums, digests and versions. Their objects are named and not hashed: the content
+under an id never changes, and a hash of texts would outlive an erasure. Same bytes in, same bytes out.
 """
 
 from __future__ import annotations
@@ -34,11 +34,12 @@ _DIGEST = 32
 
 
 class BadStatistics(ValueError):
-    """What is no statistics, or not in the one form that they have."""
+    """The bytes are no statistics, or not in the one form that they have."""
 
 
 class Judged(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """What one context says, summed over its runs: rewards in millionths, tokens, and how many memories were given."""
+    """The result of one context, summed over its runs: rewards in millionths, tokens, and how many memories were
+    given."""
 
     context: str
     """The id of the context."""
@@ -51,7 +52,7 @@ class Judged(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
 
 
 class Statistics(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """What a trial found. `rules`: the digest of the numbers it went by; `position`: the epoch of the decision after
+    """The result of a trial. `rules`: the digest of the numbers it went by; `position`: the epoch of the decision after
     which contexts and experience were as they were."""
 
     candidate: str
@@ -86,7 +87,8 @@ def read(data: bytes) -> Statistics:
 
 
 def fault(told: Statistics, policy: ExperiencePolicy) -> str | None:
-    """What no trial by these rules can have found, or None: it went by other numbers, or its sums are out of bounds."""
+    """Returns why no trial by these rules can have this result, or None: it used other numbers, or its sums are out of
+    bounds."""
     rewards = [n for one in told.judged for n in (one.reward_without, one.reward_with)]
     spent = [n for one in told.judged for n in (one.tokens_without, one.tokens_with)]
     given = [n for one in told.judged for n in (one.given_without, one.given_with)]
@@ -107,8 +109,8 @@ def fault(told: Statistics, policy: ExperiencePolicy) -> str | None:
 
 
 class Case(NamedTuple):
-    """What a trial is made of: contexts and experience as they were after the decision of the epoch `position`, and
-    what agents had `told` by then of the memories that the contexts were given (`uses.told_ppm`), by context."""
+    """The inputs of a trial: contexts and experience as they were after the decision of the epoch `position`, and by
+    context the feedback of agents up to then on the memories that it was given (`told`; see `uses.told_ppm`)."""
 
     candidate: Held
     contexts: Sequence[Context]
@@ -118,7 +120,7 @@ class Case(NamedTuple):
 
 
 def judges(candidate: Held, contexts: Sequence[Context], reward: Reward, policy: ExperiencePolicy) -> list[Context]:
-    """Who judges a candidate, the nearest first; none where there are too few."""
+    """Returns the contexts that judge a candidate, the nearest first; none if there are too few."""
     able = [
         one
         for one in contexts
@@ -132,7 +134,7 @@ def judges(candidate: Held, contexts: Sequence[Context], reward: Reward, policy:
 
 
 def tried(case: Case, reward: Reward, policy: ExperiencePolicy) -> Statistics | None:
-    """What a trial finds; None where too few contexts are near enough to say anything."""
+    """Runs a trial; None if too few contexts are near enough to judge."""
     asked = judges(case.candidate, case.contexts, reward, policy)
     if not asked:
         return None

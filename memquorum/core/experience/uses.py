@@ -1,11 +1,11 @@
-"""What came of giving memories of experience to tasks, by what the accepted stream tells (SPEC E; SEDM 3.3.2).
+"""Computes the gains of memories of experience that were given to tasks, from the accepted stream (SPEC E; SEDM 3.3.2).
 
-Nobody reads a text here: what moves a weight is told by ids, so that it can be counted again after an erasure. As of a
-decision everything counts that stands before the accepted offset that its nomination speaks of (decision 127).
+No text is read here: weights move by ids alone, so they can be computed again after an erasure. For a decision, every
+record before the accepted offset of its nomination counts (decision 127).
 
-A gain U lies in [−1, 1]. Whoever says of a memory that it helped in a task, or that it did not, is believed: 1 and −1,
-the mean of what each agent said last. Where somebody said it of others of the task alone, this one gained nothing. Of a
-task of which nobody said anything, all that it was given share its success; if it failed they gained nothing.
+A gain U lies in [−1, 1]. An agent's feedback that a memory helped in a task, or did not, is believed: 1 and −1, the
+mean of what each agent said last. If there is feedback only on other memories of the task, this one gained nothing. In
+a task without feedback, all the memories that it was given share its success; if it failed they gained nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from memquorum.core.experience.weights import Use, Weight, moved
 from memquorum.core.policy import PPM, ExperiencePolicy
 
 
-class Said(Struct, frozen=True):
+class UseFeedback(Struct, frozen=True):
     """An agent says at a place of the accepted stream whether a memory helped in a task."""
 
     offset: int
@@ -27,7 +27,7 @@ class Said(Struct, frozen=True):
     helped: bool
 
 
-class Given(Struct, frozen=True):
+class UseOfMemory(Struct, frozen=True):
     """A memory was given to a task.
 
     - `offset`: where the finished task stands in the accepted stream
@@ -41,12 +41,12 @@ class Given(Struct, frozen=True):
     offset: int
     outcome: str
     among: int
-    said: tuple[Said, ...] = ()
+    said: tuple[UseFeedback, ...] = ()
     spoken: int | None = None
 
 
-def gain_ppm(given: Given, before: int) -> int | None:
-    """U in millionths by what stands before an accepted offset; None where that says nothing."""
+def gain_ppm(given: UseOfMemory, before: int) -> int | None:
+    """Returns U in millionths by the records before an accepted offset; None if they do not determine it."""
     if given.offset >= before:
         return None
     if (told := _told_ppm(given.said, before)) is not None:
@@ -58,7 +58,7 @@ def gain_ppm(given: Given, before: int) -> int | None:
     return 0 if given.outcome == FAILED else None
 
 
-def told_ppm(said: Mapping[str, Sequence[Said]], before: int) -> dict[str, int]:
+def told_ppm(said: Mapping[str, Sequence[UseFeedback]], before: int) -> dict[str, int]:
     """U in millionths of those of a task's memories of which somebody spoke before an accepted offset, by their ids.
 
     `said`: of each memory, in the order of the stream.
@@ -67,13 +67,13 @@ def told_ppm(said: Mapping[str, Sequence[Said]], before: int) -> dict[str, int]:
     return {memory_id: told for memory_id, told in found.items() if told is not None}
 
 
-def _told_ppm(said: Iterable[Said], before: int) -> int | None:
+def _told_ppm(said: Iterable[UseFeedback], before: int) -> int | None:
     """The mean of what each agent said last before an accepted offset; None where nobody had spoken."""
     last = {one.agent: one.helped for one in said if one.offset < before}
     return PPM * (2 * sum(last.values()) - len(last)) // len(last) if last else None
 
 
-def further(given: Iterable[Given], *, since: int, counted: int, before: int) -> list[Use]:
+def further(given: Iterable[UseOfMemory], *, since: int, counted: int, before: int) -> list[Use]:
     """The uses of one memory that are new, or came out otherwise, between two places of the accepted stream.
 
     `since`: tasks before this offset do not count, since the memory was not in experience, or its weight was rolled
@@ -89,14 +89,14 @@ def further(given: Iterable[Given], *, since: int, counted: int, before: int) ->
 
 
 def evolved(
-    standing: Mapping[str, tuple[Weight, int]], given: Iterable[Given], policy: ExperiencePolicy, *, counted: int,
+    standing: Mapping[str, tuple[Weight, int]], given: Iterable[UseOfMemory], policy: ExperiencePolicy, *, counted: int,
     before: int,
 ) -> list[Weight]:  # fmt: skip
     """The weights that move by a decision, each at its next version, in the order of their ids.
 
     `standing`: by id, what memories of experience weigh, and since which accepted offset tasks count for them.
     """
-    of: dict[str, list[Given]] = {}
+    of: dict[str, list[UseOfMemory]] = {}
     for one in given:
         of.setdefault(one.memory_id, []).append(one)
     found = list[Weight]()

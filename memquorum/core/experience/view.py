@@ -1,23 +1,26 @@
-"""What a fleet's experience holds at one time, and what of it a question is given (SEDM 3.3.1).
+"""A fleet's experience at one time, and the choice of memories for a question (SEDM 3.3.1).
 
 s(q, m) = sim(q, m) · w(m)^¼, both in millionths, ties by id: the source has sim · w, by which what helps many tasks
-comes before what is nearer (decision 126). Of the order what fits into the budget of tokens is taken, best first; what
-is too long for the rest is passed over. A memory whose weight is below the floor is there and is not given.
+comes before what is nearer (decision 126). Memories are taken in this order while they fit into the budget of tokens;
+one that is too long for the rest is passed over. A memory whose weight is below the floor is there and is not given.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from memquorum.core.experience.similarity import HALF_BYTES, Units, similarities_ppm, stacked
 from memquorum.core.ids import sha256
+from memquorum.core.late_numpy import np
 from memquorum.core.policy import PPM, ExperiencePolicy
-from memquorum.core.text.tokens import tokens
+from memquorum.core.reading.tokens import tokens
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _AHEAD = 4
 """So many times as many as may be taken are looked at: what comes later is too far away to be worth a place."""
@@ -40,7 +43,7 @@ class Held(Struct, frozen=True, dict=True):
 
     @property
     def dimensions(self) -> int:
-        """How many numbers its vector has."""
+        """The number of dimensions of its vector."""
         return len(self.vector) // HALF_BYTES
 
     @cached_property
@@ -84,14 +87,15 @@ class Experience:
         return Experience(self.encoder, self._dimensions, left)
 
     def ranked(self, to: Units, policy: ExperiencePolicy) -> list[tuple[int, int]]:
-        """What is near a question at all, as (score, place in `memories`), best first; see `scored`."""
+        """Returns the memories with a similarity to a question, as (score, place in `memories`), best first; see
+        `scored`."""
         scores = scored(similarities_ppm(self._rows, to), self._weights, policy)
         # Stable, and memories stand in the order of their ids.
         order = np.argsort(-scores, kind="stable")
         return [(int(scores[at]), int(at)) for at in order.tolist() if scores[at] > 0]
 
     def given(self, to: Units, policy: ExperiencePolicy) -> list[Held]:
-        """What a question is given, best first."""
+        """Returns the memories that a question is given, best first."""
         return packed([self.memories[at] for _, at in self.ranked(to, policy)], policy)
 
 

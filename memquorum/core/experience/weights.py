@@ -1,10 +1,10 @@
-"""How the weight of an admitted memory moves with what came of its use (SEDM 3.3.2; SPEC E).
+"""Moves the weight of an admitted memory by the gains of its uses (SEDM 3.3.2; SPEC E).
 
-w ← w + α·U − β for a use without gain, for every task in which the memory was given: the source's w ← w + α·Ū − β·f_use
-with one task as its step, f_use being the share of uses without gain (research: what the source calls use would punish
-use). An epoch takes all its steps at once, so the order in which its uses came changes nothing; and a task counts once:
-what is said of it later takes the place of what was counted. U ∈ [−1, 1]: 1 is a task that went well by it, −1 one that
-it led astray (`uses`). What was not used keeps its weight here; idle decay is a matter of its own.
+w ← w + α·U − β for a use without gain, for every task in which the memory was given. This is the source's w ← w + α·Ū −
+β·f_use with one task as its step, f_use being the share of uses without gain (research: what the source calls use would
+punish use). An epoch takes all its steps at once, so the order in which its uses came changes nothing; and a task
+counts once: what is said of it later takes the place of what was counted. U ∈ [−1, 1]: 1 is a task that went well by
+it, −1 one that it led astray (`uses`). An unused memory keeps its weight here; idle decay is a separate matter.
 
 Every change has a version and can be rolled back: `rolled_back` makes a new version that weighs what an older one did.
 """
@@ -26,7 +26,7 @@ PROMOTED: Final = "promoted"
 DEMOTED: Final = "demoted"
 REMOVED: Final = "removed"
 LEFT: Final = "left"
-"""What is gone for good, whatever it weighed."""
+"""The state of a memory that was erased or forgotten, whatever its weight."""
 
 BY_ADMISSION: Final = "admitted"
 BY_USE: Final = "used"
@@ -34,12 +34,12 @@ BY_ROLLBACK: Final = "rolled back"
 BY_MERGING: Final = "merged"
 BY_GENERALISING: Final = "general"
 CAUSES: Final = (BY_ADMISSION, BY_USE, BY_ROLLBACK, BY_MERGING, BY_GENERALISING)
-"""What makes a version of a weight."""
+"""The causes of a version of a weight."""
 
 
 class Use(Struct, frozen=True):
-    """What came of giving a memory to a task, U in millionths. `context`: the id of the task; `before_ppm`: what was
-    counted of it up to now, None where nothing was."""
+    """The gain U of giving a memory to a task, in millionths. `context`: the id of the task; `before_ppm`: the gain
+    counted for it before, None if nothing was."""
 
     context: str
     gain_ppm: int
@@ -47,7 +47,7 @@ class Use(Struct, frozen=True):
 
 
 class Evidence(Struct, frozen=True, order=True):
-    """What was seen of a memory in one context, all in all: a sum of gains in millionths, and how many they are."""
+    """The evidence on a memory in one context: the sum of its gains in millionths, and their number."""
 
     context: str
     sum_ppm: int
@@ -61,8 +61,8 @@ class Evidence(Struct, frozen=True, order=True):
 
 class Weight(Struct, frozen=True):
     """A memory's weight at one version. `gains`, `losses`: in how many contexts it helped on the whole, and in how many
-    it did harm; `evidence`: what came with this version, by context. What speaks for or against a memory is that of all
-    its versions: what a later one says of a context stands."""
+    it did harm; `evidence`: what came with this version, by context. The evidence on a memory is that of all its
+    versions: the later one on a context counts."""
 
     memory_id: str
     weight_ppm: int
@@ -96,7 +96,7 @@ def admitted(told: Statistics, weight_ppm: int) -> Weight:
 
 def moved(now: Weight, uses: Iterable[Use], policy: ExperiencePolicy) -> Weight:
     """The weight after an epoch with these uses, of which a context has one: the next version, or `now` itself where
-    there were none. What was counted of a use before is taken back first."""
+    there were none. The gain counted for a use before is taken back first."""
     steps, gains, losses, seen = 0, now.gains, now.losses, list[Evidence]()
     for use in uses:
         steps += _step(use.gain_ppm, policy) - _step(use.before_ppm, policy)
@@ -124,7 +124,7 @@ def _weighing(memory_id: str, weight_ppm: int, version: int, evidence: Iterable[
 
 
 def standing(now: Weight, policy: ExperiencePolicy) -> str:
-    """What is to become of it: REMOVED at the least weight there is, DEMOTED below the floor (kept, not given),
+    """Returns the standing by weight: REMOVED at the least weight there is, DEMOTED below the floor (kept, not given),
     PROMOTED for steady gains, which calls for a general form; SERVED otherwise.
 
     Gains are steady where it helped in `promote_contexts` contexts and did harm in none.
@@ -165,7 +165,7 @@ def merged(
 
 def general(memory_id: str, specific: Weight, policy: ExperiencePolicy) -> Weight:
     """The first version of a general form: w = `general_ppm` · w of what it was made of, and no evidence of its own.
-    Where it is used it gathers that, and its weight becomes its own (SEDM 3.4)."""
+    With its uses it gathers evidence, and its weight becomes its own (SEDM 3.4)."""
     return Weight(memory_id, bounded(specific.weight_ppm * policy.general_ppm // PPM, policy), 1)
 
 

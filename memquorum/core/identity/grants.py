@@ -1,8 +1,8 @@
-"""What an API key lets a publisher do beyond its agent: the retrieval service signs for it, in the header `granted`.
+"""Grants: the rights of an API key beyond its agent, signed by the retrieval service in the header `granted`.
 
 A key may name slots that its holder takes from other agents without a vote (infra/decisions/0075). Records in Kafka
-bear no API key, so the service that saw the key signs the record that it publishes, with the key's id before it. It
-signs as it signs orders, by `service:erasure`, the one key that it has.
+have no API key, so the service that saw the key signs the published record with the key's id before it. It signs as it
+signs orders, with `service:erasure`, the only key that it has.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ _ID_BYTES = 12
 
 
 def grant(cluster: bytes, seed: bytes, key_id: str, value: bytes) -> bytes:
-    """The header of a published record: the API key's id, and 64 bytes of signature. `seed`: of service:erasure."""
+    """Returns the header of a published record: the API key's id, and 64 bytes of signature. `seed`: of
+    service:erasure."""
     told = key_id.encode()
     return told + SigningKey(seed).sign(_DOMAIN + cluster + told + value).signature
 
 
 def granted(genesis: Genesis, value: bytes, header: bytes) -> str | None:
-    """The id of the API key by whose right the record was published; None where the header does not prove that."""
+    """Returns the id of the API key that granted the record; None where the header does not prove that."""
     told, signature = header[:_ID_BYTES], header[_ID_BYTES:]
     service = genesis.services.get(SIGNER)
     if service is None or _ID.match(told) is None:

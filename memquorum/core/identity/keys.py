@@ -1,7 +1,7 @@
 """The keys that a member or a service has: each is for the configurations that name it.
 
-A key is replaced by an order. Until that is decided the old one signs, from then on the new one; the process that
-signs has both, and asks again for those that it may have been given meanwhile.
+A key is replaced by an order. Until the decision the old one signs, from then on the new one; the signing process has
+both, and looks for new keys when none fits.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ Sign = Callable[[bytes], bytes]
 
 
 class Keys:
-    """The keys of the signer `name`. `seed`: the first, 32 bytes of Ed25519; `further` answers those that a later
-    configuration may name, and is asked only where the ones known before do not fit."""
+    """The keys of the signer `name`. `seed`: the first, 32 bytes of Ed25519; `further` returns the keys that a later
+    configuration may name, and is called only where no known key fits."""
 
     def __init__(self, codec: Codec, name: str, seed: bytes, further: Callable[[], Sequence[bytes]] = tuple) -> None:
         self.name = name
@@ -29,7 +29,7 @@ class Keys:
         self._known: tuple[bytes, ...] = (seed,)
 
     def signer(self, genesis: Genesis) -> Sign | None:
-        """What signs for it in a configuration; None where none of its keys is named there."""
+        """Returns the signing function for a configuration; None where that names none of these keys."""
         wanted = genesis.key_of(self.name)
         if not any(_public(seed) == wanted for seed in self._known):
             self._known = (self._first, *self._further())

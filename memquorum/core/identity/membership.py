@@ -1,7 +1,7 @@
-"""Who votes, with what weight: the genesis file and the quorums that follow from it (DESIGN 11, SPEC A).
+"""The genesis file: the members, their weights, and the quorums that follow (DESIGN 11, SPEC A).
 
-The genesis file is canonical JSON; its SHA-256 is the cluster id that stands in every signature, so a message of one
-cluster means nothing in another, and whoever holds the file can check everything the cluster ever decided.
+The genesis file is canonical JSON; its SHA-256 is the cluster id in every signature, so a message of one cluster is
+invalid in another, and a holder of the file can check every decision of the cluster.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from memquorum.core.policy import from_json as policy_from_json
 from memquorum.core.policy import to_json as policy_to_json
 
 SERVICES = ("nomination", "journal")
-# Where a file names none, only the operator orders an erasure, and nothing is rehearsed; without verifiers nothing is
-# admitted to experience.
+# Without an erasure service only the operator orders erasures, without a rehearsal service there are no rehearsals, and
+# without verifiers no admissions to experience.
 OPTIONAL_SERVICES = ("erasure", "rehearsal")
 VERIFIERS = tuple(f"verifier-{number}" for number in range(1, 32))
-"""Those who may try candidates for admission (SPEC E), by the names of their services; each has a key of its own."""
+"""The names of the services that may try candidates for admission (SPEC E); each has a key of its own."""
 OPERATOR = "operator"
 CONSOLIDATOR = "consolidator"
-"""The agent in whose name summaries are published; it has a key of its own, and nobody else may use the name."""
-# So many sequences of a view are proposed by one member before the next has its turn: a rule of the protocol.
+"""The agent that publishes summaries; it has a key of its own, and no other agent may use the name."""
+# The number of sequences of a view that one member proposes before the next has its turn: a rule of the protocol.
 TURN = 64
 _DIGITS = 10  # an id has fewer
 
 
 class GenesisError(ValueError):
-    """A genesis file that cannot be trusted with decisions; the message says which rule it breaks."""
+    """Raised for a genesis file that cannot be trusted with decisions; the message says which rule it breaks."""
 
 
 class Member(Struct, frozen=True):
@@ -49,19 +49,20 @@ class Member(Struct, frozen=True):
 
     @property
     def voice(self) -> int:
-        """Weight times reliability, w·c, in millionths: what a vote of this member counts."""
+        """Weight times reliability, w·c, in millionths: the value of a vote of this member."""
         return self.weight_milli * self.reliability_milli
 
 
 class Genesis(Struct, frozen=True):
-    """A configuration: members in the order of their ids, services' keys, who speaks for which agent, and the policy.
+    """A configuration: members in the order of their ids, services' keys, the members that speak for agents, and the
+    policy.
 
-    `agent_keys`: agent → Ed25519 public key, of those that sign what they publish. `signed`: the namespaces that take
-    nothing unsigned. `operator`: the key that orders other members or another policy; None: these hold for ever.
+    `agent_keys`: agent → Ed25519 public key, for agents that sign what they publish. `signed`: the namespaces that only
+    accept signed records. `operator`: the key that orders other members or another policy; None: these cannot change.
 
     The genesis file holds configuration 0. A later one is a shard's own and follows from `previous` by a decision
-    (`core.orders.configuration`): it decides the sequences from `begins` on, and its policy holds from the decision's
-    entry of the journal on.
+    (`core.orders.configuration`): it decides the sequences from `begins` on, and its policy is in force from the
+    decision's entry of the journal on.
     """
 
     cluster: bytes
@@ -79,12 +80,12 @@ class Genesis(Struct, frozen=True):
 
     @property
     def n(self) -> int:
-        """How many members there are."""
+        """The number of members."""
         return len(self.members)
 
     @property
     def f(self) -> int:
-        """How many of them may lie: the largest f with N ≥ 3f + 1."""
+        """The number of members that may lie: the largest f with N ≥ 3f + 1."""
         return (len(self.members) - 1) // 3
 
     @property
@@ -99,20 +100,21 @@ class Genesis(Struct, frozen=True):
         return sum(m.voice for m in self.members)
 
     def primary(self, shard: int, view: int, seq: int) -> int:
-        """The member that proposes for a sequence in a shard's view: each in turn, for `TURN` sequences."""
+        """Returns the member that proposes for a sequence in a shard's view: each in turn, for `TURN` sequences."""
         return self.members[(shard + view + (seq - 1) // TURN) % self.n].id
 
     def opener(self, shard: int, view: int) -> int:
-        """The member that opens a shard's view, wherever that begins: who asks for it need not agree on a sequence."""
+        """Returns the member that opens a shard's view, for any sequence: members that ask for it need not agree on
+        one."""
         return self.members[(shard + view) % self.n].id
 
     def member_of(self, agent: str) -> int:
-        """The member that speaks for an agent: as the file says, else by hash."""
+        """Returns the member that speaks for an agent: by the file, else by hash."""
         named = self.agents.get(agent)
         return named if named is not None else self.members[murmur2(agent.encode()) % self.n].id
 
     def member(self, id: int) -> Member | None:
-        """The member with an id; None for who is none. An id is a name, and no place among the members."""
+        """Returns the member with an id, or None. An id is a name, and not an index of `members`."""
         if 0 <= id < self.n and self.members[id].id == id:
             return self.members[id]
         return next((member for member in self.members if member.id == id), None)
@@ -134,18 +136,18 @@ class Genesis(Struct, frozen=True):
         return found.config
 
     def founded(self, id: int) -> bool:
-        """Whether a member is one of the genesis file's."""
+        """True if a member is one of the genesis file's."""
         return self.founding.member(id) is not None
 
     def at(self, seq: int) -> Genesis:
-        """The configuration that decides a sequence of the shard: this one or one before it."""
+        """Returns the configuration that decides a sequence of the shard: this one or one before it."""
         found = self
         while found.previous is not None and seq < found.begins:
             found = found.previous
         return found
 
     def of(self, config: int) -> Genesis | None:
-        """The configuration of a number: this one or one before it; None for one that is not known here."""
+        """Returns the configuration with a number: this one or one before it; None for an unknown one."""
         found: Genesis | None = self
         while found is not None and found.config != config:
             found = found.previous
@@ -157,7 +159,7 @@ class Genesis(Struct, frozen=True):
         return tuple(name for name in VERIFIERS if name in self.services)
 
     def key_of(self, signer: str) -> bytes | None:
-        """The public key of 'member:N', 'service:NAME', 'agent:NAME' or 'operator'; None for a stranger."""
+        """Returns the public key of 'member:N', 'service:NAME', 'agent:NAME' or 'operator'; None for a stranger."""
         if signer == OPERATOR:
             return self.operator
         kind, _, name = signer.partition(":")
@@ -183,7 +185,7 @@ def dump(
     signed: Iterable[str] = (),
     operator: bytes | None = None,
 ) -> bytes:
-    """The canonical bytes of a genesis file. Raises GenesisError as `load` would."""
+    """Returns the canonical bytes of a genesis file. Raises GenesisError as `load` would."""
     data: dict[str, Any] = {
         "format": 1,
         "shards": shards,
@@ -202,7 +204,7 @@ def dump(
         "agents": agents,
         "policy": policy_to_json(policy),
     }
-    # Left out where they say nothing: a cluster without them has the file, and so the name, that it always had.
+    # Left out where empty: a cluster without them keeps its file, and so its id.
     if agent_keys:
         data["agent_keys"] = {name: key.hex() for name, key in agent_keys.items()}
     if operator is not None:
@@ -215,7 +217,7 @@ def dump(
 
 
 def load(content: bytes) -> Genesis:
-    """The genesis that a file's bytes hold. Raises GenesisError and names the rule that is broken."""
+    """Reads a genesis file. Raises GenesisError and names the broken rule."""
     try:
         data = json.loads(content)
         if type(data["format"]) is not int or data["format"] != 1:
@@ -244,17 +246,18 @@ def load(content: bytes) -> Genesis:
 
 
 def _signed(name: str, terms: dict[str, Any]) -> bool:
-    """Whether a namespace takes signed records alone. A term that is not understood may not be passed over."""
+    """True if a namespace only accepts signed records. Raises GenesisError for an unknown term, which must not be
+    ignored."""
     required = terms.get("require_signature", False)
     if set(terms) - {"require_signature"} or not isinstance(required, bool):
-        raise GenesisError(f"genesis: namespace {name!r}: only require_signature, true or false, can be said of it")
+        raise GenesisError(f"genesis: namespace {name!r}: the only term is require_signature, true or false")
     return required
 
 
 def _whole(value: object, what: str) -> int:
-    """The value if it is a whole number; JSON's 1.0 and true would compare, and count, as if they were."""
+    """Returns the value if it is an integer; JSON's 1.0 and true would compare, and count, as if they were."""
     if type(value) is not int:
-        raise GenesisError(f"genesis: {what}: {value!r} is no whole number")
+        raise GenesisError(f"genesis: {what}: {value!r} is not an integer")
     return value
 
 
@@ -278,7 +281,7 @@ def check(genesis: Genesis) -> None:
     loudest = sum(sorted((m.voice for m in members), reverse=True)[: genesis.f])
     rules = (
         (genesis.shards >= 1, "shards must be at least 1"),
-        (genesis.n >= 4, f"{genesis.n} members cannot bear a liar; 4 are the least"),
+        (genesis.n >= 4, f"{genesis.n} members cannot tolerate a liar; at least 4 are needed"),
         (genesis.config > 0 or ids == list(range(genesis.n)), "member ids must count from 0"),
         (len({m.name for m in members}) == genesis.n, "two members share a name"),
         (all(len(k) == 32 for k in keys), "a public key has 32 bytes"),
@@ -290,17 +293,17 @@ def check(genesis: Genesis) -> None:
         ),
         (
             not genesis.policy.erase.after or "erasure" in genesis.services,
-            "erase.after: there is no service erasure, so nobody would give the orders of the rule",
+            "erase.after: the rule needs the service erasure to give its orders, and there is none",
         ),
         (all(m.weight_milli > 0 for m in members), "a weight must be positive"),
         (all(0 < m.reliability_milli <= 1000 for m in members), "a reliability lies in (0, 1]"),
         # SPEC A, decision 0: otherwise f members could block or carry a weighted vote that honest members cannot undo.
         (3 * heaviest < sum(m.weight_milli for m in members), "the f heaviest members hold a third of the weight"),
         (3 * loudest < genesis.voice, "the f loudest members hold a third of Σ weight·reliability"),
-        (all(m in ids for m in genesis.agents.values()), "an agent is given to a member that is not there"),
+        (all(m in ids for m in genesis.agents.values()), "agents: an agent is assigned to an unknown member"),
         (all(names.name_fault(name) is None for name in genesis.agent_keys), "agent_keys: no agent can have that name"),
         (all(names.namespace_fault(name) is None for name in genesis.signed), "namespaces: one cannot have that name"),
-        (bool(genesis.agent_keys) or not genesis.signed, "signatures are required, and no agent has a key"),
+        (bool(genesis.agent_keys) or not genesis.signed, "namespaces: signatures required, but agent_keys is empty"),
     )
     where = f"configuration {genesis.config}" if genesis.config else "genesis"
     for holds, complaint in rules:

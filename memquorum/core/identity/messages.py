@@ -1,6 +1,6 @@
 """Signed messages: Ed25519 over a domain, the cluster, the signer and the received bytes (DESIGN 6).
 
-What is signed is what was received, never a re-encoding, so a change of schema cannot change a digest.
+The signature covers the bytes as received, never a re-encoding, so a change of schema cannot change a digest.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ SignedRecord = TypeVar(
     ViewChange,
 )
 
-# Who may sign what that is not a member's own.
+# The required signer of records that are not a member's own.
 _SERVICE: dict[type, str] = {
     NominationProposed: "service:nomination",
     JournalHead: "service:journal",
@@ -60,26 +60,27 @@ _SERVICE: dict[type, str] = {
 
 
 class BadMessage(ValueError):
-    """A message that proves nothing: forged, foreign, or not what it says it is. The text says why."""
+    """Raised for a message that proves nothing: forged, foreign, or of another kind. The text says why."""
 
 
 class UnknownConfiguration(BadMessage):
-    """A message of a configuration that is not known here: what leads to that has not been read, or it is a lie."""
+    """Raised for a message of an unknown configuration: the decisions that lead to it have not been read, or it is a
+    lie."""
 
 
 def digest(body: bytes) -> bytes:
-    """SHA-256 of a signed body: how other messages refer to it."""
+    """Returns the SHA-256 of a signed body, by which other messages refer to it."""
     return hashlib.sha256(body).digest()
 
 
 def sign(cluster: bytes, signer: str, seed: bytes, body: bytes) -> Signed:
-    """The body signed with the 32-byte Ed25519 seed of 'member:N' or 'service:NAME'. Deterministic (RFC 8032)."""
+    """Signs the body with the 32-byte Ed25519 seed of 'member:N' or 'service:NAME'. Deterministic (RFC 8032)."""
     return Signed(signer, _signing_key(seed).sign(_signed_bytes(cluster, signer, body)).signature, body)
 
 
 @lru_cache(maxsize=128)
 def _signing_key(seed: bytes) -> SigningKey:
-    """Made once: to find the public half costs as much as a signature."""
+    """Cached: computing the public half costs as much as a signature."""
     return SigningKey(seed)
 
 
@@ -95,7 +96,7 @@ def verify(genesis: Genesis, signed: Signed) -> None:
 
 
 def read_signed(codec: Codec, genesis: Genesis, data: bytes, kind: type[SignedRecord]) -> tuple[Signed, SignedRecord]:
-    """An envelope and its body, without the signature: cluster, config, shard and that the signer may say this.
+    """Reads an envelope and its body without the signature; checks cluster, config, shard and the required signer.
 
     The cheap half of `open_signed`, for a replica that verifies signatures only up to the quorum. Raises BadMessage.
     """
@@ -105,15 +106,15 @@ def read_signed(codec: Codec, genesis: Genesis, data: bytes, kind: type[SignedRe
 
 
 def open_signed(codec: Codec, genesis: Genesis, data: bytes, kind: type[SignedRecord]) -> tuple[Signed, SignedRecord]:
-    """An envelope and its body, both checked: identity, entitlement and signature. Raises BadMessage."""
+    """Reads an envelope and its body; checks identity, entitlement and signature. Raises BadMessage."""
     signed, record = read_signed(codec, genesis, data, kind)
     verify(genesis, signed)
     return signed, record
 
 
 def open_any(codec: Codec, genesis: Genesis, data: bytes, kind: type[SignedRecord]) -> tuple[SignedRecord, Genesis]:
-    """Opens a record as `open_signed` does, by the configuration that the record names: the given one, or one that led
-    to it. For who looks back. Answers the record and its configuration. Raises BadMessage."""
+    """Opens a record as `open_signed` does, by the configuration that it names: the given one, or one that led to it.
+    Returns the record and its configuration. Raises BadMessage."""
     signed, record = _decode(codec, data, kind)
     said: Any = record
     found = genesis.of(said.config)
@@ -125,7 +126,7 @@ def open_any(codec: Codec, genesis: Genesis, data: bytes, kind: type[SignedRecor
 
 
 def unsigned(codec: Codec, data: bytes, kind: type[SignedRecord]) -> SignedRecord:
-    """The body of an envelope, of which nothing is checked. Raises BadMessage."""
+    """Reads the body of an envelope without any check. Raises BadMessage."""
     return _decode(codec, data, kind)[1]
 
 
@@ -139,19 +140,19 @@ def _decode(codec: Codec, data: bytes, kind: type[SignedRecord]) -> tuple[Signed
 
 def _check_entitled(genesis: Genesis, signed: Signed, said: Any) -> None:
     if said.cluster != genesis.cluster:
-        raise BadMessage("of another cluster")
+        raise BadMessage("it is of another cluster")
     if getattr(said, "config", genesis.config) != genesis.config:
-        raise BadMessage(f"of configuration {said.config}, not {genesis.config}")
+        raise BadMessage(f"it is of configuration {said.config}, not {genesis.config}")
     if not 0 <= said.shard < genesis.shards:
-        raise BadMessage(f"shard {said.shard} of {genesis.shards}")
+        raise BadMessage(f"there is no shard {said.shard}; the cluster has {genesis.shards}")
     if isinstance(said, TrialMade):
         entitled = f"service:{said.verifier}"
         if said.verifier not in genesis.verifiers:
-            raise BadMessage(f"{said.verifier[:40]!r} is no verifier of this configuration")
+            raise BadMessage(f"{said.verifier[:40]!r} is not a verifier of this configuration")
     else:
         entitled = _SERVICE.get(type(said)) or f"member:{said.member}"
     if signed.signer != entitled:
-        raise BadMessage(f"{signed.signer[:40]!r} signed what is {entitled}'s to say")
+        raise BadMessage(f"{signed.signer[:40]!r} signed a record that only {entitled} may sign")
 
 
 def _signed_bytes(cluster: bytes, signer: str, body: bytes) -> bytes:

@@ -1,7 +1,7 @@
 """Signatures of agents on what they publish, in the optional header `signature` (DESIGN 5).
 
-An agent that has a key in the genesis file may sign; a namespace may take nothing else. Signed are the received bytes,
-with the cluster and the topic before them: what an agent said to one cluster proves nothing to another.
+An agent with a key in the genesis file may sign; a namespace may accept only signed records. The signature covers the
+received bytes, with the cluster and the topic before them: a record signed for one cluster is invalid in another.
 """
 
 from __future__ import annotations
@@ -18,23 +18,24 @@ _DOMAIN = b"memquorum/published/1\0"
 
 
 def sign(cluster: bytes, topic: str, seed: bytes, value: bytes) -> bytes:
-    """The header's 64 bytes. `cluster`: SHA-256 of the genesis file; `seed`: the agent's 32-byte Ed25519 seed."""
+    """Returns the header's 64 bytes. `cluster`: SHA-256 of the genesis file; `seed`: the agent's 32-byte Ed25519
+    seed."""
     return SigningKey(seed).sign(_signed_bytes(cluster, topic, value)).signature
 
 
 def fault(
     genesis: Genesis, topic: str, namespace: str, agent: str, *, value: bytes, signature: bytes | None
 ) -> Fault | None:
-    """What keeps a record of this agent out of this namespace, or None.
+    """Returns what is wrong with the signature of a record of this agent in this namespace, or None.
 
-    A signature that is not required is checked all the same where the agent has a key: who signs wants to be told apart
-    from who only uses the name.
+    A signature that is not required is checked all the same where the agent has a key: it tells the agent from others
+    that only use its name.
     """
     required, key = namespace in genesis.signed, genesis.agent_keys.get(agent)
     if signature is None:
         if not required:
             return None
-        return Fault("unsigned", "this namespace takes signed records alone; send the header 'signature'")
+        return Fault("unsigned", "this namespace only accepts signed records; send the header 'signature'")
     if key is None:
         if not required:
             return None

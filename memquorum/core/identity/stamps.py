@@ -1,10 +1,10 @@
-"""Stamps: who may write to the internal topics that carry no signatures (infra/decisions/0010).
+"""Stamps: the authentication of internal topics that carry no signatures (infra/decisions/0010).
 
 Accepted, scored, crossed and journal records are many, and a signature on each would cost a third of the line. They
-bear a stamp in the header `stamp` instead, an authenticator as in Castro and Liskov's PBFT (OSDI 1999, 5.2): a vector
+have a stamp in the header `stamp` instead, an authenticator as in Castro and Liskov's PBFT (OSDI 1999, 5.2): a vector
 of keyed BLAKE2b tags over topic, partition and value, one for the services and one for each member. Every member holds
-the key of its own tag alone, so what convinces it was written by a service: neither a stranger nor another member can
-make that tag.
+only the key of its own tag, so a record with a valid tag was written by a service: neither a stranger nor another
+member can make that tag.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _MEMBER = b"memquorum/member"
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Tells the line's records from strangers'. Made by `for_services` or `for_member`."""
+    """Tells the fleet's own records from strangers'. Made by `for_services` or `for_member`."""
 
     key: bytes = field(repr=False)
     place: int
-    """Of its tag in the stamp: 0 for the services, 1 + id for a member."""
+    """The index of its tag in the stamp: 0 for the services, 1 + id for a member."""
     added: bool = False
-    """Whether it was added to the members: records from before bear no tag for it."""
+    """True if the member was added later: earlier records have no tag for it."""
 
     def genuine(self, topic: str, partition: int, value: bytes, stamp: bytes | None) -> bool:
-        """Whether the stamp is one of the line's for this record in this partition."""
+        """True if the stamp is valid for this record in this partition."""
         first = self.place * _TAG_BYTES
         if stamp is None or len(stamp) < first + _TAG_BYTES:
             return False
@@ -41,14 +41,14 @@ class Reader:
         return hmac.compare_digest(stamp[first : first + _TAG_BYTES], expected)
 
     def may_precede(self, stamp: bytes | None) -> bool:
-        """Whether a stamp may be from before this member was added: too short for its tag. It proves nothing, so it
-        holds only for what stands before the first record of its partition that bears one (`workers/strangers`)."""
+        """True if a stamp may be from before this member was added: too short for its tag. It proves nothing, so it
+        counts only before the first record of its partition that has such a tag (`workers/strangers`)."""
         return self.added and stamp is not None and _TAG_BYTES <= len(stamp) < (1 + self.place) * _TAG_BYTES
 
 
 @dataclass(frozen=True)
 class Writer:
-    """Stamps what a service writes, for the services and `members` members. `key`: 32 bytes that services share."""
+    """Stamps the records of a service, for the services and `members` members. `key`: 32 bytes that services share."""
 
     key: bytes = field(repr=False)
     members: int
@@ -58,27 +58,28 @@ class Writer:
         return (self.key, *(member_key(self.key, member) for member in range(self.members)))
 
     def stamp(self, topic: str, partition: int, value: bytes) -> bytes:
-        """The header's 16 · (1 + members) bytes."""
+        """Returns the header's 16 · (1 + members) bytes."""
         digest = _digest(topic, partition, value)
         return b"".join(_tag(key, digest) for key in self._keys)
 
     def reader(self) -> Reader:
-        """What a service checks by."""
+        """Returns a service's reader."""
         return for_services(self.key)
 
 
 def member_key(key: bytes, member: int) -> bytes:
-    """The key of one member's tag, derived from the services': all that this member is given."""
+    """Derives the key of one member's tag from the services' key: the only key that this member is given."""
     return hashlib.blake2b(member.to_bytes(4, "big"), digest_size=KEY_BYTES, key=key, person=_MEMBER).digest()
 
 
 def for_services(key: bytes) -> Reader:
-    """Checks the services' tag."""
+    """Returns a reader that checks the services' tag."""
     return Reader(key, 0)
 
 
 def for_member(key: bytes, member: int, *, added: bool = False) -> Reader:
-    """Checks the tag of one member, by the key that `member_key` derived for it. `added`: see `Reader`."""
+    """Returns a reader that checks the tag of one member, by the key that `member_key` derived for it. `added`: see
+    `Reader`."""
     return Reader(key, 1 + member, added)
 
 

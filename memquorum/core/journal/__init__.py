@@ -2,16 +2,16 @@
 
 1. `links`: one entry's place in the hash chain;
 2. `rows`: the state of a shard, field for field the tables of the store, which `tables` declares;
-3. `effects`: what each entry does to the rows, one rule per effect. The larger rules stand by themselves:
+3. `effects`: the effect of each entry on the rows, one rule per effect. The larger rules have modules of their own:
    `decisions`, `erasures`, `protections`, `restores`, `repetitions`, `rehearsals`, `conflicts`, `comparing`,
-   `linked`, `slots`, `patching`, `finished`, `trials`, `weighing`, `uniting`, `generals`, `rollbacks`; `contexts`: what
-   a trial of a finished task reads; `grounds`: what a memory rests on and what denies it, for `rehearsals`;
-   `resting`: how long what was kept is left alone; `rewards`: what agents are given;
-4. `workset`: a batch of changes, each seen by the next; `loaded`: a row that was not loaded is no row that is not
-   there;
-5. `naming`: what an order to erase takes; `anew`: which summaries among that are made anew of what is left;
-   `tombstones`: what it keeps out afterwards; `disclosures`: what left the house, and to whom;
-   `withheld`: which orders have to be given again;
-6. `recall`: where the entries tell what a sealed memory was;
-7. `replay` and `digest`: the same rows again from the journal and the topics, and their fingerprint.
+   `linked`, `slots`, `patching`, `finished`, `trials`, `weighing`, `uniting`, `generals`, `rollbacks`; `contexts`: the
+   context of a finished task for a trial; `grounds`: the sources and contradictions of a memory, for `rehearsals`;
+   `resting`: how long a kept memory is not proposed again; `rewards`: the rewards of agents;
+4. `workset`: a batch of changes, each visible to the next; `loaded`: tells rows that were not loaded from rows that do
+   not exist;
+5. `naming`: the memories that an order to erase covers; `anew`: which erased summaries are written again from the
+   remaining memories; `tombstones`: late episodes that stay out; `disclosures`: texts sent to recipients;
+   `withheld`: orders that must be given again;
+6. `recall`: the former state of a sealed memory, from its entries;
+7. `replay` and `digest`: rebuilds the rows from the journal and the topics, and compares their digest.
 """

@@ -1,9 +1,9 @@
-"""Whether a summary that an order erases is made anew of what is left, and of which of its memories.
+"""Decides whether a summary that an order erases is written again from its remaining memories, and from which ones.
 
 An erasure takes a summary whole and at once, with the sentences of everybody. What others said lies sealed under keys
-of its own for as long as its grace time lasts, or is alive where nothing was sealed: of that a summary is made anew by
-the same rules, and voted on like any other. Here is said of which it is, for whoever erases, shows beforehand what
-would go, and audits; what becomes of it members decide.
+of its own until its grace time ends, or is alive where nothing was sealed: a new summary is written from that by the
+same rules, and voted on like any other. These rules serve the worker that erases, the preview of an erasure, and the
+audit; the members decide on the new summary.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from memquorum.core.consolidation.extractive import LEAST
 from memquorum.core.tiers import GONE, SEALED, SHORT_TERM
 
 ANEW = "anew"
-"""At least three of its memories are left: it is made anew of them."""
+"""The fate of a summary with at least three readable memories left: a new one is written from them."""
 NAMED, MODEL, FEW, OVER = "named", "model", "few", "over"
-"""Why it is not: the order names the summary itself; a model wrote it; fewer than three of its memories are left; of
-those that are left the grace time is over, so nobody can read them any more."""
+"""The reasons why no new summary is written: the order names the summary itself; a model wrote it; fewer than three of
+its memories are left; the grace time of too many of those is over, so nobody can read them any more."""
 
 WORDS: Mapping[str, str] = MappingProxyType(
     {
@@ -30,38 +30,38 @@ WORDS: Mapping[str, str] = MappingProxyType(
         OVER: "a summary, dropped: the grace time of the others that it was made of is over",
     }
 )
-"""What becomes of a summary, as people read it."""
+"""The fate of a summary in words, by its code."""
 
 EXTRACTIVE = "extractive/"
-"""How the names of those begin who make summaries of sentences as they are."""
+"""The prefix of `made_by` for summaries whose sentences are verbatim."""
 
 
 class Row(Protocol):
-    """A memory's row, or what is read of one."""
+    """A memory's row, or the columns of it that were read."""
 
     @property
     def id(self) -> str:
-        """Which memory it is."""
+        """The memory's id."""
 
     @property
     def tier(self) -> str:
-        """Where it stands."""
+        """The memory's tier."""
 
     @property
     def sealed_until(self) -> int | None:
-        """When its key goes."""
+        """The time at which its key is destroyed; None if it is not sealed."""
 
     @property
     def made_by(self) -> str | None:
-        """Who made it, where it is a summary."""
+        """The maker of a summary; None for any other memory."""
 
     @property
     def renews(self) -> str | None:
-        """The erased summary in whose place it was made, where it is one."""
+        """The erased summary that this summary replaces, if any."""
 
     @property
     def told_by(self) -> str | None:
-        """The summary that says it, where it rests sealed because of one."""
+        """The summary because of which it rests sealed, if any."""
 
 
 def fates(
@@ -73,10 +73,10 @@ def fates(
     *,
     as_of: int,
 ) -> dict[str, str]:
-    """What becomes of each summary among what an order takes.
+    """Returns the fate of each summary that an order erases, by its id.
 
-    `roots`: what the order names itself; `memories`: the rows of what is taken and of what that was made of; `made_of`:
-    of each summary, what it was made of; `erased`: what an order took before; `as_of`: the shard's time.
+    `roots`: the ids that the order names itself; `memories`: the rows of the memories that it takes and of their
+    sources; `made_of`: by summary, its sources; `erased`: ids that an order took before; `as_of`: the shard's time.
     """
     found: dict[str, str] = {}
     for own in taken:
@@ -84,7 +84,7 @@ def fates(
         if summary is None or summary.made_by is None or summary.tier == GONE:
             continue
         others = (memories[i] for i in made_of.get(own, ()) if i not in taken and i not in erased and i in memories)
-        # What became one with it is a summary too, and speaks for its own.
+        # A summary that was merged into this one is no source: it has a fate of its own.
         left = [one for one in others if one.made_by is None]
         found[own] = NAMED if own in roots else _fate(summary, left, as_of)
     return found
@@ -99,12 +99,12 @@ def _fate(summary: Row, left: Sequence[Row], as_of: int) -> str:
 
 
 def _can_be_read(source: Row, summary: Row, as_of: int) -> bool:
-    """Whether a summary may be made of it: it is alive, or rests sealed because of that very summary."""
+    """True if a new summary may use this memory: it is alive, or rests sealed because of that very summary."""
     return source.tier == SHORT_TERM or stub(source, (summary.id, summary.renews), as_of)
 
 
 def stub(source: Row, summaries: Iterable[str | None], as_of: int) -> bool:
-    """Whether a memory rests sealed because one of these summaries says it, and its key is there still."""
+    """True if a memory rests sealed because of one of these summaries and its key still exists."""
     if source.tier != SEALED or source.told_by is None or (source.sealed_until or 0) <= as_of:
         return False
     return source.told_by in summaries

@@ -1,7 +1,7 @@
 """Applies a model's comparisons of memories: a row of `conflict` beside the rows of the rules, with the numbers of the
 older memory's statements that the newer one overtakes.
 
-Such a row marks what is read. It opens no vote, and is no ground for or against anything (`journal.grounds`). If the
+Such a row marks hits of reads. It opens no vote, and is no ground for or against anything (`journal.grounds`). If the
 model found nothing overtaken, a row without a number is written only where the rules found something of the same pair.
 Then the model's answer stands, and nothing is marked.
 """
@@ -36,14 +36,16 @@ def _alive(rows: Rows, namespace: str, memory_id: str) -> bool:
 
 
 def do_compared(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail: Compared) -> Change:
-    """The rows after comparisons. Raises BadOrder where nobody had to follow them, NotTheOrder where the entry is not
-    about them, or says that others apply."""
+    """The rows after comparisons. Raises BadOrder if the signer had no right to give them, NotTheOrder if the entry is
+    about other comparisons or applies others."""
     entry = change.entry
     _, order = COMPARE.opened(codec, genesis, detail.order)
     if (entry.event_id, entry.namespace, entry.memory_id) != (order.order_id, order.namespace, None):
-        raise NotTheOrder(f"comparisons {order.order_id} in {order.namespace!r}, not {entry.event_id}")
+        raise NotTheOrder(
+            f"the entry is about {entry.event_id}, its comparisons are {order.order_id} in {order.namespace!r}"
+        )
     if detail.applied != applicable(rows, order):
-        raise NotTheOrder(f"of comparisons {order.order_id} others apply than {detail.applied}")
+        raise NotTheOrder(f"comparisons {order.order_id}: the places that apply are not {detail.applied}")
     inferred = rows.grounds.get(order.newer, NOTHING).older
     found: list[Conflict | Answered] = []
     for place in detail.applied:
@@ -52,6 +54,14 @@ def do_compared(codec: Codec, genesis: Genesis, rows: Rows, change: Change, deta
         found.append(Answered(entry.shard, digest, entry.seq, order.namespace, entry.effect))
         if one.statements or one.older in inferred:
             found.append(
-                Conflict(entry.shard, entry.seq, order.namespace, order.newer, one.older, statements=one.statements)
+                Conflict(
+                    entry.shard,
+                    entry.seq,
+                    order.namespace,
+                    order.newer,
+                    one.older,
+                    statements=one.statements,
+                    compared=True,
+                )
             )
     return change.plus(*found)

@@ -1,8 +1,8 @@
-"""A finished task's context, put together of its rows, its texts and its vector: what a trial of it reads (SPEC E).
+"""Builds the context of a finished task from its rows, its texts and its vector, as a trial reads it (SPEC E).
 
-The digest of it is stored beside the texts and checked by `verify`. It stands in no topic: the journal has a keyed
-commitment to the texts instead, since a plain digest would outlive an erasure, and whoever guesses the texts could try
-them against it.
+The digest of it is stored beside the texts and checked by `verify`. It is in no topic: the journal has a keyed
+commitment to the texts instead, since a plain digest would outlive an erasure, and anybody could test guessed texts
+against it.
 """
 
 from __future__ import annotations

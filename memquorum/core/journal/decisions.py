@@ -1,8 +1,8 @@
-"""What a decision does: from the outcome that the ballots compute to the rows of the memories it speaks of.
+"""Applies a decision: turns the outcome that the ballots compute into rows of the memories it is about.
 
-The outcome is fixed by the certificate; what it finds may have changed since the nomination. A memory that was used
-meanwhile is not forgotten, one that is not there any more is left alone; both are said in the result ("voided"). And of
-a namespace no decision takes more than its caps leave: what is beyond that is kept, for the reason "cap".
+The outcome is fixed by the certificate, but the memories may have changed since the nomination. A memory that was used
+meanwhile is not forgotten, and one that no longer exists is left alone; the result of both is "voided". No decision
+takes more of a namespace than its caps allow: the rest is kept, for the reason "cap".
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -36,10 +37,9 @@ from memquorum.core.journal.rows import (
     WeightRow,
 )
 from memquorum.core.policy import FORGETTING, ExperiencePolicy, Policy
-from memquorum.core.records import Decided, JournalEntry, Proposal, Result
-from memquorum.core.tiers import ALIVE, SEALED
+from memquorum.core.records import Decided, JournalEntry, NominationProposed, Proposal, Result
+from memquorum.core.tiers import ALIVE, SEALED, SUPERSEDED
 from memquorum.core.vote.kinds import KINDS
-from memquorum.core.vote.kinds.generalise import OTHERS
 from memquorum.core.vote.kinds.kind import UNKNOWN, UNREADABLE, Kind, MemoryState, Rests
 from memquorum.core.vote.nomination import APART
 from memquorum.core.vote.tally import KEPT, Outcome
@@ -47,7 +47,7 @@ from memquorum.core.vote.tally import KEPT, Outcome
 VOIDED = "voided"
 
 CAP = "cap"
-"""Why a memory is kept that the ballots let go: its namespace has lost as much as may go."""
+"""The reason for keeping a memory against the ballots: its namespace has reached its cap."""
 
 
 class OutOfTurn(ValueError):
@@ -71,7 +71,7 @@ def check_turn(state: ShardState, checked: Checked) -> None:
 def results(
     codec: Codec, rows: Rows, checked: Checked, policy: Policy, recalled: Collection[str] = ()
 ) -> tuple[Result, ...]:
-    """How each proposal ends in the shard as it is now, in the order of the nomination.
+    """Returns the result of each proposal in the shard's current state, in the order of the nomination.
 
     `rows`: with the quotas of the namespaces that a capped kind takes something of. `recalled`: of the memories that
     are to be restored, those whose content can be opened.
@@ -84,8 +84,8 @@ def results(
 
 
 def _beyond(rows: Rows, checked: Checked, found: list[Result], policy: Policy) -> list[int]:
-    """Which of the results their namespaces' caps do not leave. What most agree to let go goes first: a memory's place
-    is the highest score among the q lowest, the least θ at which a quorum would still say yes; then its id."""
+    """Returns the positions of the results that exceed their namespaces' caps. Memories are taken in ascending order of
+    the highest of their q lowest scores, which is the least θ at which a quorum would still agree; ties go by id."""
     takes: dict[str, list[int]] = {}
     for at, result in enumerate(found):
         kind = KINDS[result.kind]
@@ -120,19 +120,17 @@ def _result(  # noqa: PLR0917
 def _void(  # noqa: PLR0917
     codec: Codec, rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, recalled: Collection[str]
 ) -> str | None:
-    """Why the outcome finds nothing to do, or must not be done any more; None where it stands."""
+    """Returns why the outcome cannot be applied, or None if it can."""
     kind = KINDS[proposal.kind]
-    if kind.effect is None:
+    if not kind.about_memories:
         return None
     memories = [rows.memories.get(memory_id) for memory_id in proposal.memory_ids]
     if not all(memory is not None and memory.namespace == proposal.namespace for memory in memories):
         return UNKNOWN
-    if kind.reweighs:
-        return rollbacks.refused(rows, rollbacks.asked(codec, checked.nomination))
-    if kind.generalises and not generals.fits(rows, proposal.memory_ids):
-        return OTHERS
-    tried = kind.admits and trials.agrees(codec, rows, proposal)
-    found = _found(rows, kind, proposal.memory_ids, recalled, checked.body.epoch, tried=tried)
+    order = rollbacks.requested_rollback(codec, checked.nomination)
+    refused = None if order is None else rollbacks.refused(rows, order)
+    tried = bool(uniting.keys([proposal]).admissions) and trials.agrees(codec, rows, proposal)
+    found = _found(rows, proposal, recalled, checked.body.epoch, tried=tried, refused=refused)
     absent = [why for one in found if (why := kind.absent(one, rows.state.as_of)) is not None]
     if absent or not outcome.decided:
         return absent[0] if absent else None
@@ -144,15 +142,23 @@ def _void(  # noqa: PLR0917
 
 
 def _found(
-    rows: Rows, kind: Kind, memory_ids: Sequence[str], recalled: Collection[str], epoch: int, *, tried: bool = False
+    rows: Rows, named: Proposal | Result, recalled: Collection[str], epoch: int, **same: Any
 ) -> list[MemoryState]:
-    renews = rows.memories[memory_ids[0]].renews
-    return [_find(rows, kind, rows.memories[i], renews, epoch, opened=i in recalled, tried=tried) for i in memory_ids]
+    """Returns the states of the memories of a vote. `same`: what holds for all of them."""
+    ids, kind = named.memory_ids, KINDS[named.kind]
+    # Other votes do not load admissions.
+    weighs = bool(uniting.keys([named]).admissions)
+    same |= {"renews": rows.memories[ids[0]].renews, "general": weighs and generals.fits(rows, ids)}
+    return [
+        _find(
+            rows, kind, rows.memories[i], epoch,
+            opened=i in recalled, admitted=weighs and uniting.admitted(rows, i), **same,
+        )
+        for i in ids
+    ]  # fmt: skip
 
 
-def _find(
-    rows: Rows, kind: Kind, memory: Memory, renews: str | None, epoch: int, *, opened: bool, tried: bool
-) -> MemoryState:
+def _find(rows: Rows, kind: Kind, memory: Memory, epoch: int, *, renews: str | None, **more: Any) -> MemoryState:
     strength = rows.strengths.get(memory.id)
     rest = 0 if strength is None else strength.rest.get(kind.name, 0)
     return MemoryState(
@@ -162,15 +168,14 @@ def _find(
         touched=strength.touched if strength is not None else 0,
         protected=protects(rows.protected, memory.id),
         pinned=pins(rows.protected, memory.id),
-        opened=opened,
-        admitted=(kind.unites or kind.generalises) and uniting.admitted(rows, memory.id),
-        tried=tried,
         namespace=memory.namespace,
         memory_id=memory.id,
         stub=memory.tier == SEALED and renews is not None and memory.told_by == renews,
-        # What members kept they may let go by a later vote: they would count it as gone, whatever became of it.
+        # Members may let go by a later vote what they kept; `rests` is not set for it, since they would count the
+        # memory as gone.
         rests=rest > epoch and strength is not None and not strength.kept.get(kind.name),
         apart=rest >= resting.FOR_GOOD,
+        **more,
     )
 
 
@@ -182,19 +187,20 @@ def revived(result: Result) -> Sequence[str]:
 def do_decided(
     codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail: Decided, *, verified: Verified | None = None
 ) -> Change:
-    """The rows after a decision. What happens to each memory stands in the detail's results; ballots and weights come
-    from the certificate within. Raises BadCertificate where that does not hold, NotTheOutcome where they disagree.
+    """The rows after a decision. The detail's results say what happens to each memory; ballots and weights come from
+    the certificate in it. Raises BadCertificate if that is invalid, NotTheOutcome if results and certificate disagree.
     """
     checked = check_pre_prepare(codec, genesis, detail.pre_prepare, verified)
     _check_results(detail, checked)
     done = _carried_out(rows, change, detail, checked, genesis.policy)
-    attested = next((r.memory_ids[0] for r in detail.results if KINDS[r.kind].attests and passed(r)), None)
+    about_orders = (r.memory_ids[0] for r in detail.results if not KINDS[r.kind].about_memories and passed(r))
+    attested = next(about_orders, None) if checked.configures is None else None
     alive = change.state.alive + len(detail.restored) - len(done.removed)
     state = replace(change.state, last_epoch=detail.epoch, decided_seq=detail.seq, alive=alive)
     if attested is not None:
         state = replace(state, unattested=state.unattested - 1)
     nominated = checked.nomination
-    weighed = _weighed(rows, change, detail, checked, genesis.policy.experience)
+    experience = _settled(codec, rows, change, detail, checked, genesis.policy.experience)
     state = replace(state, weighed_to=weighing.upto(rows.state, nominated.accepted_offset))
     if nominated.order is None and state.contested_at < nominated.as_of:
         state = replace(state, contested_at=0)
@@ -211,14 +217,14 @@ def do_decided(
         *decision.outcomes,
         *_let_go(change, detail, checked),
         *_spent(rows, change, checked, genesis.policy),
-        *weighed,
-        *_admitted(codec, rows, change, detail, checked, genesis.policy),
-        *_rolled_back(codec, rows, change, detail, checked, genesis.policy, weighed),
+        *experience.weighed,
+        *experience.voted,
         gone=tuple((Strength, memory_id) for memory_id in done.removed),
         state=state,
         configures=checked.configures,
         attested=attested,
         restored=detail.restored,
+        replaced=tuple(done.replaced),
     )
 
 
@@ -230,24 +236,26 @@ class _Done:
     strengths: list[Strength] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     merged: list[Provenance] = field(default_factory=list)
+    replaced: list[tuple[str, str]] = field(default_factory=list)
 
 
 def _carried_out(rows: Rows, change: Change, detail: Decided, checked: Checked, policy: Policy) -> _Done:
-    """What becomes of each memory. Raises NotTheOutcome where the detail tells of other memories than come back."""
+    """Returns the rows of the memories after the decision. Raises NotTheOutcome if the detail describes other restored
+    memories than the results do."""
     done, entry, nomination = _Done(), change.entry, checked.nomination
     back = [memory_id for r in detail.results for memory_id in revived(r)]
     if [told.memory_id for told in detail.restored] != back:
-        raise NotTheOutcome(f"epoch {detail.epoch}: what is told of restored memories is not about the results")
+        raise NotTheOutcome(f"epoch {detail.epoch}: the restored memories are not those of the results")
     restored = {told.memory_id: told for told in detail.restored}
     for proposal, result, outcome in zip(nomination.proposals, detail.results, checked.outcomes, strict=True):
         kind = KINDS[result.kind]
-        # What a cap held back nobody wanted to be kept: it does not rest.
+        # No member voted to keep what a cap held back, so it does not rest.
         if result.outcome == KEPT and kind.rests is not Rests.NEVER and result.reason != CAP:
             kept = (rows.strengths[i] for i in result.memory_ids if i in rows.strengths)
             done.strengths += [resting.refused(one, kind, detail.epoch, policy, outcome.reason) for one in kept]
-        if kind.effect is None or not passed(result):
+        if not kind.about_memories or not passed(result):
             continue
-        found = _found(rows, kind, result.memory_ids, restored, detail.epoch)
+        found = _found(rows, result, restored, detail.epoch)
         fates = kind.effect(found, outcome.confidence_ppm, entry.as_of, policy)
         for memory_id, fate in zip(result.memory_ids, fates, strict=True):
             if fate is None:
@@ -255,7 +263,10 @@ def _carried_out(rows: Rows, change: Change, detail: Decided, checked: Checked, 
             memory, strength, alive = rows.memories[memory_id], rows.strengths.get(memory_id), fate.tier in ALIVE
             if not alive:
                 done.removed += [memory_id] if strength is not None else []
-                if kind.merges:
+                if fate.tier == SUPERSEDED:
+                    done.replaced.append((memory_id, result.memory_ids[0]))
+                # A summary that the vote makes names its sources itself.
+                if fate.told_by is not None and fate.told_by in rows.strengths:
                     done.merged.append(_merged(entry, rows.memories[result.memory_ids[0]], memory))
             elif strength is not None:
                 moved = replace(strength, tier=fate.tier)
@@ -267,7 +278,7 @@ def _carried_out(rows: Rows, change: Change, detail: Decided, checked: Checked, 
                 alive_again = restores.strength(memory, told, proposal, fate.tier, nominated_at=at, rests=rests)
                 others = (rows.strengths[i] for i in result.memory_ids if i in rows.strengths)
                 done.strengths.append(restores.inherited(alive_again, others) if kind.inherits else alive_again)
-            # A use of what was superseded is no reason to ask for it.
+            # The use of a superseded memory is no reason to restore it.
             after = nomination.as_of if not alive and fate.sealed_until is not None and fate.asks else None
             done.memories.append(
                 replace(
@@ -285,7 +296,7 @@ def _carried_out(rows: Rows, change: Change, detail: Decided, checked: Checked, 
 
 
 def _merged(entry: JournalEntry, kept: Memory, gone: Memory) -> Provenance:
-    """What one summary is from now on for another: it says what that said, and goes where that goes."""
+    """Returns the row that links a merged summary to the one kept, which now speaks for it and is erased with it."""
     return Provenance(
         entry.shard, entry.seq, kept.namespace, kept.id, gone.id,
         echo=False, follows=True, agent=kept.agent, merged=True,
@@ -293,7 +304,7 @@ def _merged(entry: JournalEntry, kept: Memory, gone: Memory) -> Provenance:
 
 
 def passed(result: Result) -> bool:
-    """Whether it ended as its kind wants it."""
+    """True if the result is the outcome that its kind proposes."""
     return result.outcome == KINDS[result.kind].outcome
 
 
@@ -312,8 +323,8 @@ def _let_go(change: Change, detail: Decided, checked: Checked) -> tuple[LetGo, .
 
 
 def _spent(rows: Rows, change: Change, checked: Checked, policy: Policy) -> list[Spent]:
-    """What the draws of the nomination cost, however the votes ended: all of it is known by then. What it says of
-    memories that are not there, or are no memories, costs nobody anything."""
+    """Returns what the draws of the nomination cost, whatever the votes decided: the draws are public by then. Unknown
+    memories and invalid ids cost nothing."""
     told = [one for one in checked.nomination.proposals if _known(rows, one)]
     cost = charges(told, policy.budget.epsilon_ppm)
     entry = change.entry
@@ -324,45 +335,49 @@ def _spent(rows: Rows, change: Change, checked: Checked, policy: Policy) -> list
     ]
 
 
-def _admitted(  # noqa: PLR0917
-    codec: Codec, rows: Rows, change: Change, detail: Decided, checked: Checked, policy: Policy
-) -> list[AdmissionRow | WeightRow]:
-    """What enters experience, and what is to be tried anew."""
-    found = list[AdmissionRow | WeightRow]()
-    since = weighing.upto(rows.state, checked.nomination.accepted_offset)
-    for proposal, result in zip(checked.nomination.proposals, detail.results, strict=True):
-        if KINDS[result.kind].admits and result.outcome != VOIDED:
-            place = change.entry, detail.epoch
-            found += trials.voted(codec, rows, proposal, *place, policy.experience, passed=passed(result), since=since)
-    return found
+class _Experience:
+    """Collects the rows of experience: the weights that change by their use, then what votes change."""
 
+    def __init__(  # noqa: PLR0917
+        self, codec: Codec, rows: Rows, entry: JournalEntry, epoch: int, nomination: NominationProposed,
+        policy: ExperiencePolicy,
+    ) -> None:  # fmt: skip
+        self._codec, self._rows, self._place, self._policy = codec, rows, (entry, epoch), policy
+        self._nomination, offset = nomination, nomination.accepted_offset
+        self._since = weighing.upto(rows.state, offset)
+        self.weighed = weighing.weighed(rows, *self._place, offset, policy)
+        self.voted = weighing.Weighed()
 
-def _rolled_back(  # noqa: PLR0917
-    codec: Codec, rows: Rows, change: Change, detail: Decided, checked: Checked, policy: Policy,
-    moved: weighing.Weighed,
-) -> weighing.Weighed:  # fmt: skip
-    """The weight that members let an older version hold for again, after those that move anyway."""
-    if not any(KINDS[result.kind].reweighs and passed(result) for result in detail.results):
-        return []
-    order, nomination = rollbacks.asked(codec, checked.nomination), checked.nomination
-    since = weighing.upto(rows.state, nomination.accepted_offset)
-    return rollbacks.voted(rows, moved, order, change.entry, detail.epoch, policy.experience, since=since)
+    def admit(self, named: Proposal, passed: bool) -> None:
+        given = self._codec, self._rows, named, *self._place, self._policy
+        self.voted += trials.voted(*given, passed=passed, since=self._since)
 
+    def unite(self, named: Proposal) -> None:
+        self._add(uniting.united(self._rows, named.memory_ids, *self._place, self.weighed, self._policy))
 
-def _weighed(
-    rows: Rows, change: Change, detail: Decided, checked: Checked, policy: ExperiencePolicy
-) -> weighing.Weighed:
-    """Which weights move by what came of use, and then by what becomes one, or has a general form."""
-    place, offset = (change.entry, detail.epoch), checked.nomination.accepted_offset
-    found, since = weighing.weighed(rows, *place, offset, policy), weighing.upto(rows.state, offset)
-    for result in detail.results:
-        kind, made = KINDS[result.kind], weighing.Weighed()
-        if kind.unites and passed(result):
-            made = uniting.united(rows, result.memory_ids, *place, found, policy)
-        elif kind.generalises and passed(result):
-            made = generals.generalised(rows, result.memory_ids, *place, found, policy, since=since)
+    def generalise(self, named: Proposal) -> None:
+        given = self._rows, named.memory_ids, *self._place, self.weighed, self._policy
+        self._add(generals.generalised(*given, since=self._since))
+
+    def reweigh(self, named: Proposal) -> None:
+        order = rollbacks.requested_rollback(self._codec, self._nomination)
+        if order is not None:
+            given = self._rows, self.weighed, order, *self._place, self._policy
+            self.voted += rollbacks.voted(*given, since=self._since)
+
+    def _add(self, made: weighing.Weighed) -> None:
+        """Adds rows; an admission replaces the one that was there."""
         names = {row.memory_id for row in made if isinstance(row, AdmissionRow)}
-        found = [row for row in found if isinstance(row, WeightRow) or row.memory_id not in names] + made
+        self.weighed = [r for r in self.weighed if isinstance(r, WeightRow) or r.memory_id not in names] + made
+
+
+def _settled(  # noqa: PLR0917
+    codec: Codec, rows: Rows, change: Change, detail: Decided, checked: Checked, policy: ExperiencePolicy
+) -> _Experience:
+    found = _Experience(codec, rows, change.entry, detail.epoch, checked.nomination, policy)
+    for proposal, result in zip(checked.nomination.proposals, detail.results, strict=True):
+        if result.outcome != VOIDED:
+            KINDS[result.kind].settle(proposal, passed(result), found)
     return found
 
 
@@ -374,7 +389,7 @@ def _known(rows: Rows, proposal: Proposal) -> bool:
 def _check_results(detail: Decided, checked: Checked) -> None:
     told = [(r.memory_ids, r.kind) for r in detail.results]
     if told != [(o.memory_ids, o.kind) for o in checked.outcomes]:
-        raise NotTheOutcome(f"epoch {detail.epoch}: the results are not about the nomination's proposals")
+        raise NotTheOutcome(f"epoch {detail.epoch}: the results do not match the nomination's proposals")
     for result, outcome in zip(detail.results, checked.outcomes, strict=True):
         if (result.outcome, result.reason) == (KEPT, CAP) and outcome.decided and KINDS[outcome.kind].capped:
             continue
@@ -414,13 +429,13 @@ def _row(rows: Rows, change: Change, detail: Decided, checked: Checked) -> Decis
                 weight_ppm=outcome.weight_ppm,
                 needed_ppm=outcome.needed_ppm,
                 as_of=nominated.as_of,
-                # Whose memory it is the shard knows, and no nominator says.
+                # The namespace comes from the shard's own rows, not from the nominator.
                 namespace=found.namespace if (found := rows.memories.get(memory_id)) is not None else None,
                 policy=_weighed_by(nominated.proposals[at]),
             )
             for at, (result, outcome) in enumerate(zip(detail.results, checked.outcomes, strict=True))
-            # What is no UUID is no memory and has no row; the journal's entry tells of it all the same. Nor has what
-            # somebody asked for who does not have it: it may be somebody else's.
+            # An id that is no UUID belongs to no memory and gets no row, though the journal's entry names it. A
+            # requested memory that the namespace does not have gets no row either: it may belong to another namespace.
             for memory_id in sorted(result.memory_ids)
             if is_uuid(memory_id) and not (KINDS[result.kind].ordered and result.reason == UNKNOWN)
         ),

@@ -1,8 +1,8 @@
 """The state digest: one SHA-256 that two databases share exactly when they hold the same memories.
 
-A rebuild is proven by it: the digest of a shard is taken over one canonical line per memory, ordered by id, and the
-line holds every durable column of the memory, its strength, and digests of its content and its vector. Nothing in a
-line depends on the place it was read from: no row order, no float formatting, no time zone.
+It proves a rebuild. The digest of a shard covers one canonical line per memory, ordered by id. The line holds every
+durable column of the memory, its strength, and digests of its content and its vector. A line is independent of the
+database it was read from: no row order, no float formatting, no time zone.
 """
 
 from __future__ import annotations

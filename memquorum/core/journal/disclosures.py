@@ -1,4 +1,4 @@
-"""What left the house, to whom: a row for each memory whose text may be sent to a recipient."""
+"""Records disclosures: a row for each memory whose text may be sent to a recipient."""
 
 from __future__ import annotations
 

@@ -1,11 +1,12 @@
-"""What each journal entry does to its shard: one rule per effect, for the commit worker and the rebuild (DESIGN 8).
+"""Applies each journal entry to its shard: one rule per effect, for the commit worker and the rebuild (DESIGN 8).
 
-`EFFECTS` is the table from effect to rule. A rule asks nothing that the entry does not say: no score is made again, and
-no vote is counted but from the certificate that the entry holds. So whoever walks a journal reaches the same rows.
+`EFFECTS` is the table from effect to rule. A rule uses only what the entry and the rows say: it computes no score
+again, and counts votes only from the certificate that the entry holds. So every reader of a journal reaches the same
+rows.
 
 Content and embedding are not in the journal: a change names the memory whose content and embedding are stored now
-(`Change.revealed`), or whose embedding is replaced (`Change.reencoded`), and the caller takes them from the topics, at
-the offsets that the entry and its detail give.
+(`Change.revealed`), or whose embedding is replaced (`Change.reencoded`). The caller takes them from the topics, at the
+offsets that the entry and its detail give.
 """
 
 from __future__ import annotations
@@ -56,13 +57,17 @@ from memquorum.core.journal.rows import (
     Rows,
     ShardState,
     Strength,
+    UseRow,
 )
 from memquorum.core.letters import KEPT_MS
+from memquorum.core.orders import uses
 from memquorum.core.orders.compare import COMPARE
 from memquorum.core.orders.envelope import BadOrder, OrderKind, order_digest
 from memquorum.core.orders.patch import PATCH
 from memquorum.core.orders.table import DETAILS, answered_by, digests
 from memquorum.core.records import (
+    APPLIED,
+    ASKS,
     Accessed,
     Assessed,
     ClockTicked,
@@ -87,7 +92,7 @@ from memquorum.core.records import (
     Tried,
     Withheld,
 )
-from memquorum.core.records.episodes import Carried, taken
+from memquorum.core.records.episodes import Carried, fields_of
 from memquorum.core.salience import FAILED
 from memquorum.core.tiers import DRAFT, FINISHED, GONE, RESTING, SHORT_TERM
 
@@ -97,7 +102,7 @@ ERASED = "erased"
 
 
 class Rules(Struct, frozen=True):
-    """What the rules need besides rows: the record codec and the genesis, whose policy holds every number.
+    """The inputs of the rules besides rows: the record codec, and the genesis, whose policy holds every number.
 
     `verified`: what of certificates was checked just before, so that it is not checked again.
     """
@@ -108,7 +113,7 @@ class Rules(Struct, frozen=True):
 
 
 def redo(rules: Rules, rows: Rows, link: JournalAppended) -> Change:
-    """What a journal entry did, done again: the commit worker's own rule for it.
+    """Applies a journal entry again, by the commit worker's own rule.
 
     Raises links.BrokenChain where the link is not the next, DecodeError for a detail that cannot be read, and
     BadCertificate for a decision whose certificate does not hold.
@@ -128,14 +133,15 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
         memories.update(detail.superseded)
         memories.update(linking.targets(entry.namespace or "", detail.links))
         memories.update([detail.summary.renews] if detail.summary and detail.summary.renews else [])
-    if isinstance(detail, Erased):
-        memories.update(one.memory_id for one in detail.episodes)
+    if isinstance(detail, Erased | Accessed):
+        memories.update(one.memory_id for one in (detail.used if isinstance(detail, Accessed) else detail.episodes))
     if isinstance(detail, Decided):
         memories.update(memory_id for result in detail.results for memory_id in result.memory_ids)
     if isinstance(detail, Patched | Compared):
         kind: OrderKind[Any] = PATCH if isinstance(detail, Patched) else COMPARE
         memories.update(kind.named(codec.decode_as(kind.body, codec.decode_as(Signed, detail.order).body)))
-    # What it was made of, with what stands behind that: an entry of the same batch may be a rehearsal of it.
+    # The memories that it derives from are loaded with their grounds: an entry of the same batch may rehearse one of
+    # them.
     grounds = frozenset(detail.derives_from if isinstance(detail, Stored) else ())
     if isinstance(detail, Assessed | Compared):
         grounds = frozenset(memories)
@@ -154,7 +160,7 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
     orders = frozenset[bytes]() if data is None or answers is None else digests(codec, answers, data)
     known = trials.keys(codec, detail.made) if isinstance(detail, Tried) else Keys()
     if isinstance(detail, Destroyed | Erased):
-        # What goes for good leaves experience with it.
+        # A memory that is destroyed leaves experience, too.
         known = Keys(admissions=frozenset(memories))
     if isinstance(detail, Decided):
         known = uniting.keys(detail.results)
@@ -182,8 +188,8 @@ def destroyed(codec: Codec, entry: JournalEntry) -> list[str]:
 
 
 def erased_by(codec: Codec, entry: JournalEntry) -> ErasureOrdered | None:
-    """The order to erase that an entry carries out; None for any other entry. Whether it was entitled was asked before
-    the entry was written. Raises DecodeError."""
+    """The order to erase that an entry carries out; None for any other entry. The signer's right was checked before the
+    entry was written. Raises DecodeError."""
     if entry.effect != "erased":
         return None
     detail = codec.decode_as(Erased, entry.detail)
@@ -205,7 +211,7 @@ def perform(rules: Rules, rows: Rows, entry: JournalEntry, detail: Any, link: Jo
     blank = Change(entry=entry, appended=link, state=state, cursors=_cursors(entry))
     try:
         change = effect.rule(rules, rows, _answering(rules.codec, rows, blank, detail), detail)
-        return change.plus(*rewards.given(rows, change, detail, rules.genesis.policy), *trials.left(rows, change))
+        return change.plus(*rewards.rewards_of(rows, change, detail, rules.genesis.policy), *trials.left(rows, change))
     except (
         KeyError, decisions.NotTheOutcome, BadOrder, erasures.NotTheOrder, BadMessage, rehearsals.NotRehearsed,
         trials.NotTried,
@@ -233,8 +239,8 @@ def _answering(codec: Codec, rows: Rows, change: Change, detail: Any) -> Change:
 
 
 def _cursors(entry: JournalEntry) -> tuple[tuple[str, int], ...]:
-    """The next offsets to read of the sources that the entry used up. Of scores it does not tell: they may stand in
-    another order than what they answer, and whoever reads them knows from where they are needed."""
+    """The next offsets to read of the sources that the entry used up. Offsets of scores are left out: scores may stand
+    in another order than the episodes they belong to, and their reader knows from where it needs them."""
     if entry.source_topic in (topics.REENCODED, topics.REHEARSED, topics.TRIALS):
         return ((entry.source_topic, entry.source_offset + 1),)
     if entry.source_topic != topics.ACCEPTED:
@@ -255,7 +261,8 @@ def _event(entry: JournalEntry, outcome: str, said: Stored | None = None) -> Eve
 
 
 def _undropped(entry: JournalEntry, detail: Stored) -> tuple[tuple[type[Dropped], str], ...]:
-    """The episode that is tried again: what was to become of it because it had failed does not any more."""
+    """Returns the key of the row that schedules the destruction of a failed episode's key, if the episode is retried:
+    that row goes."""
     return ((Dropped, ids.memory_id(entry.namespace or "", entry.event_id)),) if detail.retry else ()
 
 
@@ -289,11 +296,12 @@ def _do_stored(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Chan
         revealed=memory.id,
         gone=_undropped(entry, detail),
     )
-    return slots.ended(change, rows, detail.superseded) if detail.superseded else change
+    return slots.ended(change, rows, detail.superseded, by=memory.id) if detail.superseded else change
 
 
 def _check_slot(rules: Rules, rows: Rows, namespace: str, detail: Stored) -> None:
-    """Whether what an entry supersedes gives way without a vote. Raises KeyError."""
+    """Checks that the memories that an entry supersedes give way without a vote. Raises KeyError if one does not.
+    Raises KeyError."""
     if not all(slots.gives_way(rows, rows.memories.get(i), namespace, detail) for i in detail.superseded):
         raise KeyError("a memory that gives way without a vote")
     if detail.superseded and detail.granted is not None and namespace in rules.genesis.signed:
@@ -329,7 +337,7 @@ def _born(rows: Rows, entry: JournalEntry, detail: Stored) -> Memory:
         said=detail.said_at,
         said_offset=detail.accepted_offset,
         **asdict(holds),
-        **taken(Carried, detail),
+        **fields_of(Carried, detail),
     )
 
 
@@ -368,8 +376,8 @@ def _do_drafted(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Cha
 
 
 def _renewed(rows: Rows, namespace: str, summary: Summary) -> str | None:
-    """The summary in whose place one was made, if it is one of the namespace and gone: nobody takes the place of what
-    is there."""
+    """Returns the summary that a new one replaces, if it is of the same namespace and gone; an existing summary is
+    never replaced so."""
     gone = rows.memories.get(summary.renews or "")
     if gone is None or gone.namespace != namespace or gone.made_by is None or gone.tier != GONE:
         return None
@@ -394,7 +402,7 @@ def _do_finished(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Ch
 
 
 def _do_contradicted(_: Rules, __: Rows, change: Change, detail: Stored) -> Change:
-    """Somebody says of a task that it ended otherwise than was said first, which stands."""
+    """Accepts a second record of a task with another outcome; the first one stays."""
     if detail.task is None:
         raise KeyError("a finished task")
     return change
@@ -417,7 +425,7 @@ def _do_reinforced(_: Rules, rows: Rows, change: Change, detail: Stored) -> Chan
         _touched(strength, detail.occurred_at, detail.accepted_offset),
         reinforced=strength.reinforced + 1,
         salience_ppm=max(strength.salience_ppm, detail.salience_ppm),
-        # Who says on purpose what is there already wants it as much as who said it so first.
+        # Repeating a memory explicitly counts like an explicit first write.
         fades=strength.fades and not detail.explicit,
     )
     memory = rows.memories[strength.memory_id]
@@ -433,8 +441,8 @@ def _do_reinforced(_: Rules, rows: Rows, change: Change, detail: Stored) -> Chan
 
 
 def _do_dropped(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
-    """What became no memory keeps its key for the grace time of one that is forgotten; what failed, for as long as its
-    dead letter; what is kept out, not at all."""
+    """Returns the rows after an episode that became no memory. A dropped one keeps its key for the grace time of a
+    forgotten memory, a failed one at least as long as its dead letter, and an erased one not at all."""
     entry = change.entry
     assert entry.namespace is not None and entry.memory_id is not None
     event, gone = _event(entry, detail.outcome, detail), _undropped(entry, detail)
@@ -451,8 +459,8 @@ def _do_dropped(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Cha
 
 
 def _do_cleared(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
-    """A write of nothing: what gives way in its slot is superseded, and it becomes no memory itself. Its key, under
-    which only lies what the slot is called, goes after the grace time of one that is forgotten."""
+    """Applies a write of nothing: memories in its slot that give way are superseded, and it becomes no memory itself.
+    Its key, which seals only the slot's name, is destroyed after the grace time of a forgotten memory."""
     entry = change.entry
     assert entry.namespace is not None and entry.memory_id is not None
     if not detail.clears:
@@ -465,28 +473,42 @@ def _do_cleared(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Cha
         Dropped(entry.memory_id, entry.shard, entry.namespace, destroy_at),
         state=_interaction(change.state),
         gone=_undropped(entry, detail),
+        emptied=slots.emptied(entry.seq, entry.namespace, detail),
     )
     return slots.ended(change, rows, detail.superseded) if detail.superseded else change
 
 
-def _do_accessed(_: Rules, rows: Rows, change: Change, detail: Accessed) -> Change:
-    change = change.plus(_event(change.entry, "accessed"), state=_interaction(change.state))
-    if not detail.applied:
-        return change
-    strength = rows.strengths[change.entry.memory_id or ""]
-    read = replace(_touched(strength, detail.accessed_at, change.entry.source_offset), accesses=strength.accesses + 1)
-    return change.plus(read)
+def _do_used(_: Rules, rows: Rows, change: Change, detail: Accessed) -> Change:
+    """Applies a use: refreshes living memories, and requests once the restoration of a memory that was forgotten by a
+    vote which could not know of the use."""
+    entry, asks = change.entry, detail.those(ASKS)
+    if (entry.effect == uses.ASKED) != bool(asks):
+        raise KeyError("a use that asks for a memory back where the effect says so")
+    assert entry.namespace is not None
+    event = Event(entry.namespace, entry.event_id, entry.shard, uses.ACCESSED, None, entry.seq)
+    read = tuple(_read(rows.strengths[one], detail, entry.source_offset) for one in detail.those(APPLIED))
+    back = tuple(_asked_back(rows, entry, detail, one) for one in asks)
+    used = tuple(
+        UseRow(one.memory_id, entry.shard, entry.seq, entry.namespace, one.outcome == APPLIED)
+        for one in detail.used
+        if one.outcome != ASKS
+    )
+    state = _interaction(change.state)
+    if asks:
+        # Before its first tick a shard's time is 0.
+        state = replace(state, asked_at=max(entry.as_of, 1))
+    return change.plus(event, *read, *back, *used, state=state)
 
 
-def _do_asked(_: Rules, rows: Rows, change: Change, detail: Accessed) -> Change:
-    """A use after the vote to forget of which the shard hears only now: it asks for the memory back, once."""
-    entry = change.entry
-    memory = rows.memories[entry.memory_id or ""]
-    if detail.applied or not restores.asks(memory, entry.namespace or "", detail.accessed_at, rows.state.as_of):
+def _read(strength: Strength, detail: Accessed, offset: int) -> Strength:
+    return replace(_touched(strength, detail.accessed_at, offset), accesses=strength.accesses + 1)
+
+
+def _asked_back(rows: Rows, entry: JournalEntry, detail: Accessed, memory_id: str) -> Memory:
+    memory = rows.memories[memory_id]
+    if not restores.asks(memory, entry.namespace or "", detail.accessed_at, rows.state.as_of):
         raise KeyError("a memory that rests sealed and was not used since the vote, as far as the shard knew")
-    # Before its first tick a shard's time is 0.
-    state = replace(_interaction(change.state), asked_at=max(entry.as_of, 1))
-    return change.plus(_event(entry, "accessed"), replace(memory, asks_after=None), state=state)
+    return replace(memory, asks_after=None)
 
 
 def _touched(strength: Strength, at: int, offset: int) -> Strength:
@@ -504,7 +526,8 @@ def _do_decided(rules: Rules, rows: Rows, change: Change, detail: Decided) -> Ch
 
 
 def _do_destroyed(_: Rules, rows: Rows, change: Change, detail: Destroyed) -> Change:
-    """Sealed memories are gone for good. An id without a memory was an episode that repeated one, or was dropped."""
+    """Removes sealed memories whose keys were destroyed. An id without a memory was an episode that repeated one, or
+    was dropped."""
     entry = change.entry
     gone = tuple(
         replace(
@@ -527,7 +550,7 @@ def _do_erased(rules: Rules, rows: Rows, change: Change, detail: Erased) -> Chan
 
 
 def _do_requested(_: Rules, __: Rows, change: Change, ___: RestoreRequested) -> Change:
-    """The request stands in the journal, and is voted on; whoever nominates is told that there is one."""
+    """Notes the time of a request that is to be voted on, so that the nominator sees it."""
     # Before its first tick a shard's time is 0.
     return replace(change, state=replace(change.state, asked_at=max(change.entry.as_of, 1)))
 
@@ -549,7 +572,7 @@ def _do_lapsed(rules: Rules, rows: Rows, change: Change, detail: Lapsed) -> Chan
 
 
 def _do_reencoded(_: Rules, rows: Rows, change: Change, detail: Reencoded) -> Change:
-    """Another encoder's embedding takes the place of the one that is there. Nothing else of the memory changes."""
+    """Replaces the embedding of a memory by another encoder's. The rest of the memory stays as it is."""
     memory = rows.memories[change.entry.memory_id or ""]
     if memory.id not in rows.strengths or memory.encoder != detail.previous:
         raise KeyError(f"a memory that is alive, encoded by {detail.previous}")
@@ -591,8 +614,8 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         "reinforced": Effect((Stored,), _do_reinforced),
         "dropped": Effect((Stored,), _do_dropped),
         "cleared": Effect((Stored,), _do_cleared),
-        "accessed": Effect((Accessed,), _do_accessed),
-        "asked": Effect((Accessed,), _do_asked),
+        uses.ACCESSED: Effect((Accessed,), _do_used),
+        uses.ASKED: Effect((Accessed,), _do_used),
         "ticked": Effect((Ticked, ClockTicked), _do_nothing),
         REPEATED: Effect((Stored, Accessed, Assessed, *DETAILS), _do_nothing),
         "decided": Effect((Decided,), _do_decided),

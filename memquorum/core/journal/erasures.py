@@ -1,4 +1,4 @@
-"""What an order to erase does to the rows, and what keeps a late episode out of them."""
+"""Applies an order to erase to the rows, and keeps late episodes that it covers out."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ class NotTheOrder(ValueError):
 def do_erased(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail: Erased) -> Change:
     """The rows after one entry of an order: its memories are gone, content, embedding and strength with them.
 
-    Which they are says the detail; what else the order names is the audit's to ask. Raises BadOrder where nobody had to
-    follow the order, NotTheOrder where the entry is not about it, or takes another namespace's memory.
+    The detail names these memories; whether the order covers more is for the audit to check. Raises BadOrder if the
+    signer had no right to give the order, NotTheOrder if the entry is about another order or takes another namespace's
+    memory.
     """
     entry = change.entry
     signed, order = ERASURE.opened(codec, genesis, detail.order)
@@ -82,7 +83,7 @@ def do_erased(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail
         gone=(
             *((Strength, memory_id) for memory_id in removed),
             *((Dropped, one.memory_id) for one in detail.episodes),
-            # What protected them: pins and goals. What is held is not erased.
+            # Pins and goals end with the memory. Holds stay: a held memory is not erased.
             *((Protection, key) for key in sorted(rows.protected) if key[0] in taken and key[1] != HOLD),
         ),
     )

@@ -1,7 +1,8 @@
-"""Finished tasks, and what is said to have helped in them: which rows they leave, and what is refused (SPEC E, SCEC).
+"""Records finished tasks and the feedback on them: the rows that they leave, and what is refused (SPEC E, SCEC).
 
-A task's record is an episode of its own kind, with a row of its own beside the memory's. What is said first of how it
-ended stands. Feedback counts where the task was given what it speaks of; else the journal says why it does not.
+A task's record is an episode of its own kind, with a row of its own beside the memory's. The first outcome that is
+recorded stays. Feedback counts if the task was given the memory that it is about; otherwise the journal says why it
+does not count.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def event(task: Task) -> str:
 
 
 def contradicts(rows: Rows, namespace: str, event_id: str, detail: Stored) -> bool:
-    """Whether an episode says of a finished task that it ended otherwise than was said before."""
+    """True if an episode records another outcome of a finished task than the first record."""
     before = rows.events.get((namespace, event_id))
     if detail.task is None or before is None or before.outcome not in EVENTS:
         return False
@@ -40,7 +41,8 @@ def row(entry: JournalEntry, detail: Stored) -> TaskRow:
 
 
 def unfounded(rows: Rows, namespace: str, task: str, named: tuple[str, ...]) -> str:
-    """Why feedback about a task does not count; empty where it does. `named`: the memories that it speaks of."""
+    """Returns why feedback about a task does not count, or an empty text if it does. `named`: the memories that it
+    speaks of."""
     memory = rows.memories.get(task)
     if memory is None or memory.namespace != namespace or memory.tier not in (FINISHED, GONE):
         return NO_TASK
@@ -70,9 +72,9 @@ def feedback(entry: JournalEntry, detail: Assessed) -> tuple[FeedbackRow, ...]:
 
 
 def storable(record: Task) -> str | None:
-    """What keeps a task from being stored, or None. Intake lets none of that in."""
+    """Returns why a task cannot be stored, or None. Intake rejects such tasks already."""
     if ENDED + record.outcome not in EVENTS or len(record.configuration) != _DIGEST or not 0 <= record.seed < 2**63:
-        return "a task that ended in no known way, or ran under nothing that is a digest"
+        return "a task with an unknown outcome, an invalid seed, or a configuration that is no digest"
     return "NUL in said_by" if "\0" in record.said_by else None
 
 

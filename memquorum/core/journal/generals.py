@@ -1,7 +1,7 @@
-"""What a vote does by which the general form of a memory enters experience (SPEC E; decision 131).
+"""Applies a vote that admits the general form of a memory to experience (SPEC E; decision 131).
 
 The general form has a weight from then on: a share of what the memory weighs that it was made of, in its first version.
-What comes of its own use moves it as any other's; what comes of the other's use does not.
+Its own use changes its weight like any other's; the use of the source memory does not.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from memquorum.core.journal.weighing import WEIGHED, Weighed, of
 from memquorum.core.policy import ExperiencePolicy
 from memquorum.core.records import Decided, JournalEntry
 from memquorum.core.tiers import DRAFT
-from memquorum.core.vote.kinds import KINDS
+from memquorum.core.vote.kinds import GENERALISES, KINDS
 
 
 def fits(rows: Rows, memory_ids: Sequence[str]) -> bool:
-    """Whether the first of two memories is a general form of the other that waits for its vote, and the other has none
+    """True if the first of two memories is a general form of the other that waits for its vote, and the other has none
     yet."""
+    if len(memory_ids) != 2:
+        return False
     form, stands = rows.memories.get(memory_ids[0]), rows.admissions.get(memory_ids[1])
     if form is None or form.tier != DRAFT or form.general_of != memory_ids[1]:
         return False
@@ -54,7 +56,5 @@ def generalised(  # noqa: PLR0917
 
 def decided(detail: Decided) -> dict[str, str]:
     """The general forms that a decision takes in, each with the memory that it was made of."""
-    kinds = ((KINDS[one.kind], one) for one in detail.results)
-    return {
-        one.memory_ids[0]: one.memory_ids[1] for kind, one in kinds if kind.generalises and one.outcome == kind.outcome
-    }
+    made = (one for one in detail.results if one.kind in GENERALISES.values())
+    return {one.memory_ids[0]: one.memory_ids[1] for one in made if one.outcome == KINDS[one.kind].outcome}

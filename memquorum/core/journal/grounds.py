@@ -1,10 +1,11 @@
-"""What a memory rests on, and what denies it: asked of a shard's own rows, so that everybody finds the same.
+"""Finds the sources of a memory and the memories that contradict it, from a shard's own rows, so that everybody finds
+the same.
 
 A memory that was made of others (`derives_from`) has ground as long as one of them is alive, or a summary of one is:
-what a summary says is not gone. So has what was learned of a finished task, which nobody finds, until that is erased.
-What was made of memories of other namespaces, or of none that ever was, is not judged by that. Of two memories that
-contradict each other the one that is served later is contested; what was inferred from words counts apart (`stated`).
-What contradicts a summary says otherwise than one of its sentences, and so it is contested, too.
+what a summary says is not gone. A memory learned from a finished task has ground until the task is erased, although no
+search finds the task. The rule does not apply to sources in other namespaces or to unknown ids. If two memories
+contradict each other, the one that is served later is contested; contradictions inferred from words are kept apart from
+stated ones (`stated`). A memory that contradicts one sentence of a summary contests the summary, too.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ def note(
     rows: Iterable[Provenance | Conflict],
     keeps: Callable[[str], bool] = lambda _: True,
 ) -> None:
-    """Adds what rows tell to the grounds of the memories that they name. What a model said of a pair is no ground.
-    `keeps`: of which memories any are kept."""
+    """Adds the relations in rows to the grounds of the memories that they name. A model's comparison of a pair is no
+    ground. `keeps`: of which memories any are kept."""
     told: tuple[tuple[str, str, str], ...]
     for row in rows:
-        if isinstance(row, Conflict) and row.statements is not None:
+        if isinstance(row, Conflict) and row.compared:
             continue
         if isinstance(row, Conflict):
             told = ((row.newer, "older", row.older), (row.older, "newer", row.newer))
@@ -72,7 +73,7 @@ def served_first(newer: Memory, older: Memory) -> Memory:
 
 
 def against(rows: Rows, memory: Memory, *, inferred: bool = True, arrival: bool = False) -> list[str]:
-    """What is alive, says otherwise than a memory and is served before it, in the order of the ids. `inferred`: also
+    """Returns the living memories that contradict a memory and are served before it, ordered by id. `inferred`: also
     what does so by its words alone. `arrival`: of two the one that came in later counts as the newer, as earlier
     releases had it; otherwise the one that was said later."""
     known = rows.grounds.get(memory.id, NOTHING)

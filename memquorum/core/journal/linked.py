@@ -16,5 +16,5 @@ def noted(rows: Rows, entry: JournalEntry, detail: Stored) -> tuple[LinkRow, ...
     own, namespace = entry.memory_id or "", entry.namespace or ""
     wanted = linking.targets(namespace, detail.links)
     there = {one for one in wanted if one in rows.strengths and rows.memories[one].namespace == namespace}
-    told = linking.found(own, namespace, detail.links, there)
+    told = linking.resolved_links(own, namespace, detail.links, there)
     return tuple(LinkRow(entry.shard, entry.seq, namespace, own, kind, target) for kind, target in told)

@@ -1,8 +1,8 @@
 """The journal's chain: every entry's hash covers the one before, so that no entry can be altered, removed or moved.
 
 `hash = SHA-256(domain ‖ previous_hash ‖ entry bytes)`: domain and previous hash have fixed lengths, so the parts cannot
-run into each other. The chain of a shard begins at a hash that names the cluster and the shard: no chain can be passed
-off as another's.
+run into each other. The chain of a shard begins at a hash that names the cluster and the shard, so no chain can be
+presented as that of another shard.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def genesis_hash(cluster: bytes, shard: int) -> bytes:
 
 
 def entry_hash(previous_hash: bytes, entry: bytes) -> bytes:
-    """The hash of an entry's bytes after another's hash: 32 bytes."""
+    """Returns the hash of an entry's bytes, chained to the previous hash: 32 bytes."""
     return hashlib.sha256(_LINK + previous_hash + entry).digest()
 
 
@@ -66,9 +66,7 @@ def _check_hash(state: ShardState, link: JournalAppended) -> None:
     if link.previous_hash != state.hash:
         raise BrokenChain(f"{_where(state)}: the next entry follows {link.previous_hash.hex()}, not {state.hash.hex()}")
     if link.hash != entry_hash(state.hash, link.entry):
-        raise BrokenChain(
-            f"{_where(state)}: the next entry's bytes do not have the hash {link.hash.hex()} that stands with them"
-        )
+        raise BrokenChain(f"{_where(state)}: the next entry's bytes do not have the hash {link.hash.hex()} of its link")
 
 
 def advance(state: ShardState, entry: JournalEntry, link: JournalAppended) -> ShardState:

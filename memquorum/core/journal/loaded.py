@@ -9,14 +9,14 @@ from memquorum.core.ids import is_uuid
 from memquorum.core.journal.rows import Keys, Rows
 
 Knows = Callable[[Any], bool]
-"""Whether a row that is not at hand is known not to be there."""
+"""Returns True if a row that was not loaded is known not to exist."""
 
 _NONE: Any = object()
 
 
 class NotLoaded(LookupError):
-    """A rule asks for a row that was not loaded: `applying.touches`, `effects.needs`, or the `Keys` of whoever opened
-    the transaction, leave its key out."""
+    """Raised if a rule uses a row that was not loaded: its key is missing in `applying.touches`, `effects.needs`, or
+    the `Keys` with which the transaction was opened."""
 
 
 class Loaded(dict[Any, Any]):
@@ -27,7 +27,7 @@ class Loaded(dict[Any, Any]):
         self.knows = knows
 
     def get(self, key: Any, default: Any = None) -> Any:
-        """The row, or the default where it is known that there is none."""
+        """Returns the row, or the default if the row is known not to exist."""
         found = super().get(key, _NONE)
         if found is _NONE:
             _absent(self.knows, key)
@@ -56,14 +56,15 @@ class LoadedSet(set[Any]):
 def _absent(knows: Knows, key: Any) -> bool:
     """No. Raises NotLoaded where nobody knows."""
     if not knows(key):
-        raise NotLoaded(f"{key!r} was not loaded: whether there is such a row nobody knows")
+        raise NotLoaded(f"{key!r} was not loaded: add its key to the `Keys` of the record")
     return False
 
 
 def known(keys: Keys | None) -> Mapping[str, Knows]:
-    """Tells by the fields of `Rows` what is known to be absent, where `keys` were asked for; without, whatever is.
+    """Returns, by field of `Rows`, the test for rows that are known to be absent, given the `keys` that were asked for;
+    without keys every missing row is absent.
 
-    No row has an id that is no UUID, and no namespace has NUL in its name: nobody loads these."""
+    No row has an id that is no UUID, and no namespace has NUL in its name: such keys are never loaded."""
     if keys is None:
         return dict.fromkeys(Rows.__struct_fields__, lambda _: True)
     spaces = frozenset(namespace for namespace, _ in keys.quotas)
@@ -81,7 +82,7 @@ def known(keys: Keys | None) -> Mapping[str, Knows]:
         "trials": lambda key: key in keys.trials or not is_uuid(key[0]),
         "nominated": lambda key: key in keys.epochs,
         "weights": lambda key: key in keys.weights or not is_uuid(key),
-        # Of tasks it is asked which there are, and of each what is said of it.
+        # Rules iterate over all tasks and their feedback, so both are loaded whole or not at all.
         "tasks": lambda _: keys.uses > 0,
         "feedback": lambda _: keys.uses > 0,
     }

@@ -1,21 +1,21 @@
-"""What an order names: the episodes that it is about, and everything that was made of them.
+"""Finds the episodes that an order to erase covers, and everything that was made of them.
 
-An order is about episodes and not only about memories: what only repeated a memory, or became none, lies sealed in the
-accepted topic under a key of its own. From an episode it goes on to all that derives from it, and from a memory to its
-echoes, the episodes that repeated it and became one with it: they say nearly the same. And it goes on to the other
-memories that say the same as what it takes, where nothing else supports them (infra/decisions/0042).
+An order is about episodes and not only about memories: an episode that only repeated a memory, or became none, is
+sealed in the accepted topic under a key of its own. From an episode it goes on to all that derives from it, and from a
+memory to its echoes, the episodes that repeated it and became one with it: they say nearly the same. It also covers the
+other memories that say the same as those it takes, if nothing else supports them (infra/decisions/0042).
 
-What says the same is all that repetitions connect, over any number of steps and whether or not what lies between is
-taken: which memory a repetition was found to repeat depends on the order in which they came, and what goes must not.
+Memories say the same if repetitions connect them, over any number of steps, also by way of memories that the order
+takes. The memory that a repetition was found to repeat depends on the order of arrival, and the result must not.
 
-What supports a memory is one of those who said it, in its own episode or in an echo, as long as the order does not take
-that: an agent that the order takes no episode of that says the same, or only one that is about somebody else or from
-elsewhere. A memory that names no subject and no source is not about somebody else, nor from elsewhere. Where the order
-names a subject, sources play no part: whence a saying came does not change whom it is about.
+A memory is supported by its own episode or an echo of it, if the order does not take that. The episode must come from
+an agent of whom the order takes no such episode, or only one about another subject or from another source. A memory
+without a subject and a source never counts as being about another subject or from another source. If the order names a
+subject, sources are ignored: the source of a statement does not change its subject.
 
-An order by age takes what is older than it says, with all that was made of it, and nothing else: what was said again
-later, as a memory of its own, has an age of its own. And it leaves what is held with all that this was made of, where
-any other order that names something held takes nothing: else one hold would keep everything that is as old.
+An order by age takes the memories older than its limit, with everything made of them, and nothing else: a later
+repetition that is a memory of its own has its own age. It leaves held memories and all their sources, where any other
+order that names something held takes nothing: otherwise one hold would keep everything of the same age.
 """
 
 from __future__ import annotations
@@ -37,12 +37,13 @@ PART_MOST = 1_000
 _FIELDS = {MEMORY: "id", AGENT: "agent", SUBJECT: "subject", SOURCE: "source"}
 
 LATE = "late"
-"""What an episode was that an order kept out: it came after it."""
+"""The status of an episode that arrived after the order which keeps it out."""
 REINFORCED, DROPPED = "reinforced", "dropped"
 
 
 class Names(Struct, frozen=True):
-    """What an order may name of an episode. `type`, `at`: of which type it is, and when it occurred (milliseconds)."""
+    """The fields of an episode by which an order may select it. `type`, `at`: of which type it is, and when it occurred
+    (milliseconds)."""
 
     id: str
     agent: str
@@ -64,7 +65,7 @@ def matching(selector: str, value: str) -> Callable[[Names], bool]:
 
 
 class Marked(Protocol):
-    """A memory's row, or what is read of one."""
+    """A memory's row, or the columns of it that were read."""
 
     @property
     def agent(self) -> str:
@@ -72,30 +73,32 @@ class Marked(Protocol):
 
     @property
     def subject(self) -> str:
-        """Whom it is about."""
+        """The subject."""
 
     @property
     def source(self) -> str | None:
-        """Where it came from."""
+        """The source, if one was named."""
 
     @property
     def tier(self) -> str:
-        """Where it stands."""
+        """The memory's tier."""
 
 
 class Saying(Struct, frozen=True):
-    """What somebody said, of whom and from where: a memory, or an episode that became one with a memory."""
+    """A statement with its agent, subject and source: a memory, or an episode that was merged into one."""
 
     agent: str
     subject: str
     source: str | None
 
     def about(self, memory: Marked) -> bool:
-        """Whether it says of whom the memory is, or the memory, as this agent says it, does not say of whom it is."""
+        """True if both have the same subject, or the memory's subject is this statement's agent, which stands for no
+        named subject."""
         return memory.subject in (self.subject, self.agent)
 
     def covers(self, memory: Marked, anywhere: bool) -> bool:
-        """Whether it says all that the memory says of whom and from where. `anywhere`: from where does not matter."""
+        """True if it has the memory's subject and source, as far as the memory names them. `anywhere`: the source is
+        ignored."""
         return self.about(memory) and (anywhere or memory.source in (self.source, None))
 
 
@@ -164,7 +167,7 @@ class Alike:
         return group
 
     def _said(self, own: str, memories: Mapping[str, Marked]) -> Saying | None:
-        """What became one with a memory bears its marks."""
+        """Returns the statement of a memory or of an echo; an echo has the subject and source of its memory."""
         for one, agent in ((own, None), *self._repeated.get(own, {}).items()):
             memory = memories.get(one)
             if memory is not None:
@@ -173,7 +176,7 @@ class Alike:
 
 
 class Kin:
-    """What was made of what in one namespace, and what says the same."""
+    """The derivations and repetitions between the memories of one namespace."""
 
     def __init__(self) -> None:
         self._children: dict[str, list[str]] = {}

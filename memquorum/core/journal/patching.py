@@ -1,4 +1,4 @@
-"""What patches of roll-ups do to the rows: each that applies is a row of the log, and nothing else changes.
+"""Applies patches of roll-ups to the rows: each applicable patch adds a row to the log, and nothing else changes.
 
 A roll-up holds no content and no name, but places in memories, so what is forgotten or erased drops out of it by itself
 (`core.consolidation.rollups`).
@@ -39,14 +39,14 @@ def _episode(rows: Rows, namespace: str, memory_id: str, *, there: bool) -> bool
 
 
 def do_patched(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail: Patched) -> Change:
-    """The rows after patches. Raises BadOrder where nobody had to follow them, NotTheOrder where the entry is not about
-    them, or says that others apply."""
+    """The rows after patches. Raises BadOrder if the signer had no right to give them, NotTheOrder if the entry is
+    about other patches or applies others."""
     entry = change.entry
     _, order = PATCH.opened(codec, genesis, detail.order)
     if (entry.event_id, entry.namespace, entry.memory_id) != (order.order_id, order.namespace, None):
         raise NotTheOrder(f"patches {order.order_id} in {order.namespace!r}, not {entry.event_id}")
     if detail.applied != applicable(rows, order):
-        raise NotTheOrder(f"of patches {order.order_id} others apply than {detail.applied}")
+        raise NotTheOrder(f"patches {order.order_id}: the places that apply are not {detail.applied}")
     found: list[PatchRow | Answered] = []
     for place in detail.applied:
         one = order.patches[place]

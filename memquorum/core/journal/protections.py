@@ -1,4 +1,4 @@
-"""What an order to protect does to the rows, and what protects from which decision."""
+"""Applies orders to protect to the rows, and tells which protection blocks which decision."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ def pins(standing: Standing, memory_id: str) -> bool:
 
 
 def applies(rows: Rows, signer: str, order: ProtectionOrdered) -> bool:
-    """Whether an order changes anything: a pin or a goal is for what is alive, a hold for what has its key still; what
-    ends one names the order that stands. What the operator ordered nobody else ends, and it takes another's place."""
+    """True if an order changes anything: pins and goals apply to living memories, holds to memories whose key exists;
+    an order that ends one must name the order in force. Only the operator may end the operator's order, and such an
+    order replaces another signer's."""
     kind = kind_of(order)
     if order.action in ENDS:
         found = rows.protected.get((order.memory_id, kind))
@@ -43,7 +44,7 @@ def applies(rows: Rows, signer: str, order: ProtectionOrdered) -> bool:
     if memory is None or memory.namespace != order.namespace:
         return False
     stands = rows.protected.get((order.memory_id, kind))
-    # What a goal is said to need once more is needed from then on anew: a goal that nobody speaks of lapses.
+    # Naming a need again renews it: a goal that is not renewed lapses.
     over = order.action == NEED or (stands is not None and stands.signer != OPERATOR and signer == OPERATOR)
     if stands is not None and not (over and may_end(signer, stands.signer)):
         return False
@@ -77,8 +78,8 @@ def counted(guarded: Guarded, kind: str, more: int) -> Guarded:
 
 
 def do_protected(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail: Protected) -> Change:
-    """The rows after an order to protect. Raises BadOrder where nobody had to follow it, NotTheOrder where the entry is
-    not about it, or says that it does what it cannot."""
+    """The rows after an order to protect. Raises BadOrder if the signer had no right to give it, NotTheOrder if the
+    entry is about another order or states an effect that the order cannot have."""
     entry = change.entry
     signed, order = PROTECTION.opened(codec, genesis, detail.order)
     if (entry.event_id, entry.namespace, entry.memory_id) != (order.order_id, order.namespace, order.memory_id):
@@ -106,9 +107,9 @@ def do_lapsed(genesis: Genesis, rows: Rows, change: Change, detail: Lapsed) -> C
     before = change.entry.as_of - genesis.policy.protection.lapse_ms
     mine = [one for one in found if one is not None and one.namespace == change.entry.namespace]
     if not keys or len(mine) < len(keys) or not detail.kind.startswith(GOAL):
-        raise NotTheOrder(f"{detail.kind} in {change.entry.namespace!r} needs not all that it lapses of")
+        raise NotTheOrder(f"{detail.kind} in {change.entry.namespace!r} does not need all memories of which it lapses")
     if any(one.accepted_at > min(before, detail.used_at) for one in mine):
-        raise NotTheOrder(f"{detail.kind} in {change.entry.namespace!r} was spoken of after {before}")
+        raise NotTheOrder(f"{detail.kind} in {change.entry.namespace!r} was renewed after {before}")
     return replace(change, gone=tuple((Protection, key) for key in keys))
 
 
@@ -118,5 +119,5 @@ def do_withheld(codec: Codec, genesis: Genesis, rows: Rows, change: Change, deta
     if (change.entry.event_id, change.entry.namespace) != (order.order_id, order.namespace):
         raise NotTheOrder(f"order {order.order_id} in {order.namespace!r}, not {change.entry.event_id}")
     if not detail.held or any((memory_id, HOLD) not in rows.protected for memory_id in detail.held):
-        raise NotTheOrder(f"order {order.order_id} withheld for what is not held")
+        raise NotTheOrder(f"order {order.order_id} was withheld because of memories that are not held")
     return change

@@ -1,7 +1,7 @@
-"""What the journal tells of one memory: where its content lies, and what its use had made of it.
+"""Reads from the journal where the content of a sealed memory lies, and the strength that its use had given it.
 
-A sealed memory has no strength in the store, and its content nowhere in the clear. Both follow from the entries about
-it, which never go: so what is forgotten leaves nothing behind but what everything leaves, and can come back whole.
+A sealed memory has no strength in the store, and no plain content anywhere. Both follow from its journal entries, which
+are never removed: a forgotten memory leaves no additional data behind and can still be restored completely.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from memquorum.core.avro import Codec
 from memquorum.core.journal import rehearsals
-from memquorum.core.records import Accessed, JournalEntry, Reencoded, Rehearsed, Restored, Stored
+from memquorum.core.records import APPLIED, Accessed, JournalEntry, Reencoded, Rehearsed, Restored, Stored
 
 
 class Recalled(Struct, frozen=True):
@@ -25,7 +25,7 @@ class Recalled(Struct, frozen=True):
 
 
 def recall(codec: Codec, entries: Iterable[JournalEntry]) -> Recalled | None:
-    """The past of a memory, of the entries that name it, in their order; None where none of them stored it.
+    """Returns the past of a memory from the entries that name it, in their order; None if none of them stored it.
 
     Raises DecodeError for a detail that cannot be read.
     """
@@ -38,8 +38,8 @@ def recall(codec: Codec, entries: Iterable[JournalEntry]) -> Recalled | None:
             born, salience = (entry, detail), detail.salience_ppm
         elif entry.effect == "reinforced" and isinstance(detail, Stored):
             salience, reinforced = max(salience, detail.salience_ppm), reinforced + 1
-        elif entry.effect == "accessed" and isinstance(detail, Accessed):
-            accesses += detail.applied
+        elif isinstance(detail, Accessed) and born is not None:
+            accesses += born[0].memory_id in detail.those(APPLIED)
         elif entry.effect == "reencoded" and isinstance(detail, Reencoded):
             encoded = entry, detail
         elif entry.effect == "rehearsed" and isinstance(detail, Rehearsed):

@@ -1,7 +1,7 @@
-"""What a rehearsal changes of a memory: its salience by a fixed factor, and how often it held or did not.
+"""Applies a rehearsal to a memory: changes its salience by a fixed factor, and counts confirmations and doubts.
 
-The record says which of the verdicts it is, and no number: so whoever has the service's key can raise a memory that is
-used by a tenth, or lower one by 15 %, once in `rehearse.every_ms` of the shard's time.
+The record names a verdict and no number. So the holder of the service's key can raise the salience of a used memory by
+a tenth, or lower one by 15 %, once in `rehearse.every_ms` of the shard's time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from memquorum.core.rehearsal import Verdict, after_ppm
 
 VERDICTS = frozenset(str(verdict) for verdict in Verdict)
 LATE_MS = 3600 * 1000
-"""What was found longer ago than this, by the shard's time, is not taken any more."""
+"""The greatest age of a rehearsal that is accepted, by the shard's time."""
 
 
 class NotRehearsed(ValueError):
@@ -32,7 +32,7 @@ class NotBorneOut(NotRehearsed):
 
 
 def opened(codec: Codec, genesis: Genesis, data: bytes) -> RehearsalMade:
-    """What a rehearsal says, proven to be the service's in this configuration. Raises messages.BadMessage."""
+    """Returns a rehearsal after checking that this configuration's service signed it. Raises messages.BadMessage."""
     _, made = open_signed(codec, genesis, data, RehearsalMade)
     return made
 
@@ -52,14 +52,14 @@ def held(codec: Codec, data: bytes) -> bool:
 
 
 def unfit(made: RehearsalMade, shard: int) -> str | None:
-    """What keeps a record from being looked at at all, or None: no store could be asked about it."""
+    """Returns why a record is malformed, or None; the store could not be queried for such a record."""
     if made.shard != shard:
         return f"of shard {made.shard}"
     if not ids.is_uuid(made.memory_id) or (made.witness and not ids.is_uuid(made.witness)):
         return "an id that is no UUID"
     if "\0" in made.namespace:
         return "NUL in namespace"
-    return None if made.verdict in VERDICTS else f"verdict {made.verdict[:40]!r} is none"
+    return None if made.verdict in VERDICTS else f"unknown verdict {made.verdict[:40]!r}"
 
 
 def check(rows: Rows, made: RehearsalMade, policy: Policy, *, entered: bool = False) -> Strength:
@@ -97,7 +97,7 @@ def _unborne(
     *,
     entered: bool,
 ) -> str | None:
-    """Why another verdict follows from the rows, or None: what `core.rehearsal` concludes, once more."""
+    """Returns why the rows do not support the verdict, or None: repeats the check of `core.rehearsal`."""
     verdict = Verdict(made.verdict)
     inferred = policy.supersede.inferred
     against = set(grounds.against(rows, memory, inferred=inferred))
@@ -142,7 +142,7 @@ def do_rehearsed(codec: Codec, genesis: Genesis, rows: Rows, change: Change, det
     than follow; messages.BadMessage where the service did not sign it."""
     made, entry = opened(codec, genesis, detail.made), change.entry
     if (made.memory_id, made.namespace) != (entry.memory_id, entry.namespace):
-        raise NotRehearsed(f"it speaks of {made.memory_id}")
+        raise NotRehearsed(f"the rehearsal is about memory {made.memory_id}, the entry is not")
     before = check(rows, made, genesis.policy, entered=True)
     after = rehearsed(before, made)
     if (before.salience_ppm, after.salience_ppm) != (detail.before_ppm, detail.after_ppm):

@@ -1,7 +1,7 @@
-"""What an episode repeats: whether the two become one memory, and what is noted where they do not.
+"""Decides whether an episode is merged into the memory that it repeats, and what is noted otherwise.
 
-Salience says what an episode says again. Whether it may become one with that is asked here once more, of what the
-shard's own rows say, by whoever applies the score, rebuilds or audits: a stage that claims it wrongly merges nothing.
+The salience stage names the memory that an episode repeats. Commit, rebuild and audit check against the shard's own
+rows that the two may be merged: a wrong claim of that stage merges nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from memquorum.core.tiers import GONE
 
 
 def reinforces(rows: Rows, namespace: str, detail: Stored) -> bool:
-    """Whether an episode only strengthens what it repeats: a memory that is alive, and that it may become one with.
+    """True if an episode only strengthens the memory that it repeats: that memory is alive, and the two may be merged.
 
     `rows`: with what it repeats, and with what it was made of.
     """
@@ -34,8 +34,8 @@ def again(memory: Memory, detail: Stored) -> Memory:
     """Moves the time of a memory to that of an episode that strengthens it, if that is later.
 
     Only who said it may say it again: the same agent, in the same role where both name one. The subject and the source
-    are the same, or the two would not be one memory (`core.merging`). What another agent repeats bears the memory out,
-    and says nothing of when the first one last said it. Entries of before times were recorded move nothing.
+    are the same, or the two would not be one memory (`core.merging`). A repetition by another agent supports the
+    memory, but does not change when the first agent said it last. Entries of before times were recorded move nothing.
     """
     if detail.accepted_at is None or not speaks_again(memory, detail):
         return memory
@@ -50,7 +50,7 @@ def speaks_again(memory: Speaking, saying: Speaking) -> bool:
 
 
 class Speaking(Protocol):
-    """What was said by somebody: an episode, or a memory."""
+    """A statement with its agent and role: an episode, or a memory."""
 
     @property
     def agent(self) -> str:
@@ -62,7 +62,7 @@ class Speaking(Protocol):
 
 
 def provenance(rows: Rows, entry: JournalEntry, detail: Stored) -> tuple[Provenance, ...]:
-    """What an episode was made of: what it says itself, and the memory that it says again."""
+    """Returns the provenance rows of an episode: the sources that it names, and the memory that it repeats."""
     repeated = None if entry.effect == "dropped" else _repeated(rows, entry.namespace or "", detail)
     if repeated is None and not detail.derives_from:
         return ()

@@ -68,7 +68,7 @@ class CannotReplay(ValueError):
     """A journal that cannot be followed, or sources that are not what it says; the message names shard and entry."""
 
 
-class Read(Struct, frozen=True):
+class DecodedLink(Struct, frozen=True):
     """A link of the journal, decoded."""
 
     link: JournalAppended
@@ -77,7 +77,7 @@ class Read(Struct, frozen=True):
 
 
 class Lies(Struct, frozen=True):
-    """Where a memory's content lies that comes back, and the commitment that it must have."""
+    """The offsets of a restored memory's content, and the commitment that it must match."""
 
     accepted_offset: int
     scored_offset: int
@@ -85,7 +85,7 @@ class Lies(Struct, frozen=True):
 
 
 class Sealed(Struct, frozen=True):
-    """A memory whose content is to be stored: where it lies, and what it must be."""
+    """A memory whose content is to be stored, with the offsets and the commitment of the content."""
 
     seq: int
     memory_id: str
@@ -95,8 +95,8 @@ class Sealed(Struct, frozen=True):
 
 
 class SealedAnew(Struct, frozen=True):
-    """A memory whose embedding was replaced: where the latest one lies, and by which encoder it must be. The encoder
-    before it is not known (empty) of a memory that comes back."""
+    """A memory whose embedding was replaced, with the offset of the latest one and its encoder. The encoder before it
+    is not known (empty) of a memory that comes back."""
 
     seq: int
     memory_id: str
@@ -106,8 +106,8 @@ class SealedAnew(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """What a batch of links leaves: the rows to be written, the memories whose content goes with them, and those whose
-    embedding is another one than the first."""
+    """The result of a batch of links: the rows to write, the memories whose content is stored with them, and those with
+    a replaced embedding."""
 
     net: Net
     sealed: tuple[Sealed, ...]
@@ -132,12 +132,12 @@ class Replay:
         }  # fmt: skip
         self._answered: set[bytes] = set()
         self._grounds: dict[str, Grounds] = {}
-        # What was told of candidates that are not settled, and the digest of each decision's nomination.
+        # Trials of candidates that are not settled, and the digest of each decision's nomination.
         self._trials: dict[str, dict[int, tuple[TrialRow, ...]]] = {}
         self._nominated: dict[int, bytes] = {}
         self._uses = Uses()
         self._weights: dict[str, tuple[WeightRow, ...]] = {}
-        # What failed may be tried again: then its row changes. All other events decide nothing any more.
+        # A failed episode may be retried, and then its row changes. All other events decide nothing any more.
         self._failed: dict[EventKey, Event] = {}
 
     @property
@@ -147,20 +147,20 @@ class Replay:
 
     @property
     def codec(self) -> Codec:
-        """What the records are decoded by."""
+        """The codec that decodes the records."""
         return self._rules.codec
 
-    def read(self, data: bytes) -> Read:
+    def read(self, data: bytes) -> DecodedLink:
         """A record of the journal topic, decoded. Raises CannotReplay."""
         codec = self._rules.codec
         try:
             link = codec.decode_as(JournalAppended, data)
             entry = codec.decode_as(JournalEntry, link.entry)
-            return Read(link, entry, codec.decode(entry.detail))
+            return DecodedLink(link, entry, codec.decode(entry.detail))
         except DecodeError as error:
             raise CannotReplay(f"shard {self.state.shard}, after entry {self.state.seq}: {error}") from None
 
-    def take(self, batch: Sequence[Read]) -> Step:
+    def take(self, batch: Sequence[DecodedLink]) -> Step:
         """Makes the changes of the next links of the chain. Raises CannotReplay where they are not."""
         work, sealed = Workset(self._rows(batch)), []
         anew: dict[str, SealedAnew] = {}
@@ -189,14 +189,14 @@ class Replay:
         kept = {s.memory_id: s for s in sealed if s.memory_id in net.revealed}
         return Step(net, tuple(kept.values()), tuple(anew[memory_id] for memory_id in net.reencoded))
 
-    def _rows(self, batch: Sequence[Read]) -> Rows:
+    def _rows(self, batch: Sequence[DecodedLink]) -> Rows:
         """The rows that the links touch."""
         wanted = Keys()
         for read in batch:
             wanted |= needs(self._rules.codec, read.entry, read.detail)
         tasks, feedback = self._uses.uncounted(self.state.weighed_to, wanted.memories)
         if any(isinstance(read.detail, Decided) for read in batch):
-            # What it counts is there already, or stands before it in the batch.
+            # The tasks that it counts are in the rows already, or come before it in the batch.
             given = {i for task in tasks.values() for i in task.retrieved}
             given |= {i for read in batch if isinstance(read.detail, Stored) for i in read.detail.derives_from}
             wanted |= Keys(admissions=frozenset(given), uses=_WHATEVER)
@@ -263,21 +263,24 @@ class Replay:
             gone={**net.gone, Strength: tuple(i for i in net.gone[Strength] if mine(i))},
             revealed=tuple(i for i in net.revealed if mine(i)),
             reencoded=tuple(i for i in net.reencoded if mine(i)),
+            replaced=tuple(one for one in net.replaced if mine(one[0])),
+            back=tuple(i for i in net.back if mine(i)),
+            emptied=tuple(one for one in net.emptied if one.namespace == self._namespace),
         )
 
 
-def _sealed(memory_id: str, read: Read) -> Sealed:
+def _sealed(memory_id: str, read: DecodedLink) -> Sealed:
     assert isinstance(read.detail, Stored) and read.entry.namespace is not None
     return Sealed(read.entry.seq, memory_id, read.entry.namespace, read.entry.event_id, read.detail)
 
 
-def _sealed_anew(memory_id: str, read: Read) -> SealedAnew:
+def _sealed_anew(memory_id: str, read: DecodedLink) -> SealedAnew:
     assert isinstance(read.detail, Reencoded) and read.entry.namespace is not None
     return SealedAnew(read.entry.seq, memory_id, read.entry.namespace, read.entry.source_offset, read.detail)
 
 
 def sealed_again(memory: Memory, told: Restored) -> tuple[Sealed, SealedAnew | None]:
-    """What a memory that comes back is to be opened from. `memory`: its row."""
+    """Returns where the content and the embedding of a restored memory are stored. `memory`: its row."""
     lies = Lies(told.accepted_offset, told.scored_offset, memory.commitment)
     sealed = Sealed(memory.seq, memory.id, memory.namespace, memory.event_id, lies)
     if told.reencoded_offset < 0:

@@ -1,8 +1,8 @@
-"""How long a memory that was kept is not proposed again: for each kind of proposal by itself, as the kind says; and how
-long one that members brought back does not have to go for want of room.
+"""Computes how long a kept memory is not proposed again, for each kind of proposal separately, and how long a restored
+memory is spared by budgets.
 
-`Strength.rest` has the first epoch that may propose it again. Of what also waits for a use it has that plus `FOR_GOOD`,
-so that nothing else has to be asked; a use takes it off again.
+`Strength.rest` has the first epoch in which a kind may propose the memory again. If the memory also waits for a use,
+`FOR_GOOD` is added to it, so that no other field is needed; a use subtracts it again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from memquorum.core.journal.rows import Strength
 from memquorum.core.policy import Policy
-from memquorum.core.vote.kinds import KINDS
+from memquorum.core.vote.kinds import KINDS, RAISES
 from memquorum.core.vote.kinds.kind import Kind, Rests
 from memquorum.core.vote.nomination import rest_until
 from memquorum.core.vote.tally import CONTRADICTED
@@ -21,23 +21,24 @@ from memquorum.core.vote.tally import CONTRADICTED
 FOR_GOOD = 2**52
 """Later than any epoch."""
 _BROUGHT_BACK = 63
-"""What members brought back rests as what they kept so often in a row: as long as anything does."""
+"""The number of times in a row that a restored memory counts as kept, which gives the longest rest."""
 
 _UNTIL_USED = frozenset(name for name, kind in KINDS.items() if kind.rests is Rests.UNTIL_USED)
-_RETRIED = frozenset(name for name, kind in KINDS.items() if kind.retries is not None)
+_RETRIED = frozenset(RAISES.values())
 
 
 def refused(strength: Strength, kind: Kind, epoch: int, policy: Policy, why: str) -> Strength:
-    """A memory that `epoch` kept where the kind would have had it go: the more often in a row, the longer it rests.
+    """Returns the strength of a memory that was kept in `epoch` against a proposal: the more often in a row, the longer
+    it rests.
 
-    `why`: the tally's reason. What was contradicted too often also waits for a use.
+    `why`: the tally's reason. A memory whose proposal was contradicted too often also waits for a use.
     """
     kept, at = strength.kept.get(kind.name, 0) + 1, _contradicted(kind.name)
     counts = {**strength.kept, kind.name: kept}
     until = rest_until(epoch, kept, policy)
-    if kind.retries is not None and why == CONTRADICTED:
+    if why == CONTRADICTED:
         counts[at] = counts.get(at, 0) + 1
-        until += FOR_GOOD * (counts[at] > kind.retries(policy))
+        until += FOR_GOOD * (counts[at] > policy.promote.retries_max)
     return replace(strength, kept=counts, rest={**strength.rest, kind.name: until})
 
 
@@ -48,7 +49,7 @@ def brought_back(epoch: int, policy: Policy) -> int:
 
 
 def used(strength: Strength) -> tuple[Mapping[str, int], Mapping[str, int]]:
-    """What is left of `kept` and `rest` after a use."""
+    """Returns `kept` and `rest` as they are after a use."""
     waits = [name for name in _RETRIED if strength.rest.get(name, 0) >= FOR_GOOD]
     ended = _UNTIL_USED | {_contradicted(name) for name in waits}
     if ended.isdisjoint(strength.kept):

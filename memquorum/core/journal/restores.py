@@ -1,4 +1,4 @@
-"""What a decision to restore does: a sealed memory is alive again, in the tier that it was in, as if used just then."""
+"""Applies a decision to restore: a sealed memory is alive in its former tier, as if it had been used just then."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memquorum.core.vote.kinds.kind import MemoryState
 
 
 def inherited(strength: Strength, others: Iterable[Strength]) -> Strength:
-    """The strength of a summary: as old as what it says, and used as often as that was."""
+    """Returns the strength of a summary: as old as its sources, and used as often as they were."""
     others = tuple(others)
     return replace(
         strength,
@@ -29,7 +29,7 @@ def inherited(strength: Strength, others: Iterable[Strength]) -> Strength:
 
 
 def joined(strength: Strength, others: Iterable[Strength]) -> Strength:
-    """The strength of a summary that others have become one with: used as often as all of them, and as lately."""
+    """Returns the strength of a summary into which others were merged: used as often as all of them, and as lately."""
     every = (strength, *others)
     return replace(
         strength,
@@ -56,8 +56,8 @@ def asks(memory: Memory | None, namespace: str, accessed_at: int, as_of: int) ->
 
 
 def votable(order: RestoreOrdered, memories: Mapping[str, Memory], as_of: int) -> bool:
-    """Whether a request has anything to be voted on: of what is to come back something rests sealed, of what is to be
-    forgotten something is alive."""
+    """True if a request has anything to be voted on: for a request to restore, a memory that rests sealed; for one to
+    forget, a living memory."""
     if order.action == RESTORE:
         return any(restorable(memories.get(i), order.namespace, as_of) for i in order.memory_ids)
     named = (memories.get(i) for i in order.memory_ids)
@@ -89,8 +89,8 @@ def strength(
 
 
 def _apart(memory: Memory) -> dict[str, int]:
-    """What is not done once more to what members brought back: it is not superseded by what they had let take its
-    place, and a summary not merged."""
+    """Returns the rests of a restored memory that last for good: a superseded one is not contested again, and a sealed
+    summary is not merged again."""
     if memory.tier == SUPERSEDED:
         return dict.fromkeys(CONTESTS.values(), FOR_GOOD)
     return dict.fromkeys(MERGES.values(), FOR_GOOD) if memory.made_by is not None and memory.tier == SEALED else {}

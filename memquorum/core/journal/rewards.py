@@ -1,7 +1,7 @@
-"""What an agent is given for what it does to the fleet's memory: SPEC B's memory reward (R_memory).
+"""Computes an agent's reward for its effect on the fleet's memory: SPEC B's memory reward (R_memory).
 
-It follows from a journal entry and the rows before it, like every other row. Nothing acts on a reward: whoever trains
-agents takes it, with the weight `WEIGHT`, as one part of a reward of their own.
+It follows from a journal entry and the rows before it, like every other row. The system does not act on a reward: a
+training program takes it, with the weight `WEIGHT`, as one part of its own reward.
 """
 
 from __future__ import annotations
@@ -13,34 +13,34 @@ from typing import Any
 from memquorum.core.journal.decisions import passed
 from memquorum.core.journal.rows import Change, Memory, Provenance, Reward, Rows
 from memquorum.core.policy import Policy
-from memquorum.core.records import Accessed, Decided, Stored
+from memquorum.core.records import APPLIED, Accessed, Decided, Stored
 from memquorum.core.tiers import LONG_TERM
-from memquorum.core.vote.kinds import KINDS
+from memquorum.core.vote.kinds import RAISES
 from memquorum.core.vote.tally import KEPT
 
 USED = "used"
-"""It used what is in long-term memory: SPEC B's cache hit, for what the cache holds of a claim is what was promoted."""
+"""The agent used a long-term memory: SPEC B's cache hit, since the cache holds promoted claims."""
 PROMOTED = "promoted"
-"""What it recorded was promoted to long-term memory."""
+"""A memory that the agent recorded was promoted to long-term memory."""
 REPEATED = "repeated"
-"""It said again what is in long-term memory: it worked out what it could have read."""
+"""The agent repeated a long-term memory: it worked out what it could have read."""
 REFUSED = "refused"
-"""What it recorded failed its promotion once more than it is tried again (`promote.retries_max`): given once."""
+"""The promotion of a memory that the agent recorded failed more often than it is retried (`promote.retries_max`): given
+once."""
 
 AMOUNTS_PPM: Mapping[str, int] = MappingProxyType(
     {USED: 300_000, PROMOTED: 500_000, REPEATED: -200_000, REFUSED: -100_000}
 )
-"""What each is worth, in millionths."""
+"""The value of each cause, in millionths."""
 WEIGHT_PPM = 100_000
 """w_m: how much the sum weighs beside an agent's other rewards, in millionths."""
 
 
-def given(rows: Rows, change: Change, detail: Any, policy: Policy) -> tuple[Reward, ...]:
-    """What an entry gives, by the rows before it."""
+def rewards_of(rows: Rows, change: Change, detail: Any, policy: Policy) -> tuple[Reward, ...]:
+    """Returns the rewards for an entry, from the rows before it."""
     if isinstance(detail, Accessed):
-        memory = rows.memories.get(change.entry.memory_id or "")
-        used = detail.applied and change.entry.effect == "accessed" and _consolidated(memory)
-        return (_reward(change, memory, USED, detail.agent),) if used and memory is not None else ()
+        used = (rows.memories.get(one) for one in detail.those(APPLIED))
+        return tuple(_reward(change, one, USED, detail.agent) for one in used if one is not None and _consolidated(one))
     if isinstance(detail, Stored):
         return tuple(_repeated(rows, change, detail))
     if isinstance(detail, Decided):
@@ -60,8 +60,7 @@ def _repeated(rows: Rows, change: Change, detail: Stored) -> Iterable[Reward]:
 
 def _decided(rows: Rows, change: Change, detail: Decided, policy: Policy) -> Iterable[Reward]:
     for result in detail.results:
-        kind = KINDS[result.kind]
-        if kind.retries is None:  # of all kinds one raises what members hold to be true, and is tried again
+        if result.kind not in RAISES.values():
             continue
         for memory_id in result.memory_ids:
             memory, strength = rows.memories.get(memory_id), rows.strengths.get(memory_id)
@@ -69,7 +68,7 @@ def _decided(rows: Rows, change: Change, detail: Decided, policy: Policy) -> Ite
                 continue
             if passed(result):
                 yield _reward(change, memory, PROMOTED, memory.agent)
-            elif result.outcome == KEPT and strength.kept.get(kind.name, 0) == kind.retries(policy):
+            elif result.outcome == KEPT and strength.kept.get(result.kind, 0) == policy.promote.retries_max:
                 yield _reward(change, memory, REFUSED, memory.agent)
 
 

@@ -2,8 +2,8 @@
 (SPEC E; decision 127).
 
 A request names the memory and an older version of its weight. It changes nothing before members have decided; then the
-memory has a new version, which weighs what the older one did and has its gains and losses. What came of its use up to
-that decision never moves it again: somebody took it back on purpose.
+memory has a new version, which weighs what the older one did and has its gains and losses. Its use up to that decision
+never changes the weight again: members reset it on purpose.
 """
 
 from __future__ import annotations
@@ -36,11 +36,8 @@ from memquorum.core.vote.kinds.rollback import NO_VERSION, NOT_ALIVE, NOT_IN_EXP
 def keys(codec: Codec, data: bytes) -> Keys:
     """The rows that a request to roll a weight back touches; none of any other, or where it cannot be read. `data`: the
     Signed."""
-    try:
-        order = codec.decode(codec.decode_as(Signed, data).body)
-    except DecodeError:
-        return Keys()
-    if not isinstance(order, RestoreOrdered) or order.action != ROLLBACK:
+    order = _read(codec, data)
+    if order is None:
         return Keys()
     named = frozenset(filter(ids.is_uuid, order.memory_ids))
     return Keys(named, admissions=named, weights=named)
@@ -53,7 +50,7 @@ def note(weights: MutableMapping[str, tuple[WeightRow, ...]], rows: Iterable[Wei
 
 
 def refused(rows: Rows, order: RestoreOrdered) -> str | None:
-    """Why a weight cannot be rolled back as a request says, as the shard is now; None where it can."""
+    """Returns why a weight cannot be rolled back as requested in the shard's current state, or None if it can."""
     (name,), to = order.memory_ids, order.version or 0
     memory, stands = rows.memories.get(name), rows.admissions.get(name)
     if memory is None or memory.namespace != order.namespace:
@@ -79,7 +76,7 @@ def voted(  # noqa: PLR0917
     rows: Rows, moved: weighing.Weighed, order: RestoreOrdered, entry: JournalEntry, epoch: int,
     policy: ExperiencePolicy, *, since: int,
 ) -> weighing.Weighed:  # fmt: skip
-    """What a vote leaves that is for a request: a version that weighs what the older one did. `moved`: what this
+    """Returns the rows after an accepted request: a new version with the weight of the older one. `moved`: what this
     decision brings of itself, which comes before; `since`: tasks before this accepted offset do not move it any more.
     Raises KeyError where there is nothing to be rolled back."""
     if (why := refused(rows, order)) is not None:
@@ -97,18 +94,31 @@ def _weight(row: WeightRow) -> Weight:
     return Weight(row.memory_id, row.weight_ppm, row.version, row.gains, row.losses)
 
 
-def asked(codec: Codec, nomination: NominationProposed) -> RestoreOrdered:
-    """The request that a nomination puts to the vote. Raises DecodeError where it holds none."""
-    found = codec.decode_as(OrderFound, nomination.order or b"")
-    return codec.decode_as(RestoreOrdered, codec.decode_as(Signed, found.order).body)
+def requested_rollback(codec: Codec, nomination: NominationProposed) -> RestoreOrdered | None:
+    """Returns the request to roll a weight back that a nomination puts to the vote, or None."""
+    if nomination.order is None:
+        return None
+    try:
+        return _read(codec, codec.decode_as(OrderFound, nomination.order).order)
+    except DecodeError:
+        return None
+
+
+def _read(codec: Codec, data: bytes) -> RestoreOrdered | None:
+    """Returns the request in a Signed; None of another order, or where it cannot be read."""
+    try:
+        order = codec.decode(codec.decode_as(Signed, data).body)
+    except DecodeError:
+        return None
+    return order if isinstance(order, RestoreOrdered) and order.action == ROLLBACK else None
 
 
 def decided(codec: Codec, detail: Decided) -> tuple[str, int] | None:
-    """The memory whose weight a decision rolls back, and the version that holds again; None of any other decision.
-    Raises DecodeError where it holds no request."""
-    if not any(KINDS[one.kind].reweighs and one.outcome == KINDS[one.kind].outcome for one in detail.results):
-        return None
+    """Returns the memory whose weight a decision rolls back, and the version that holds again; None of any other
+    decision. Raises DecodeError where its nomination cannot be read."""
+    if not any(KINDS[one.kind].ordered and one.outcome == KINDS[one.kind].outcome for one in detail.results):
+        return None  # few decisions are about an order, so only their nominations are read
     made = codec.decode_as(PrePrepare, codec.decode_as(Signed, detail.pre_prepare).body)
     nomination = codec.decode_as(NominationProposed, codec.decode_as(Signed, made.nomination).body)
-    order = asked(codec, nomination)
-    return order.memory_ids[0], order.version or 0
+    order = requested_rollback(codec, nomination)
+    return None if order is None else (order.memory_ids[0], order.version or 0)

@@ -1,4 +1,4 @@
-"""What the store keeps, as frozen rows: the state that the rules of `commit` read and change.
+"""The rows of the store as frozen values: the state that the rules of `commit` read and change.
 
 Field for field the tables of `db/migrations/memory`, without what only a database needs; `tables` declares what holds
 for each. Times are milliseconds since the epoch, scores millionths, ids canonical UUID text.
@@ -27,7 +27,7 @@ R = TypeVar("R", bound=Struct)
 
 
 class ShardState(Struct, frozen=True):
-    """Where a shard stands after the journal entry `seq`, whose hash is `hash`."""
+    """The state of a shard after the journal entry `seq`, whose hash is `hash`."""
 
     shard: int
     seq: int
@@ -38,19 +38,19 @@ class ShardState(Struct, frozen=True):
     last_epoch_at: int = 0
     decided_seq: int = 0
     alive: int = 0
-    """How many memories have strength."""
+    """The number of living memories."""
     unattested: int = 0
-    """How many erasures the members have not attested yet."""
+    """The number of erasures that the members have not attested yet."""
     asked_at: int = 0
     """The time of the last request to restore, or late use, that is to be voted on."""
     contested_at: int = 0
-    """The time of the last contradiction that no epoch has had before it; 0 where there is none."""
+    """The time of the last contradiction that no epoch has handled yet; 0 if there is none."""
     weighed_to: int = 0
-    """What came of using memories of experience is counted of all that stands before this accepted offset."""
+    """The accepted offset before which all uses of memories of experience are counted."""
 
     @property
     def standing(self) -> Standing:
-        """What a tick is journalled with."""
+        """The part of the state that the journal records with a tick."""
         return Standing(
             self.last_epoch,
             self.last_epoch_at,
@@ -86,29 +86,29 @@ class Memory(Carried, frozen=True):
     purposes: str | None = None
     jurisdictions: str = ""
     made_by: str | None = None
-    """Of a summary, who made it: extractive/VERSION, or model/NAME."""
+    """The maker of a summary: extractive/VERSION, or model/NAME."""
     renews: Uuid | None = None
-    """Of a summary, the erased one in whose place it was made."""
+    """The erased summary that this summary replaces."""
     general_of: Uuid | None = None
-    """Of a general form, the memory that it was made of. Experience alone has it."""
+    """The source memory of a general form. Experience alone has it."""
     told_by: Uuid | None = None
-    """Of what rests sealed because a summary says what is to be kept of it: that summary."""
+    """The summary that holds what is to be kept of a memory that rests sealed because of it."""
     slot: str | None = None
-    """What stands for path and key of the slot that it fills (`core.labelling`)."""
+    """The keyed digest of path and key of the slot that it fills (`core.labelling`)."""
     label: str | None = None
-    """What stands for its path and its attributes."""
+    """The keyed digest of its path and its attributes."""
     said: int = 0
     """When it was said last, in milliseconds: the latest time of its sayings (`journal.repetitions.again`)."""
     said_offset: int = 0
-    """Where that saying stands in the accepted stream: of two of one moment it tells the later one."""
+    """The accepted offset of that saying, which orders two of the same time."""
     asks_after: int | None = None
-    """Of what rests sealed: a use after this time, of which the shard hears only now, asks for it back. None once one
-    has, and of what does not rest."""
+    """For a memory that rests sealed: a use after this time that arrives late requests its restoration. None after such
+    a use, and for any other memory."""
 
     @property
     def fades(self) -> bool:
-        """Whether triage goes by its decay score (`core.triage`). That asks what a memory was worth when it was said:
-        a summary or a general form was not said, and what was wanted on purpose was let in whatever that was."""
+        """True if triage uses its decay score (`core.triage`). The score starts from the salience at the time of
+        saying: summaries and general forms have none, and explicit memories are accepted at any salience."""
         return not self.explicit and self.made_by is None and self.general_of is None
 
 
@@ -129,9 +129,9 @@ class Strength(Struct, frozen=True):
     rest: Mapping[str, int] = field(default_factory=dict)
     """By kind, the first epoch that may propose it again."""
     replays: Int4 = 0
-    """How often a rehearsal found that it holds and is used."""
+    """The number of rehearsals that confirmed the memory while it was used."""
     doubts: Int4 = 0
-    """How often in a row the last rehearsals found that it does not hold."""
+    """The number of rehearsals that did not confirm the memory since the last one that did."""
     rehearsed: int = 0
     """When it was last rehearsed, milliseconds by the shard's time; 0: never."""
     fades: bool = True
@@ -142,14 +142,15 @@ class Event(Struct, frozen=True):
     """The first outcome of an event id in its namespace that is no failure, or the last failure.
 
     `agent`, `subject`, `source`, `type`, and when it `occurred` (milliseconds): what an order to erase may name;
-    `session`: with the agent, whose episodic buffer it is in. Of an access none.
+    `session`: with the agent, whose episodic buffer it is in. A use has none of these and no memory: `UseRow` has one
+    row for each.
     """
 
     namespace: str
     event_id: str
     shard: Int4
     outcome: str
-    memory_id: Uuid
+    memory_id: Uuid | None
     seq: int
     agent: str | None = None
     subject: str | None = None
@@ -157,6 +158,16 @@ class Event(Struct, frozen=True):
     session: str | None = None
     type: str | None = None
     occurred: int | None = None
+
+
+class UseRow(Struct, frozen=True):
+    """A memory that a use named, which neither came again nor asked for it back. `applied`: whether it was alive."""
+
+    memory_id: Uuid
+    shard: Int4
+    seq: int
+    namespace: str
+    applied: bool
 
 
 class Provenance(Struct, frozen=True):
@@ -177,8 +188,8 @@ class Provenance(Struct, frozen=True):
 
 class QuoteRow(Struct, frozen=True):
     """A sentence of a summary, by its place there: the characters from `start` to before `finish` of a source's
-    content, and where the summary has it. `said_at`: when the source was said. Of a sentence that a model wrote, a row
-    for each of its sources, and in `sentence` its number among those."""
+    content, and where the summary has it. `said_at`: when the source was said. A sentence that a model wrote has a row
+    for each of its sources, with its number in `sentence`."""
 
     shard: Int4
     seq: int
@@ -221,9 +232,9 @@ class PatchRow(Struct, frozen=True):
 
 
 class TaskRow(Struct, frozen=True):
-    """A task that is finished (`core.experience`): how it ended, says whom; the SHA-256 of what it ran under, its seed,
-    and the memories that it was given, best first. `said_by`: empty where the outcome is unknown. When it ended is when
-    the memory of its id was made."""
+    """A finished task (`core.experience`): its outcome and who determined it; the SHA-256 of its configuration, its
+    seed, and the memories that it retrieved, best first. `said_by`: empty where the outcome is unknown. When it ended
+    is when the memory of its id was made."""
 
     memory_id: Uuid
     shard: Int4
@@ -235,11 +246,11 @@ class TaskRow(Struct, frozen=True):
     seed: int
     retrieved: tuple[str, ...]
     accepted_offset: int
-    """Where its record stands in the accepted stream: by that it is before or after a decision's nomination."""
+    """The offset of its record in the accepted stream, which tells whether it precedes a decision's nomination."""
 
 
 class FeedbackRow(Struct, frozen=True):
-    """What an agent says of a memory that a task was given: whether it `helped`. `given_at`: when, milliseconds."""
+    """Feedback of an agent on a memory that a task was given: whether it `helped`. `given_at`: when, milliseconds."""
 
     shard: Int4
     seq: int
@@ -253,7 +264,7 @@ class FeedbackRow(Struct, frozen=True):
 
 
 class TrialRow(Struct, frozen=True):
-    """What a verifier found of a candidate, as of the decision of the epoch `position`. `digest`: of the statistics, in
+    """A verifier's trial of a candidate, as of the decision of the epoch `position`. `digest`: of the statistics, in
     hexadecimal; `score_ppm`: their S; `made`: the Signed(TrialMade) as it was received, which holds them."""
 
     shard: Int4
@@ -269,8 +280,8 @@ class TrialRow(Struct, frozen=True):
 
 
 class AdmissionRow(Struct, frozen=True):
-    """Where a memory stands on its way into experience (`core.journal.trials`); of one that nobody has tried there is
-    none. `position`: the epoch as of which it was tried last; `digest`, `score_ppm`: of the statistics that verifiers
+    """The state of a memory's admission to experience (`core.journal.trials`); a memory that was never tried has no
+    row. `position`: the epoch as of which it was tried last; `digest`, `score_ppm`: of the statistics that verifiers
     agree in, and their S. `version`, `weight_ppm`: of its weight, once it is admitted; `epoch`: of the vote on it, 0
     without one; `after`: it is tried as of a decision after this epoch. `rejections`: how often verifiers agreed that
     it helps too little, and `rejected`: the epoch as of which they did last, 0 without one; `judges`: how many tasks
@@ -324,10 +335,11 @@ class WeightRow(Struct, frozen=True):
 
 
 class Conflict(Struct, frozen=True):
-    """A memory says otherwise than one that was there before it. `stated`: on purpose, by the key of the same slot or
-    by naming it; else that was inferred from the words (`core.text.conflict`). Both stay, and of what is stated until
-    members have voted. `statements`: in a row of what a model said of the pair, the numbers of the older memory's
-    statements that the newer one overtakes, from 1; None in a row of what the rules found."""
+    """A contradiction between a newer and an older memory. `stated`: on purpose, by the key of the same slot or by
+    naming it; else that was inferred from the words (`core.reading.conflict`). Both stay, and of what is stated until
+    members have voted. `statements`: the numbers of the older memory's statements that the newer one denies, from 1;
+    None where none could be told apart. `compared`: a model said so of the pair, not the rules. `again`: memories whose
+    value the newer one says once more, after the older one had denied it."""
 
     shard: Int4
     seq: int
@@ -336,6 +348,8 @@ class Conflict(Struct, frozen=True):
     older: Uuid
     stated: bool = False
     statements: tuple[int, ...] | None = None
+    compared: bool = False
+    again: tuple[str, ...] = ()
 
 
 class LinkRow(Struct, frozen=True):
@@ -351,7 +365,7 @@ class LinkRow(Struct, frozen=True):
 
 class ErasedRow(Struct, frozen=True):
     """An episode whose key was destroyed by an order, by its own memory id; or (`was` late) that came after one.
-    `summary`: what becomes of it where it was a summary (`anew`)."""
+    `summary`: its fate if it was a summary (`anew`)."""
 
     memory_id: Uuid
     shard: Int4
@@ -417,7 +431,7 @@ class BallotRow(Struct, frozen=True):
 
 
 class OutcomeRow(Struct, frozen=True):
-    """How one proposal ended, `yes` ballots of `weight_ppm` where `needed_ppm` was needed.
+    """The outcome of one proposal: `yes` ballots of `weight_ppm` where `needed_ppm` was needed.
 
     `as_of`: of which time the nomination spoke. `namespace`: the memory's, None where it is about no memory that the
     shard knows. `policy`: the budget's, by which the memory was the next to go, where it was proposed for that."""
@@ -466,7 +480,7 @@ class DecisionRow(Struct, frozen=True):
 
 
 class Living(Struct, frozen=True):
-    """How many memories of a namespace are alive; of a batch, how many more, or fewer."""
+    """The number of living memories of a namespace; in a batch, the difference."""
 
     shard: Int4
     namespace: str
@@ -474,8 +488,8 @@ class Living(Struct, frozen=True):
 
 
 class LetGo(Struct, frozen=True):
-    """What a decision took of a namespace: how many memories were forgotten at the shard's time `as_of`, and how many
-    its cap held back (core/caps)."""
+    """The effect of a decision on a namespace: how many memories were forgotten at the shard's time `as_of`, and how
+    many its cap held back (core/caps)."""
 
     shard: Int4
     namespace: str
@@ -497,8 +511,8 @@ class Disclosure(Struct, frozen=True):
 
 
 class Reward(Struct, frozen=True):
-    """What an agent was given for what it did to the fleet's memory (`core.journal.rewards`). `as_of`: the shard's
-    time; 0 before its first tick."""
+    """A reward of an agent for its effect on the fleet's memory (`core.journal.rewards`). `as_of`: the shard's time; 0
+    before its first tick."""
 
     shard: Int4
     seq: int
@@ -511,8 +525,8 @@ class Reward(Struct, frozen=True):
 
 
 class Spent(Struct, frozen=True):
-    """What a decision's draws cost the subject of a memory, which stands for it (`core.budgets.lots`), in millionths of
-    ε; with all of its other rows it is the subject's account in the namespace."""
+    """The cost of a decision's draws for the subject of a memory, which represents it (`core.budgets.lots`), in
+    millionths of ε; the sum of its rows is the subject's account in the namespace."""
 
     shard: Int4
     seq: int
@@ -537,7 +551,7 @@ class Protection(Struct, frozen=True):
 
 
 class Guarded(Struct, frozen=True):
-    """How much of a namespace is protected: pins that stand, and what goals need, counted for each goal."""
+    """The number of protections in a namespace: pins in force, and needs, counted for each goal."""
 
     pins: int = 0
     needs: int = 0
@@ -594,9 +608,9 @@ EventKey = tuple[str, str]
 
 
 class Grounds(Struct, frozen=True):
-    """What stands behind a memory, and against it, each by its id: `sources`, what it was made of; `summaries`, what
-    was made of it by the consolidator; `older`, `newer`, what it says otherwise than, and what says otherwise than it;
-    `stated`, which of these two say so on purpose. Whether any of that is alive is not asked here."""
+    """The ids of memories that support or contradict a memory: `sources`, which it was made of; `summaries`, which the
+    consolidator made of it; `older`, which it contradicts; `newer`, which contradict it; `stated`, those of the last
+    two that do so on purpose. They may no longer be alive."""
 
     sources: frozenset[str] = frozenset()
     summaries: frozenset[str] = frozenset()
@@ -606,8 +620,8 @@ class Grounds(Struct, frozen=True):
 
 
 class Rows(Struct, frozen=True):
-    """A shard's state and, of its rows, those that a record may touch. Of what was loaded, what is absent here does not
-    exist; who asks a `Workset` for anything else is told that it was not loaded."""
+    """A shard's state and, of its rows, those that a record may touch. A row that was asked for and is absent does not
+    exist; a `Workset` raises NotLoaded for any other."""
 
     state: ShardState
     memories: Mapping[str, Memory] = field(default_factory=dict)
@@ -616,17 +630,17 @@ class Rows(Struct, frozen=True):
     erased: Collection[EventKey] = frozenset()
     """(namespace, memory id) of those asked for that an order has erased."""
     quotas: Mapping[str, Quota] = field(default_factory=dict)
-    """Where namespaces stand of which a decision may take something: before the batch that begins with it."""
+    """By namespace, the quotas before the batch, for namespaces of which a decision may take something."""
     protected: Mapping[tuple[str, str], Protection] = field(default_factory=dict)
     """By (memory id, kind), the orders that protect those asked for."""
     answered: Collection[bytes] = frozenset()
-    """Of the orders asked for, by their digests, those that were answered."""
+    """The digests of those requested orders that were answered."""
     guarded: Mapping[str, Guarded] = field(default_factory=dict)
-    """How much is protected in the namespaces asked for."""
+    """By namespace, the number of protections, for the namespaces asked for."""
     grounds: Mapping[str, Grounds] = field(default_factory=dict)
-    """What stands behind the memories asked for and against them; of those of which nothing does, nothing."""
+    """By memory, the grounds of those asked for; a memory without grounds is absent."""
     admissions: Mapping[str, AdmissionRow] = field(default_factory=dict)
-    """Where the memories asked for stand on their way into experience; of those that nobody has tried, nothing."""
+    """By memory, the admissions of those asked for; a memory that was never tried is absent."""
     trials: Mapping[tuple[str, int], tuple[TrialRow, ...]] = field(default_factory=dict)
     """By (memory id, position), what verifiers found of those asked for."""
     nominated: Mapping[int, bytes] = field(default_factory=dict)
@@ -638,11 +652,11 @@ class Rows(Struct, frozen=True):
     weights: Mapping[str, tuple[WeightRow, ...]] = field(default_factory=dict)
     """By memory, all versions of its weight, in their order, of those asked for."""
     loaded: Keys | None = None
-    """What was asked for; None where the rows are all that there are."""
+    """The keys that were loaded; None if the rows are complete."""
 
 
 class Keys(Struct, frozen=True):
-    """Which rows a record may touch: what must be loaded before a rule is asked."""
+    """The keys of the rows that a record may touch, which must be loaded before a rule runs."""
 
     memories: frozenset[str] = frozenset()
     events: frozenset[EventKey] = frozenset()
@@ -690,12 +704,28 @@ class Keys(Struct, frozen=True):
         )
 
 
+class Emptied(Struct, frozen=True):
+    """A slot that a write of nothing emptied, with that write's entry: its earlier memories are no longer reported.
+    `agent`: of this agent's memories alone; None where an API key grants that of everybody's."""
+
+    namespace: str
+    slot: str
+    agent: str | None
+    seq: int
+
+    def concerns(self, memory: Memory) -> bool:
+        """Whether a memory that was replaced filled the slot, and went out of service by then."""
+        filled = (memory.namespace, memory.slot) == (self.namespace, self.slot)
+        return filled and memory.seq <= self.seq and self.agent in (None, memory.agent)
+
+
 class Change(Struct, frozen=True):
-    """What one journal entry does to its shard.
+    """The effect of one journal entry on its shard.
 
     `rows`: of any table (`tables`), as they are afterwards. `gone`: those that are there no more, each by its class and
     its key; where a row of the same key comes in their place, they go first. A memory whose strength goes loses content
-    and embedding with it.
+    and embedding with it. `replaced`: the memories that another memory replaced, each with that one's id: only reads of
+    the past find their content. `emptied`: the slot whose earlier memories are no longer reported.
 
     `revealed`: the memory whose content and embedding are stored now; `restored`: those that come back with theirs.
     `reencoded`: the memory whose embedding is replaced. `attested`: the order to erase that the members found genuine.
@@ -711,6 +741,8 @@ class Change(Struct, frozen=True):
     revealed: str | None = None
     reencoded: str | None = None
     restored: tuple[Restored, ...] = ()
+    replaced: tuple[tuple[str, str], ...] = ()
+    emptied: Emptied | None = None
     attested: str | None = None
     configures: Genesis | None = None
     cursors: tuple[tuple[str, int], ...] = ()

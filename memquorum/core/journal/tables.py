@@ -1,8 +1,8 @@
 """Every table that follows from the journal, declared once.
 
 A batch gathers its rows by these declarations (`workset`), and a rebuild its own (`replay`); the store copies, changes
-and deletes rows by them (`db.store`, `db.copying`), and so does the one in memory (`db.inmemory`); an audit and a
-comparison of two databases read and compare them (`audit.witness`, `db.audit_rows`).
+and deletes rows by them (`db.store`, `db.copying`), and so does the tests' one in memory; an audit and a comparison of
+two databases read and compare them (`audit.witness`, `db.audit_rows`).
 
 A new table is a class of rows (`rows`), a declaration here, the rule that makes its rows (`effects`), and its SQL: the
 schema, `NAME_copy` and `audit_NAME`, and where the declaration asks for it `NAME_update`, `NAME_delete` or
@@ -47,6 +47,7 @@ from memquorum.core.journal.rows import (
     Strength,
     TaskRow,
     TrialRow,
+    UseRow,
     WeightRow,
 )
 
@@ -80,7 +81,7 @@ class Table(Struct, frozen=True):
     adds: tuple[str, ...] = ()
     """The columns in which rows of the same key are added up."""
     without: tuple[str, ...] = ()
-    """What the class has beside its columns."""
+    """The fields of the class that are no columns."""
     uncompared: tuple[str, ...] = ()
     """The columns that two databases may differ in."""
 
@@ -119,14 +120,18 @@ def _taking(names: tuple[str, ...]) -> attrgetter[Any]:
 @cache
 def types(kind: Kind) -> Mapping[str, str]:
     """The type in the store of each column of a class of rows."""
-    return {name: _type(hint) for name, hint in get_type_hints(kind, include_extras=True).items()}
+    plain = get_type_hints(kind)
+    hints = get_type_hints(kind, include_extras=True)
+    return {name: _type(hint) or _type(plain[name]) for name, hint in hints.items()}
 
 
 def _type(hint: Any) -> str:
-    """Tells the type of a column, NULL or not; empty for what is no column."""
+    """Returns the type of a column, NULL or not; empty for a field that is no column."""
     parts = [part for part in get_args(hint) if part is not type(None)] if type(None) in get_args(hint) else [hint]
     (one,) = parts
-    return _TYPES.get(one, "") or next((part for part in getattr(one, "__metadata__", ()) if part in _TYPES), "")
+    return _TYPES.get(one, "") or next(
+        (part for part in getattr(one, "__metadata__", ()) if isinstance(part, str) and part in _TYPES), ""
+    )
 
 
 _PROTECTS = ("shard", "seq", "namespace", "order_id", "signer", "ordered_by", "reference", "accepted_at")
@@ -178,11 +183,12 @@ TABLES: dict[Kind, Table] = {
             ),
         ),
         Table("strength", Strength, ("memory_id",), loaded=True, changes=_USED, ends=True),
-        # What failed and is tried again has one row, of its last outcome.
+        # A failed episode that is retried has one row, with its last outcome.
         Table(
             "event", Event, ("namespace", "event_id"), ("seq",), "seq", loaded=True,
             changes=("outcome", "memory_id", "seq", "agent", "subject", "source", "session", "type", "occurred"),
         ),
+        Table("used", UseRow, ("memory_id", "shard", "seq"), ("seq", "memory_id"), "seq"),
         Table("dropped", Dropped, ("memory_id",), ends=True),
         Table("provenance", Provenance, ("namespace", "parent", "child"), ("seq", "parent"), "seq"),
         Table("quote", QuoteRow, ("summary", "place"), ("seq", "place"), "seq"),

@@ -1,4 +1,5 @@
-"""What keeps out, after an erasure, what comes late: an order stands as long as its namespace.
+"""Keeps episodes out that arrive after an erasure that covers them: an order is in force as long as its namespace
+exists.
 
 An episode stays out if it occurred until the order came in and is what the order names, whatever way it takes in: late,
 delivered again, or from a dead letter. And whatever its time, if it was made of something that was erased.
@@ -27,7 +28,7 @@ class Tombstone(Struct, frozen=True):
 
 
 class Newcomer(Struct, frozen=True):
-    """What is asked about: `id` is its own memory id, `at` when it occurred; `repeats`: the memory that it was found to
+    """An episode to check: `id` is its own memory id, `at` when it occurred; `repeats`: the memory that it was found to
     say again, if any."""
 
     namespace: str
@@ -42,7 +43,7 @@ class Newcomer(Struct, frozen=True):
 
 
 class Tombstones:
-    """The orders of one shard. Costs what was ordered, not what was erased."""
+    """The orders of one shard. The cost grows with the number of orders, not with the number of erased memories."""
 
     def __init__(self, known: Iterable[Tombstone] = ()) -> None:
         self._until: dict[tuple[str, str, str], int] = {}
@@ -79,7 +80,7 @@ class Tombstones:
         if self._covers(episode):
             return True
         repeated = (episode.namespace, episode.repeats) in erased
-        # Of what went by its age alone, what is said again and is not as old has an age of its own.
+        # If the repeated memory was erased by age alone, a younger repetition is judged by its own age.
         if repeated and episode.at <= self._latest.get(episode.namespace, -1):
             return True
         return any(self._took(episode.namespace, parent, memories.get(parent), erased) for parent in episode.parents)

@@ -1,9 +1,9 @@
-"""What a trial changes of a shard: it is kept with who told it, and where enough verifiers tell the same, what they
-tell is voted on, or settled (SPEC E; decision 125).
+"""Applies a trial to a shard: stores it with its verifier; once enough verifiers report the same result, the candidate
+is put to the vote or settled (SPEC E; decision 125).
 
-The journal holds what a verifier signed, and what follows of it is computed by whoever reads it. Whether the decision
-is the first of its kind, and whether the judges are the nearest, nobody can say without the vectors: that more than may
-lie tell the very same bytes is what speaks for it, and what members recompute of it when they vote.
+The journal holds the signed reports, and each reader computes their consequences. Without the vectors nobody can check
+that the decision is the first of its kind and that the judges are the nearest. The evidence is that more verifiers than
+may lie report identical bytes, and that members recompute it when they vote.
 """
 
 from __future__ import annotations
@@ -37,17 +37,19 @@ from memquorum.core.records import JournalEntry, Proposal, TrialMade, Tried
 from memquorum.core.tiers import GONE
 
 AGREED: Final = "agreed"
-"""Of a candidate: verifiers agree that it helps, and members are to vote on it."""
+"""The status of a candidate that verifiers agree helps: members are to vote on it."""
 HEARD: Final = "heard"
-"""Of a trial: too few have told the same yet."""
+"""The result of a trial of which too few verifiers have reported the same yet."""
 APART: Final = "apart"
-"""Of a trial: all who were drawn have told, and too few the same. It is tried anew as of a later decision."""
+"""The result of a trial on which all drawn verifiers reported and too few agree. It is tried again as of a later
+decision."""
 
 OPEN: Final = (PROVISIONAL, REJECTED)
-"""Of a candidate: it may be tried. What was rejected is tried again as of a later decision, on tasks that came by."""
+"""The statuses of candidates that may be tried. A rejected one is tried again as of a later decision, on tasks that
+finished since."""
 
 Told = MutableMapping[str, dict[int, tuple[TrialRow, ...]]]
-"""What verifiers found of candidates that are not settled: by memory, by position."""
+"""The trials of candidates that are not settled: by memory, by position."""
 
 
 class NotTried(ValueError):
@@ -55,11 +57,11 @@ class NotTried(ValueError):
 
 
 class NotBorneOut(NotTried):
-    """A trial that its verifier had no right to make, or that is none."""
+    """Raised for a malformed trial, or one that its verifier had no right to report."""
 
 
 def opened(codec: Codec, genesis: Genesis, data: bytes) -> TrialMade:
-    """What a verifier found, proven to be its own in this configuration. Raises messages.BadMessage."""
+    """Returns a trial after checking that a verifier of this configuration signed it. Raises messages.BadMessage."""
     _, made = open_signed(codec, genesis, data, TrialMade)
     return made
 
@@ -77,7 +79,7 @@ def keys(codec: Codec, data: bytes) -> Keys:
 
 
 def unfit(made: TrialMade, shard: int, genesis: Genesis) -> str | None:
-    """What keeps a record from being looked at at all, or None: no store could be asked about it."""
+    """Returns why a record is malformed, or None; the store could not be queried for such a record."""
     if made.shard != shard:
         return f"of shard {made.shard}"
     if not ids.is_uuid(made.memory_id):
@@ -94,8 +96,8 @@ def unfit(made: TrialMade, shard: int, genesis: Genesis) -> str | None:
 
 
 def check(rows: Rows, genesis: Genesis, made: TrialMade) -> Statistics:
-    """What the verifier found. Raises NotTried where the record is stale, or comes again; NotBorneOut where it is none
-    that this verifier may tell."""
+    """Returns the statistics of a trial. Raises NotTried if the record is stale or repeated, NotBorneOut if it is
+    malformed or its verifier may not report it."""
     if wrong := unfit(made, rows.state.shard, genesis):
         raise NotBorneOut(wrong)
     told = trial.read(made.statistics)
@@ -106,26 +108,26 @@ def check(rows: Rows, genesis: Genesis, made: TrialMade) -> Statistics:
         raise NotTried(f"the memory is {stands.status}, and is tried as of a decision after epoch {stands.after}")
     nomination = rows.nominated.get(told.position)
     if nomination is None:
-        raise NotBorneOut(f"as of epoch {told.position}, of which nothing was decided")
-    if made.verifier not in asked(genesis, made.memory_id, nomination):
+        raise NotBorneOut(f"as of epoch {told.position}, for which no decision exists")
+    if made.verifier not in drawn_verifiers(genesis, made.memory_id, nomination):
         raise NotBorneOut(f"{made.verifier} was not drawn")
     if any(one.verifier == made.verifier for one in rows.trials.get((made.memory_id, told.position), ())):
-        raise NotTried(f"{made.verifier} told before what it found")
+        raise NotTried(f"{made.verifier} has reported on this trial before")
     return told
 
 
-def asked(genesis: Genesis, memory_id: str, nomination: bytes) -> list[str]:
+def drawn_verifiers(genesis: Genesis, memory_id: str, nomination: bytes) -> list[str]:
     """The verifiers of a candidate, in the order in which they are asked. `nomination`: the digest of what the decision
     was about as of which it is tried."""
     return drawn(memory_id, nomination, genesis.verifiers, most_asked(genesis.f))
 
 
 def follows(rows: Rows, genesis: Genesis, made: TrialMade, told: Statistics) -> tuple[str, Statistics | None]:
-    """What follows of a trial that was checked, with those before it: HEARD, APART, AGREED or REJECTED; and the
-    statistics that verifiers agree in."""
+    """Returns the consequence of a checked trial, with those before it: HEARD, APART, AGREED or REJECTED; and the
+    statistics on which verifiers agree."""
     before = rows.trials.get((made.memory_id, told.position), ())
     heard = {one.verifier: trial.read(one.statistics) for one in before} | {made.verifier: told}
-    order = asked(genesis, made.memory_id, rows.nominated[told.position])
+    order = drawn_verifiers(genesis, made.memory_id, rows.nominated[told.position])
     policy = genesis.policy.experience
     found = agreed(order, heard, genesis.f, policy, reproducible=True)
     if found.told is None:
@@ -139,11 +141,11 @@ def _before(stands: AdmissionRow | None) -> Before:
 
 
 def do_tried(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail: Tried) -> Change:
-    """The change of an entry. Raises NotTried, also where the entry is about another memory, or says otherwise than
-    follows; messages.BadMessage where the verifier did not sign it."""
+    """The change of an entry. Raises NotTried, also if the entry is about another memory or states another consequence;
+    messages.BadMessage if the verifier did not sign it."""
     made, entry, policy = opened(codec, genesis, detail.made), change.entry, genesis.policy.experience
     if (made.memory_id, made.namespace) != (entry.memory_id, entry.namespace):
-        raise NotTried(f"it speaks of {made.memory_id}")
+        raise NotTried(f"the trial is about memory {made.memory_id}, the entry is not")
     told = check(rows, genesis, made)
     status, found = follows(rows, genesis, made, told)
     score = None if found is None else score_ppm(found, policy)
@@ -190,12 +192,12 @@ def voted(  # noqa: PLR0917
     codec: Codec, rows: Rows, proposal: Proposal, entry: JournalEntry, epoch: int, policy: ExperiencePolicy, *,
     passed: bool, since: int,
 ) -> list[AdmissionRow | WeightRow]:  # fmt: skip
-    """What a vote to admit leaves: a weight with its judges as evidence; or that it is tried anew, as of a later
-    decision. `since`: tasks before this accepted offset will not move the weight. Raises NotTried where it was about
-    something else than verifiers agree in."""
+    """Returns the rows after a vote to admit: a weight with its judges as evidence, or an admission that is to be tried
+    again as of a later decision. `since`: tasks before this accepted offset will not move the weight. Raises NotTried
+    where it was about something else than verifiers agree in."""
     told, stands = proposed(codec, proposal), rows.admissions.get(proposal.memory_ids[0])
     if told is None or stands is None or not agrees(codec, rows, proposal):
-        raise NotTried(f"epoch {epoch} admits what verifiers do not agree in")
+        raise NotTried(f"epoch {epoch} admits a memory on whose trial the verifiers do not agree")
     if not passed:
         refusals = stands.refusals + 1
         after = epoch + rounds.rests(refusals)
@@ -213,7 +215,8 @@ def voted(  # noqa: PLR0917
 
 
 def left(rows: Rows, change: Change) -> tuple[AdmissionRow, ...]:
-    """What leaves experience with its memory, by whatever entry that goes for good. Its numbers stay: ids and sums."""
+    """Returns the admissions that end because their memory is gone for good, by any entry. Its numbers stay: ids and
+    sums."""
     gone = (one.id for one in change.of(Memory) if one.tier == GONE)
     found = (rows.admissions.get(one) for one in gone)
     return tuple(
@@ -233,5 +236,5 @@ def note(told: Told, rows: Iterable[TrialRow | AdmissionRow]) -> None:
 
 
 def known(told: Told, wanted: Iterable[tuple[str, int]]) -> Mapping[tuple[str, int], tuple[TrialRow, ...]]:
-    """What verifiers found of those asked for, by (memory id, position)."""
+    """Returns the trials of those asked for, by (memory id, position)."""
     return {key: told[key[0]][key[1]] for key in wanted if key[1] in told.get(key[0], {})}

@@ -1,8 +1,8 @@
-"""What a vote does by which memories of experience become one there (SPEC E; decision 129).
+"""Applies a vote that merges memories of experience (SPEC E; decision 129).
 
-The memories themselves stay as they are. The first has a new version of its weight, with what came of using the
-others; of each of the others it stands which one stands for it, and since when. That holds while the one is alive:
-whoever reads asks that, so nothing has to be written where it leaves.
+The memories themselves stay as they are. The first gets a new version of its weight, with the evidence on the others; a
+row of each of the others names the first, and since when it represents them. The link is in force while the first is
+alive: readers check that, so nothing is written when it leaves.
 """
 
 from __future__ import annotations
@@ -30,12 +30,22 @@ _SEEN = (BY_USE, BY_MERGING)
 
 def keys(named: Iterable[Proposal | Result]) -> Keys:
     """The rows of experience that votes on these touch."""
-    admissions, weights = set[str](), set[str]()
+    touched = _Touched()
     for one in named:
-        kind, memory_ids = KINDS[one.kind], set(filter(is_uuid, one.memory_ids))
-        admissions |= memory_ids if kind.admits or kind.reweighs or kind.unites or kind.generalises else set()
-        weights |= memory_ids if kind.reweighs or kind.unites else set()
-    return Keys(admissions=frozenset(admissions), weights=frozenset(weights))
+        KINDS[one.kind].settle(one, True, touched)
+    return touched.keys
+
+
+class _Touched:
+    """Collects the rows of experience that votes touch."""
+
+    keys = Keys()
+
+    def admit(self, named: Proposal | Result, passed: bool = True) -> None:
+        touched = frozenset(filter(is_uuid, named.memory_ids))
+        self.keys |= Keys(admissions=touched, weights=touched)
+
+    unite = generalise = reweigh = admit
 
 
 def admitted(rows: Rows, memory_id: str) -> bool:
@@ -47,8 +57,9 @@ def admitted(rows: Rows, memory_id: str) -> bool:
 def united(  # noqa: PLR0917
     rows: Rows, memory_ids: Sequence[str], entry: JournalEntry, epoch: int, moved: Weighed, policy: ExperiencePolicy
 ) -> Weighed:
-    """The rows of memories of which the first stands for the others from a decision on. `moved`: those whose weights
-    the decision has moved before; of what is here as well, the row that says where it stands takes its place."""
+    """Returns the rows of memories of experience that the first one represents from a decision on. `moved`: those whose
+    weights the decision has moved before; of what is here as well, the row that says where it stands takes its place.
+    """
     stand = {row.memory_id: row for row in moved if isinstance(row, AdmissionRow)}
     made = [row for row in moved if isinstance(row, WeightRow)]
     kept, *others = (stand.get(one) or rows.admissions[one] for one in memory_ids)
@@ -60,8 +71,8 @@ def united(  # noqa: PLR0917
 
 
 def _seen(versions: Iterable[WeightRow]) -> tuple[Evidence, ...]:
-    """What came of using a memory, by task: what a later version says stands. Where its weight was taken back, what
-    came before that counts no more."""
+    """Returns the evidence on the use of a memory, by task; a later version overrides an earlier one. Evidence from
+    before a rollback of the weight does not count."""
     found: dict[str, Evidence] = {}
     for row in versions:
         found = found | {one.context: one for one in read_evidence(row.evidence)} if row.cause in _SEEN else {}

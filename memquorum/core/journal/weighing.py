@@ -1,7 +1,7 @@
-"""What a decision does to the weights of experience: what came of using it is counted (SPEC E; decision 127).
+"""Changes the weights of experience at a decision, by counting the uses since the last one (SPEC E; decision 127).
 
-As of a decision all counts that stands before the accepted offset of its nomination, or of an earlier decision's where
-that is higher. It is told in ids alone, so whoever reads the journal finds the same weights, also after an erasure.
+A decision counts everything before the accepted offset of its nomination, or of an earlier decision's if that is
+higher. The evidence consists of ids, so every reader of the journal computes the same weights, also after an erasure.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from memquorum.core.experience import uses
 from memquorum.core.experience.admission import ADMITTED
-from memquorum.core.experience.uses import Given, Said
+from memquorum.core.experience.uses import UseFeedback, UseOfMemory
 from memquorum.core.experience.weights import BY_USE, DEMOTED, REMOVED, Weight, standing, written
 from memquorum.core.journal.loaded import NotLoaded
 from memquorum.core.journal.rows import AdmissionRow, FeedbackRow, Rows, ShardState, TaskRow, WeightRow
@@ -21,7 +21,8 @@ from memquorum.core.policy import ExperiencePolicy
 from memquorum.core.records import JournalEntry
 
 WEIGHED: Final = (ADMITTED, DEMOTED, REMOVED)
-"""Statuses of what has a weight that moves. What is demoted or removed is told of as before, and may rise again."""
+"""The statuses of memories whose weight can change. Uses of demoted and removed ones are counted as before, and they
+may rise again."""
 
 Weighed = list[AdmissionRow | WeightRow]
 
@@ -40,8 +41,8 @@ def weighed(rows: Rows, entry: JournalEntry, epoch: int, accepted_offset: int, p
     if before == counted:
         return []
     if rows.loaded is not None and rows.loaded.uses < before:
-        raise NotLoaded(f"uses before accepted offset {before} were not loaded: what a weight comes to nobody knows")
-    stand, came = dict[str, AdmissionRow](), list[Given]()
+        raise NotLoaded(f"uses before accepted offset {before} were not loaded, so the weights cannot be computed")
+    stand, came = dict[str, AdmissionRow](), list[UseOfMemory]()
     for row, one in _given(rows):
         stand[row.memory_id] = row
         came.append(one)
@@ -53,7 +54,7 @@ def weighed(rows: Rows, entry: JournalEntry, epoch: int, accepted_offset: int, p
 
 
 def of(row: AdmissionRow) -> Weight:
-    """The weight of a memory that was admitted, as it stands."""
+    """Returns the current weight of an admitted memory."""
     return Weight(row.memory_id, row.weight_ppm or 0, row.version, row.gains, row.losses)
 
 
@@ -73,26 +74,27 @@ def version(  # noqa: PLR0917
     return [now, made]
 
 
-def _given(rows: Rows) -> Iterator[tuple[AdmissionRow, Given]]:
-    """What tasks were given of what has a weight in their own namespace."""
+def _given(rows: Rows) -> Iterator[tuple[AdmissionRow, UseOfMemory]]:
+    """Yields the uses by tasks of memories that have a weight in the task's namespace."""
     for task in rows.tasks.values():
-        for one in given(task, rows.feedback.get(task.memory_id, ())):
+        for one in use_outcomes(task, rows.feedback.get(task.memory_id, ())):
             row = rows.admissions.get(one.memory_id)
             if row is not None and row.status in WEIGHED and row.namespace == task.namespace:
                 yield row, one
 
 
-def given(task: TaskRow, told: Sequence[FeedbackRow]) -> Iterator[Given]:
-    """What a task was given. `told`: the feedback about the task, in the order of the stream."""
+def use_outcomes(task: TaskRow, told: Sequence[FeedbackRow]) -> Iterator[UseOfMemory]:
+    """Yields each memory that a task was given, with its outcome and feedback. `told`: the feedback about the task, in
+    the order of the stream."""
     spoken = min((one.accepted_offset for one in told), default=None)
     among = dict.fromkeys(task.retrieved)
     for memory_id in among:
-        said = tuple(Said(f.accepted_offset, f.agent, f.helped) for f in told if f.memory_id == memory_id)
-        yield Given(memory_id, task.memory_id, task.accepted_offset, task.outcome, len(among), said, spoken)
+        said = tuple(UseFeedback(f.accepted_offset, f.agent, f.helped) for f in told if f.memory_id == memory_id)
+        yield UseOfMemory(memory_id, task.memory_id, task.accepted_offset, task.outcome, len(among), said, spoken)
 
 
 class Uses:
-    """Finished tasks of a shard and what is said of them, for whoever follows its journal and asks no store."""
+    """The finished tasks of a shard with their feedback, for a reader that follows its journal without a store."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, TaskRow] = {}
@@ -114,7 +116,7 @@ class Uses:
         self, counted: int, named: Collection[str] = ()
     ) -> tuple[dict[str, TaskRow], dict[str, tuple[FeedbackRow, ...]]]:
         """The fields `tasks` and `feedback` of `Rows`: all of which something stands at `counted` or behind, and those
-        that are named. What stands before that is counted, and asked for no more unless it is named."""
+        that are named. Everything before that is counted already and returned only if it is named."""
         self._open = {one: offset for one, offset in self._open.items() if offset >= counted}
         wanted = [*self._open, *(one for one in named if one in self._tasks and one not in self._open)]
         return (

@@ -1,7 +1,7 @@
-"""Which orders to erase have to be given again: those that were withheld for what was held.
+"""Finds the orders to erase that must be given again: those that were withheld because of a hold.
 
-A withheld order is answered (infra/decisions/0041): the release of what was held does not carry it out, nor does the
-order itself, published once more. So whoever releases is told what to order anew.
+A withheld order counts as answered (infra/decisions/0041): neither the release of the hold nor publishing the order
+again carries it out. So the person who releases a hold is told which orders to give again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from msgspec import Struct
 from memquorum.core.avro import Codec
 from memquorum.core.journal.tombstones import Tombstone
 from memquorum.core.records import ErasureOrdered, JournalEntry, Signed, Withheld
-from memquorum.core.text.plurals import many
+from memquorum.core.showing.plurals import many
 
 
 class Again(Struct, frozen=True):

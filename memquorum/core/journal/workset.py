@@ -17,6 +17,7 @@ from memquorum.core.journal.rows import (
     Change,
     Conflict,
     DecisionRow,
+    Emptied,
     ErasedRow,
     Event,
     EventKey,
@@ -37,18 +38,21 @@ from memquorum.core.journal.rows import (
 )
 from memquorum.core.journal.tables import TABLES, Kind
 from memquorum.core.records import JournalAppended, JournalEntry
-from memquorum.core.tiers import GONE
+from memquorum.core.tiers import GONE, SUPERSEDED
 
 
 class Net(Struct, frozen=True):
-    """What a batch leaves to be written for one shard.
+    """The changes of a batch that are to be written for one shard.
 
-    `before` is the state that the batch began at: whoever writes finds the shard exactly there. By the classes of their
-    tables, `new` rows, those that `changed`, and the keys of those that are `gone`; the last are taken away first: of a
-    table whose rows are not loaded a new row may take the place of one that was stored. A memory that came and went
-    within the batch has its row, and no strength, content or embedding.
+    `before` is the state at the start of the batch, and the store must still be in it. By the classes of their tables,
+    `new` rows, those that `changed`, and the keys of those that are `gone`; the last are taken away first: of a table
+    whose rows are not loaded a new row may take the place of one that was stored. A memory that came and went within
+    the batch has its row, and no strength, content or embedding.
 
-    `revealed`: memories whose content and embedding are stored now. `reencoded`: those whose embedding was replaced.
+    `revealed`: memories whose content and embedding are stored now, or were until they were replaced. `reencoded`:
+    those whose embedding is another one. `replaced`: those that went out of service because another one took their
+    place, each with that one's id; `back`: those of before that are not replaced any more; `emptied`: slots of which
+    nothing earlier is told any more.
     `attested`: of orders to erase, the epochs in which the members attested them. `journal`: the entries, each with its
     place in the chain. `cursors`: the next offset to read, by topic.
     """
@@ -60,6 +64,9 @@ class Net(Struct, frozen=True):
     gone: Mapping[Kind, tuple[Any, ...]]
     revealed: tuple[str, ...]
     reencoded: tuple[str, ...]
+    replaced: tuple[tuple[str, str], ...]
+    back: tuple[str, ...]
+    emptied: tuple[Emptied, ...]
     attested: tuple[tuple[str, int], ...]
     journal: tuple[tuple[JournalEntry, JournalAppended], ...]
     cursors: dict[str, int]
@@ -97,6 +104,9 @@ class Workset:
         self._gone: dict[Kind, dict[Any, None]] = {kind: {} for kind in TABLES}
         self._revealed: dict[str, None] = {}
         self._reencoded: dict[str, None] = {}
+        # The memories that went out of service, each with the memory that replaced it, or None.
+        self._ended: dict[str, str | None] = {}
+        self._emptied: list[Emptied] = []
         self._attested: list[tuple[str, int]] = []
         self._journal: list[tuple[JournalEntry, JournalAppended]] = []
         self._erased: set[EventKey] = LoadedSet(rows.erased, absent["erased"])
@@ -108,8 +118,8 @@ class Workset:
 
     @property
     def rows(self) -> Rows:
-        """The rows with every change so far. A view: it changes with the next `absorb`. Who asks it for a row that was
-        not loaded gets NotLoaded."""
+        """The rows with every change so far. A view: it changes with the next `absorb`. A row that was not loaded
+        raises NotLoaded."""
         return Rows(
             self._state,
             self._memories,
@@ -133,8 +143,11 @@ class Workset:
     def absorb(self, change: Change) -> None:
         """Makes the change."""
         self._state = change.state
+        replaced = dict(change.replaced)
         for kind, key in change.gone:
             self._take(kind, key)
+            if kind is Strength:
+                self._end(key, replaced.get(key))
         for row in change.rows:
             self._put(row)
         self._put(JournalRow.of(change.entry, change.appended))
@@ -151,14 +164,14 @@ class Workset:
         kind = type(row)
         table, held = TABLES[kind], self._rows[kind]
         key = table.key_of(row)
-        # Of a table whose rows are loaded, one that was not would be taken for a new one.
+        # In a table whose rows are loaded, a row that was not loaded would count as new.
         if table.loaded and key not in held and kind is Protection:
             self._count(row, +1)
         held[key] = table.plus(held[key], row) if table.adds and key in held else row
         self._touched[kind][key] = None
         if kind is Memory and row.tier == GONE:
-            # What came and went within a batch is in no store.
-            self._revealed.pop(key, None)
+            # A memory that came and went within a batch is in no store.
+            self._end(key, None)
         if kind is ErasedRow:
             self._erased.add((row.namespace, row.memory_id))
         if kind is Answered:
@@ -183,11 +196,17 @@ class Workset:
         self._touched[kind][key] = self._gone[kind][key] = None
         if kind is Protection and ended is not None:
             self._count(ended, -1)
-        if kind is Strength:
-            self._revealed.pop(key, None)
-            self._reencoded.pop(key, None)
+
+    def _end(self, memory_id: str, by: str | None) -> None:
+        """Notes that a memory went out of service; a replaced one keeps its content for reads of the past."""
+        self._ended[memory_id] = by
+        if by is None:
+            self._revealed.pop(memory_id, None)
+            self._reencoded.pop(memory_id, None)
 
     def _absorb_content(self, change: Change) -> None:
+        if change.emptied is not None:
+            self._emptied.append(change.emptied)
         if change.revealed is not None:
             self._revealed[change.revealed] = None
         if change.reencoded is not None:
@@ -203,14 +222,14 @@ class Workset:
             self._guarded[one.namespace] = protections.counted(known, one.kind, more)
 
     def net(self) -> Net:
-        """What is to be written."""
+        """Returns the changes that are to be written."""
         new, changed, gone = dict[Kind, tuple[Any, ...]](), dict[Kind, tuple[Any, ...]](), dict[Kind, tuple[Any, ...]]()
         for kind, touched in self._touched.items():
             held, before = self._rows[kind], self._before(kind)
             there = [key for key in touched if key in held]
             new[kind] = tuple(held[key] for key in there if key not in before)
             changed[kind] = tuple(held[key] for key in there if key in before)
-            # Of rows that were not loaded nobody knows which of them were stored.
+            # For rows that were not loaded it is unknown which of them were stored.
             taken = (key for key in touched if key not in held and key in before)
             gone[kind] = tuple(taken if TABLES[kind].loaded else self._gone[kind])
         new[Living] = self._living(new[Strength], gone[Strength])
@@ -220,13 +239,25 @@ class Workset:
             new=new,
             changed=changed,
             gone=gone,
-            # What was forgotten and restored within the batch never left the store.
+            # A memory that was forgotten and restored within the batch never left the store.
             revealed=tuple(i for i in self._revealed if i not in self._stored.strengths),
             reencoded=tuple(self._reencoded),
+            replaced=tuple((i, by) for i, by in self._ended.items() if by is not None and self._superseded(i)),
+            back=tuple(i for i, before in self._stored.memories.items() if self._came_back(i, before)),
+            emptied=tuple(self._emptied),
             attested=tuple(self._attested),
             journal=tuple(self._journal),
             cursors=dict(self._cursors),
         )
+
+    def _superseded(self, memory_id: str) -> bool:
+        return self._memories[memory_id].tier == SUPERSEDED
+
+    def _came_back(self, memory_id: str, before: Memory) -> bool:
+        """Whether what was superseded is so no more, or came back and nothing took its place since."""
+        if before.tier != SUPERSEDED:
+            return False
+        return not self._superseded(memory_id) or self._ended.get(memory_id, "") is None
 
     def _before(self, kind: Kind) -> Mapping[Any, Any]:
         stored = self._stored

@@ -1,20 +1,20 @@
-"""Orders and requests: who may give which, how one is made, and what is wrong with one that does not hold.
+"""Orders and requests: who may give which, how one is made, and the checks of each.
 
-1. `envelope`: what they have in common, and what a kind of them says of itself (`OrderKind`);
-2. `erase`: what somebody has a right to have forgotten goes at once, and the proof of it stays (DESIGN 15, SPEC D);
-   `aged`: what is named by its types and its age, by an order or by the rule of a policy that stands for good;
-3. `protect`: what is not to be forgotten, whatever decays and whoever votes. A *pin* keeps a memory alive until it
-   is unpinned; a *goal* keeps what it needs until it ends. A *hold* does too, for as long as a law asks for it: it
-   also keeps the key of what is sealed already, and an order to erase that names what is held is not carried out;
-4. `restore`: what the members agreed to forget rests sealed for its grace time, and may be brought back by their
-   vote; or others are to be forgotten. `uses`: late uses, which ask too; `turns`: which open requests come first;
-5. `patch`: the consolidator says which sentences come into which roll-up, and which go; it alone may;
-   `disclose`: what it is about to send out of the house, which is noted and no more; `compare`: what a model answered
-   that it asked of pairs of memories;
-6. `table`: all of these kinds, and how intake lets them into the accepted stream;
+1. `envelope`: their common fields, and the differences of their kinds (`OrderKind`);
+2. `erase`: erases memories at once by somebody's right, and keeps the proof (DESIGN 15, SPEC D); `aged`: selects
+   memories by types and age, for an order or for a standing rule of the policy;
+3. `protect`: protects memories from decay and votes. A *pin* keeps a memory alive until it is unpinned; a *goal* keeps
+   the memories that it needs until it ends. A *hold* keeps a memory for as long as a law requires: it also keeps the
+   key of a sealed memory, and an order to erase a held memory is not carried out;
+4. `restore`: asks the members to restore memories that rest sealed for their grace time, or to forget others. `uses`:
+   late uses, which ask to restore as well; `turns`: the order of open requests;
+5. `patch`: the consolidator's changes to the sentences of roll-ups; only it may give these; `disclose`: its notice of
+   texts that it is about to send to a recipient outside, which is only recorded; `compare`: a model's answers about
+   pairs of memories;
+6. `table`: all of these kinds, and how intake accepts them;
 7. `configuration`: how one configuration follows from another, by an order about members or the policy.
 
-An order is no matter of opinion. The commit worker carries it out and journals that, and what the members vote on
-afterwards (`core.vote`) is whether it was genuine and where it stands. A request changes nothing by itself: it is
-voted on in an epoch of its own. An erasure is not to be taken back: its key is gone.
+Members do not vote on whether to carry out an order. The commit worker carries it out and journals that; afterwards the
+members vote on whether it was genuine, and on its place (`core.vote`). A request changes nothing by itself: it is voted
+on in an epoch of its own. An erasure cannot be undone: its key is gone.
 """

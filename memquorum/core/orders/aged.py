@@ -1,11 +1,11 @@
-"""What an order to erase by age names: memories of some types that are older than a moment.
+"""The selection of an order to erase by age: memories of some types that are older than a moment.
 
-The moment is absolute, so an order names the same whenever somebody reads it. It stands in the order's `value` in one
-writing, which people can read too: `episodic,task before 2026-08-27T00:00:00.000Z`. Whoever wants to say 'older than 90
-days' says so to a command, which counts from the time there is.
+The moment is absolute, so an order selects the same memories at any time. It stands in the order's `value` in one form,
+which people can read too: `episodic,task before 2026-08-27T00:00:00.000Z`. To erase memories 'older than 90 days', give
+that to a command, which counts from the present time.
 
-A standing rule (`policy.erase`) says so for good. The service orders by it, one order for each namespace and age,
-and names the configuration that holds the rule (`ErasureOrdered.rule`): what that order may say follows from it.
+A standing rule (`policy.erase`) repeats this. The service gives orders by it, one for each namespace and age, and names
+the configuration that holds the rule (`ErasureOrdered.rule`): the permitted value follows from it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from memquorum.core.policy import TYPES, ErasePolicy, Policy, Retention, retenti
 # The last moment that is written with four digits of a year.
 _BETWEEN = " before "
 CLOCKS_MS = 60_000
-"""So much may the clocks of those who let orders in differ: an order of a rule may come in so much before its time."""
+"""The tolerated difference between clocks: an order of a rule may come this much before its time."""
 
 
 class Aged(Struct, frozen=True):
@@ -32,14 +32,15 @@ class Aged(Struct, frozen=True):
     before: int
 
     def covers(self, agent: str, type: str | None, at: int | None) -> bool:
-        """Whether what an agent said is one of them, by its type and when it occurred; what says neither is none.
+        """True if an episode is selected by its type and the time when it occurred; without both it is not.
 
-        A summary is none: it is of no type and no age of its own, and goes with what it was made of."""
+        A summary is not selected: it has no type and no age of its own, and is erased with its sources.
+        """
         return agent != CONSOLIDATOR and type in self.types and at is not None and at < self.before
 
 
 class BadAge(ValueError):
-    """What names no age: the field at fault, as a request has it, and what to do."""
+    """Raised for a value that names no age: the field at fault, as a request has it, and what to do."""
 
     def __init__(self, field: str, detail: str) -> None:
         super().__init__(f"{field}: {detail}")
@@ -47,12 +48,12 @@ class BadAge(ValueError):
 
 
 def written(types: Iterable[str], before: int) -> str:
-    """The value of an order by age: each type once, in the order of `facets.TYPES`; of all types where none is named.
+    """Returns the value of an order by age: each type once, in the order of `facets.TYPES`; all types if none is given.
     `before`: in milliseconds since the epoch. Raises BadAge."""
     named = tuple(types) or TYPES
     for one in named:
         if one not in TYPES:
-            raise BadAge("types", f"{one[:40]!r} is no type of memories: {', '.join(TYPES)}")
+            raise BadAge("types", f"{one[:40]!r} is not a type of memories; the types are {', '.join(TYPES)}")
     if not 0 <= before <= moments.LATEST:
         raise BadAge("before", "no moment between 1970 and 9999; send milliseconds since the epoch")
     said = ",".join(one for one in TYPES if one in named)
@@ -60,7 +61,7 @@ def written(types: Iterable[str], before: int) -> str:
 
 
 def read(value: str) -> Aged:
-    """What a value names. Raises BadAge for any that `written` does not give: one order has one writing."""
+    """Reads a value. Raises BadAge for any that `written` does not return: each order has exactly one form."""
     said, _, told = value.partition(_BETWEEN)
     before = moments.read(told)
     if before is None:
@@ -72,13 +73,13 @@ def read(value: str) -> Aged:
 
 
 def rule_of(policy: ErasePolicy, namespace: str) -> Retention | None:
-    """The first rule whose pattern fits the namespace; None where it has none."""
+    """Returns the first rule whose pattern covers the namespace; None where it has none."""
     return next((one for one in retention(policy) if covers((one.pattern,), namespace)), None)
 
 
 def due(policy: Policy, namespace: str, as_of: int) -> list[Aged]:
-    """What a namespace's rule erases at a time of its shard: for each age the types that it is for, before the last
-    whole `erase.every_ms` that this age was over. None where no rule fits."""
+    """Returns the selections of a namespace's rule at a time of its shard: for each age its types, before the last
+    whole `erase.every_ms` at which this age was reached. Empty without a rule."""
     rule = rule_of(policy.erase, namespace)
     if rule is None:
         return []
@@ -88,24 +89,24 @@ def due(policy: Policy, namespace: str, as_of: int) -> list[Aged]:
 
 
 def comes(policy: ErasePolicy, namespace: str, type: str, occurred_at: int) -> int | None:
-    """The first time at which a rule looks and finds what occurred then too old; None where no rule is for its type."""
+    """Returns the first time at which a rule selects a memory that occurred then; None without a rule for its type."""
     rule = rule_of(policy, namespace)
     age = None if rule is None else rule.ages.get(type)
     return None if age is None else turn(policy, occurred_at + age) + policy.every_ms
 
 
 def turn(policy: ErasePolicy, as_of: int) -> int:
-    """The last time at which it was looked for what is too old, at a time of a shard."""
+    """Returns the last time at which a rule was applied, at a time of a shard."""
     return as_of // policy.every_ms * policy.every_ms
 
 
-def asked(policy: Policy, namespaces: Iterable[str], as_of: int) -> list[tuple[str, str, int]]:
-    """What is too old at a time of the shard of these namespaces, as a store is asked: namespace, type, before when."""
+def erasable_selections(policy: Policy, namespaces: Iterable[str], as_of: int) -> list[tuple[str, str, int]]:
+    """Returns the selections in these namespaces at a time of the shard, for a store: namespace, type, before when."""
     return [(name, type, one.before) for name in namespaces for one in due(policy, name, as_of) for type in one.types]
 
 
 def borne_out(policy: Policy, namespace: str, aged: Aged, at: int) -> bool:
-    """Whether the rule of a policy says at a time that all of this is to be erased in the namespace."""
+    """True if the rule of a policy selects all of this in the namespace at a time."""
     rule = rule_of(policy.erase, namespace)
     if rule is None or not set(aged.types) <= rule.ages.keys():
         return False

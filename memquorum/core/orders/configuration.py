@@ -1,11 +1,11 @@
-"""How one configuration follows from another: an order of the operator, and what it makes (SPEC A, decision 2).
+"""The change of a configuration by an order of the operator (SPEC A, decision 2).
 
-Members, their keys, weights and reliabilities, the keys of the services, and the policy never change but by a decision
-of the shard. The operator signs an order that names the configuration it means by number and digest, so it can be
-carried out once and nowhere else. How it is put to the vote says `core.vote.configuring`.
+Members, their keys, weights and reliabilities, the keys of the services, and the policy only change by a decision of
+the shard. The operator signs an order that names its base configuration by number and digest, so it can be carried out
+once and nowhere else. `core.vote.configuring` puts it to the vote.
 
-Such an order is for a shard and no namespace, and changes by what the next orders are judged. So it does not come in by
-intake, as those of `core.orders.table` do: members and the nomination alone read it.
+Such an order is for a shard and no namespace, and changes the rules by which the next orders are judged. So it does not
+go through intake, as those of `core.orders.table` do: only members and the nomination read it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _WEIGHT_MAX = 2**31 - 1
 
 
 def configuration_digest(genesis: Genesis) -> bytes:
-    """SHA-256 of a configuration: its number, its members, its services' keys and its policy. An order names it."""
+    """Returns the SHA-256 of a configuration: its number, its members, its services' keys and its policy. An order
+    names it."""
     members = [[m.id, m.name, m.role, m.public_key.hex(), m.weight_milli, m.reliability_milli] for m in genesis.members]
     services = [[name, key.hex()] for name, key in sorted(genesis.services.items())]
     said = [genesis.config, members, services, policy.written(genesis.policy)]
@@ -40,20 +41,20 @@ def configuration_digest(genesis: Genesis) -> bytes:
 
 
 def next_id(genesis: Genesis) -> int:
-    """The id of the next member that is added: of those that were ever used, none comes again."""
+    """Returns the id of the next member that is added; an id is never used again."""
     return 1 + max(member.id for each in _line(genesis) for member in each.members)
 
 
 def order_id(body: bytes) -> str:
-    """The id by which outcomes name an order, from its encoded body: a UUID, as memories have."""
+    """Returns the id by which outcomes name an order, from its encoded body: a UUID, as memories have."""
     return str(uuid.UUID(bytes=digest(body)[:16], version=5))
 
 
 def apply(genesis: Genesis, order: ConfigurationOrdered) -> Genesis:
-    """The configuration that an order makes of its base; from which sequence on it decides is not known yet.
+    """Applies an order to its base configuration; the sequence from which the result decides is not known yet.
 
-    Raises GenesisError: the order is for another configuration, its step cannot be taken, or what it would make breaks
-    a rule for all configurations.
+    Raises GenesisError where the order is for another configuration, its step cannot be taken, or its result breaks a
+    rule for all configurations.
     """
     if (order.cluster, order.config) != (genesis.cluster, genesis.config):
         raise GenesisError(f"order: it is for configuration {order.config}, and {genesis.config} is in force")
@@ -61,7 +62,7 @@ def apply(genesis: Genesis, order: ConfigurationOrdered) -> Genesis:
         raise GenesisError(f"order: it is for another configuration {genesis.config} than this shard's")
     step = STEPS.get(order.action)
     if step is None:
-        raise GenesisError(f"order: {order.action[:40]!r} is none of {', '.join(STEPS)}")
+        raise GenesisError(f"order: {order.action[:40]!r} is not one of {', '.join(STEPS)}")
     made = step(genesis, order)
     ids = {member.id for member in made.members}
     agents = {agent: member for agent, member in genesis.agents.items() if member in ids}
@@ -71,14 +72,14 @@ def apply(genesis: Genesis, order: ConfigurationOrdered) -> Genesis:
 
 
 def _line(genesis: Genesis) -> Iterator[Genesis]:
-    """A configuration and all before it."""
+    """Yields a configuration and all before it."""
     each: Genesis | None = genesis
     while each is not None:
         yield each
         each = each.previous
 
 
-# The steps: each answers who there is afterwards, or raises GenesisError ---------------------------------------------
+# The steps: each returns the changed configuration, or raises GenesisError -------------------------------------------
 
 
 def _add(genesis: Genesis, order: ConfigurationOrdered) -> Genesis:
@@ -103,7 +104,7 @@ def _rotate(genesis: Genesis, order: ConfigurationOrdered) -> Genesis:
 
 def _rotate_service(genesis: Genesis, order: ConfigurationOrdered) -> Genesis:
     if order.name not in SERVICES:
-        raise GenesisError(f"order: {order.name[:40]!r} is none of the services {', '.join(SERVICES)}")
+        raise GenesisError(f"order: {order.name[:40]!r} is not one of the services {', '.join(SERVICES)}")
     return replace(genesis, services=genesis.services | {order.name: _new_key(genesis, order)})
 
 
@@ -134,8 +135,8 @@ def _judge_by(genesis: Genesis, order: ConfigurationOrdered) -> Genesis:
         raise GenesisError("order: this policy is in force already")
     fixed = sorted(name for name in changed if name.startswith("salience."))
     if fixed:
-        # Scores are made and kept before anybody votes: which of them were made by which policy nobody could say.
-        raise GenesisError(f"order: policy: {', '.join(fixed)}: the genesis file alone says how salience is scored")
+        # Scores are computed and kept before the vote: their policy could not be told later.
+        raise GenesisError(f"order: policy: {', '.join(fixed)}: only the genesis file sets how salience is scored")
     least = most(genesis.founding.policy)
     if made.epoch.proposals_max < least:
         told = f"a request that stands may name {least} memories, and is voted on in one epoch"
@@ -163,10 +164,10 @@ STEPS: Mapping[str, Callable[[Genesis, ConfigurationOrdered], Genesis]] = Mappin
         POLICY: _judge_by,
     }
 )
-"""What an order can do: one step."""
+"""The steps of an order: one of these."""
 
 RESIZES = ("add", "remove")
-"""The steps after which there are more members, or fewer."""
+"""The steps that change the number of members."""
 
 
 def _member(genesis: Genesis, order: ConfigurationOrdered) -> Member:
@@ -182,7 +183,8 @@ def _with(genesis: Genesis, changed: Member) -> Genesis:
 
 
 def _new_key(genesis: Genesis, order: ConfigurationOrdered) -> bytes:
-    """The order's key; one that a member or a service has had is never used again: it may be in other hands."""
+    """Returns the order's key. Raises GenesisError for a key that a member or a service has had: it may be in other
+    hands."""
     for each in _line(genesis):
         if order.public_key in (*(member.public_key for member in each.members), *each.services.values()):
             raise GenesisError("order: a member or a service has, or had, this key")

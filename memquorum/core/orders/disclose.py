@@ -1,7 +1,8 @@
-"""What is about to leave the house: the consolidator says so before it sends, so that who erases knows whom to tell.
+"""The notice of texts that the consolidator is about to send to a recipient outside, given before it sends, so that the
+giver of an erasure knows whom to inform.
 
-It is a Signed whose body is a SourcesDisclosed, and no matter of opinion: it is noted. Nobody but the consolidator may
-say it, with the key by which it publishes summaries. It holds ids and the recipient's host, no content.
+It is a Signed whose body is a SourcesDisclosed, and is not voted on: it is only recorded. Only the consolidator may
+give it, with the key by which it publishes summaries. It holds ids and the recipient's host, no content.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ IDS_MOST = 64
 
 
 def check(order: SourcesDisclosed) -> None:
-    """Raises BadOrder unless what it says is sound."""
+    """Raises BadOrder unless its fields are valid."""
     check_said(order)
     check_name("recipient", names.name_fault(order.recipient))
     if not 1 <= len(order.memory_ids) <= IDS_MOST or len(set(order.memory_ids)) != len(order.memory_ids):
@@ -28,15 +29,15 @@ def check(order: SourcesDisclosed) -> None:
 
 def _check_entitled(genesis: Genesis, signer: str, order: SourcesDisclosed) -> None:
     if signer != SIGNER or genesis.key_of(signer) is None:
-        raise BadOrder("not_entitled", "signer", "only the consolidator says what it sends")
+        raise BadOrder("not_entitled", "signer", "only the consolidator may give notice of what it sends")
 
 
 DISCLOSURE = OrderKind(
     name="disclose",
     body=SourcesDisclosed,
     topic=topics.DISCLOSURES,
-    told="a word of what is sent",
-    command="nothing: the consolidator says it",
+    told="a notice of sent texts",
+    command="nothing: only the consolidator publishes these",
     right=access.FORGET,
     check=lambda order, _: check(order),
     entitled=_check_entitled,

@@ -1,12 +1,12 @@
-"""Orders to erase: who may give which, how one is made, and what is wrong with one that does not hold.
+"""Orders to erase: who may give which, how one is made, and the checks of one.
 
-An order is a Signed whose body is an ErasureOrdered. The operator and the service `erasure` may sign it, whatever it
-names; and an agent that has a key in the genesis file, about itself, where its name is proven: in a namespace that
-takes nothing unsigned. Elsewhere a name is only a name, and may be another tenant's agent of the same one.
+An order is a Signed whose body is an ErasureOrdered. The operator and the service `erasure` may sign any; an agent with
+a key in the genesis file may sign one about itself, where its name is proven: in a namespace that only accepts signed
+records. Elsewhere the name may be another tenant's agent.
 
-Others decide too. The service signs for whoever has an API key with the right `erase` (`workers.retrieval.ordering`).
-Intake refuses the signers that the operator told it to (`core.intake.accept`). A legal hold on anything that an order
-names stops all of it when it is to be carried out (`workers.commit.erasing.Erasing.carry_out`).
+Others decide too. The service signs for holders of an API key with the right `erase` (`workers.retrieval.ordering`).
+Intake refuses the signers that the operator excludes (`core.intake.accept`). A legal hold on anything that an order
+names stops all of it when it is to be carried out (`workers.commit.erasure_turn.Erasing.carry_out`).
 """
 
 from __future__ import annotations
@@ -22,16 +22,18 @@ from memquorum.core.records import Erased, ErasureOrdered, Proposal, Withheld
 MEMORY, SUBJECT, AGENT, SOURCE, NAMESPACE, AGE = SELECTORS = (
     "memory", "subject", "agent", "source", "namespace", "age",
 )  # fmt: skip
+NAMING_MOST = 2_000
+"""So many of the memories that stay and may name an erased person are looked at."""
 
 
 def check(order: ErasureOrdered) -> None:
-    """Raises BadOrder unless what the order says is sound."""
+    """Raises BadOrder unless the order's fields are valid."""
     check_said(order)
     if order.selector not in SELECTORS:
         raise BadOrder("bad_order", "selector", f"must be one of {', '.join(SELECTORS)}")
     if order.selector == NAMESPACE:
         if order.value:
-            raise BadOrder("bad_order", "value", "must be empty: the namespace is named already")
+            raise BadOrder("bad_order", "value", "must be empty: the order names its namespace in `namespace`")
     elif order.selector == AGE:
         _check_age(order)
     elif order.selector == MEMORY:
@@ -50,26 +52,26 @@ def _check_age(order: ErasureOrdered) -> None:
     except aged.BadAge as wrong:
         raise BadOrder("bad_order", wrong.field, wrong.detail) from None
     if named.before > order.ordered_at:
-        raise BadOrder("out_of_range", "before", "lies in the future: an order is about what has occurred")
+        raise BadOrder("out_of_range", "before", "lies in the future: it must not be later than ordered_at")
 
 
 def _check_entitled(genesis: Genesis, signer: str, order: ErasureOrdered) -> None:
     if signer in (OPERATOR, SERVICE):
         if genesis.key_of(signer) is None:
-            raise BadOrder("not_entitled", "signer", f"the genesis file names no {signer}: nobody can order as that")
+            raise BadOrder("not_entitled", "signer", f"the genesis file has no key of {signer}")
         if order.rule is not None and signer != SERVICE:
-            raise BadOrder("not_entitled", "rule", f"only {SERVICE} orders by the rule of a policy")
+            raise BadOrder("not_entitled", "rule", f"only {SERVICE} may order by a rule of the policy")
         return
     if not signer.startswith(PROVEN) or genesis.key_of(signer) is None:
         raise BadOrder("not_entitled", "signer", f"{signer[:40]!r} may not order; ask the operator or the service")
     if order.selector not in (AGENT, SUBJECT) or order.value != signer.removeprefix(PROVEN):
-        raise BadOrder("not_entitled", "value", "an agent may order the erasure of itself alone")
+        raise BadOrder("not_entitled", "value", "an agent may only order an erasure by or about itself")
     check_proven(genesis, signer, order)
 
 
 def _proposals(order: ErasureOrdered, accepted_at: int) -> tuple[Proposal, ...]:
-    """Everything that it names is erased by then, and nobody votes on whether: members attest that the order is
-    genuine, and where in the accepted stream it stands."""
+    """Returns the one proposal: everything that the order names is erased before the vote, and members attest that the
+    order is genuine, and its offset in the accepted stream."""
     return (Proposal((order.order_id,), order.namespace, "erase", order.selector, 0, accepted_at, 0),)
 
 
@@ -78,7 +80,7 @@ ERASURE = OrderKind(
     body=ErasureOrdered,
     topic=topics.ERASURES,
     told="an order to erase",
-    command="`memquorum erase` or `python -m infra erase`",
+    command="`memquorum erase` or `memquorum admin memories erase`",
     right=access.ERASE,
     check=lambda order, _: check(order),
     entitled=_check_entitled,

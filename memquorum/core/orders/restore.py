@@ -1,9 +1,9 @@
-"""Requests to restore, to forget, and to roll the weight of a memory of experience back: who may ask for what, how
-one is made, and what is wrong with one that does not hold.
+"""Requests to restore, to forget, and to roll back the weight of a memory in experience: who may ask for what, how one
+is made, and the checks of one.
 
-A request is a Signed whose body is a RestoreOrdered. The operator may sign it, the service `erasure` for who has the
-right `forget`, and an agent that has a key in the genesis file, in a namespace that takes nothing unsigned: there its
-name is proven, and it might as well have used the memory while it was alive.
+A request is a Signed whose body is a RestoreOrdered. The operator may sign it, the service `erasure` for a holder of
+the right `forget`, and an agent with a key in the genesis file, in a namespace that only accepts signed records: there
+its name is proven, and it could have used the memory while it was alive.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from memquorum.core.records import Proposal, RestoreOrdered, RestoreRequested
 IDS_MOST = 100
 RESTORE, FORGET, ROLLBACK = ACTIONS = ("restore", "forget", "rollback")
 REASON = "requested"
-"""Why what is to come back is proposed, or to weigh what it did."""
+"""The reason of a proposal to restore a memory, or to roll back its weight."""
 _VERSION_MAX = 2**31 - 1
 
 
 def most(policy: Policy) -> int:
-    """How many memories one request may name: it is voted on in one epoch."""
+    """Returns the maximum number of memories in one request, as it is voted on in one epoch."""
     return min(IDS_MOST, policy.epoch.proposals_max)
 
 
 def check(order: RestoreOrdered, policy: Policy) -> None:
-    """Raises BadOrder unless what the request says is sound."""
+    """Raises BadOrder unless the request's fields are valid."""
     check_said(order)
     if order.action not in ACTIONS:
         raise BadOrder("bad_order", "action", f"must be one of {', '.join(ACTIONS)}")
     if not order.memory_ids:
-        raise BadOrder("missing_field", "memory_ids", "name the memories that it is about")
+        raise BadOrder("missing_field", "memory_ids", "name at least one memory")
     if len(order.memory_ids) > most(policy):
-        raise BadOrder("too_many", "memory_ids", f"{len(order.memory_ids)} ids; {most(policy)} are the most at once")
+        raise BadOrder("too_many", "memory_ids", f"{len(order.memory_ids)} ids; at most {most(policy)} at once")
     for memory_id in order.memory_ids:
         check_id("memory_ids", memory_id, "send ids of memories")
     if len(set(order.memory_ids)) != len(order.memory_ids):
@@ -46,14 +46,14 @@ def check(order: RestoreOrdered, policy: Policy) -> None:
 def _check_version(order: RestoreOrdered) -> None:
     if order.action != ROLLBACK:
         if order.version is not None:
-            raise BadOrder("bad_order", "version", f"must be left out: {order.action} is about no version of a weight")
+            raise BadOrder("bad_order", "version", f"must be left out: {order.action} takes no version of a weight")
         return
     if len(order.memory_ids) != 1:
         raise BadOrder("too_many", "memory_ids", "one memory at a time: each has versions of its own")
     if order.version is None:
-        raise BadOrder("missing_field", "version", "to which version? `memquorum experience why` shows those there are")
+        raise BadOrder("missing_field", "version", "name the version; `memquorum experience why` lists them")
     if not 1 <= order.version <= _VERSION_MAX:
-        raise BadOrder("out_of_range", "version", "no version: the first is 1")
+        raise BadOrder("out_of_range", "version", "not a version: the first is 1")
 
 
 def _check_entitled(genesis: Genesis, signer: str, order: RestoreOrdered) -> None:
@@ -63,8 +63,9 @@ def _check_entitled(genesis: Genesis, signer: str, order: RestoreOrdered) -> Non
 
 
 def _proposals(order: RestoreOrdered, accepted_at: int) -> tuple[Proposal, ...]:
-    """One for each memory. The request counts as the memories' last use: decay is counted from it; of a use that asks,
-    from its own time. What is to be forgotten is nominated as whatever else is, by its decay."""
+    """Returns a proposal for each memory. The request counts as the memories' last use: decay is counted from it; for a
+    late use, from the time of the use. Requests to forget have none here: their memories are nominated with others, by
+    their decay."""
     if order.action == FORGET:
         return ()
     return tuple(
@@ -78,7 +79,7 @@ REQUEST = OrderKind(
     body=RestoreOrdered,
     topic=topics.RESTORES,
     told="a request to restore",
-    command="`memquorum restore` or `python -m infra restore`",
+    command="`memquorum restore` or `memquorum admin memories restore`",
     right=access.FORGET,
     check=check,
     entitled=_check_entitled,

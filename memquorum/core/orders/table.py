@@ -1,9 +1,9 @@
-"""All kinds of orders that come in by a topic, and what is done with each of them in the same way.
+"""The kinds of orders that come in by a topic, and the steps that are the same for each.
 
-One more kind is a file beside these and a line in `ORDERS`; then what it does: its judgement in `commit.ordering`, a
-rule for each of its effects in `journal.effects` and one of the audit's in `audit.history`.
+A further kind needs a file beside these and a line in `ORDERS`; for its effect a judgement in `commit.ordering`, a rule
+for each effect in `journal.effects` and one of the audit's in `audit.history`.
 
-An order for another membership is none of them: it is for one shard and no namespace, and the members alone read it.
+An order for another membership is not among them: it is for one shard and no namespace, and only the members read it.
 """
 
 from __future__ import annotations
@@ -28,35 +28,37 @@ ORDERS: Mapping[str, OrderKind[Any]] = MappingProxyType(
 )
 """Every kind by its name."""
 GIVEN: tuple[OrderKind[Any], ...] = (ERASURE, PROTECTION, REQUEST)
-"""Those that somebody gives; the others are the consolidator's word of what it does."""
+"""The orders that people and agents give; the others are the consolidator's."""
 BY_TOPIC: Mapping[str, OrderKind[Any]] = MappingProxyType({kind.topic: kind for kind in ORDERS.values()})
 DETAILS: tuple[Any, ...] = tuple(dict.fromkeys(detail for kind in ORDERS.values() for detail in kind.effects.values()))
 """The details of the journal's entries that answer an order."""
 
 
 def let_in(codec: Codec, genesis: Genesis, data: bytes, at: int, origin: tuple[str, int, int]) -> OrderAccepted:
-    """What goes into the accepted stream, as of the time `at`. `origin`: topic, partition, offset. Raises BadOrder."""
+    """Makes the record of the accepted stream, with the time `at`. `origin`: topic, partition, offset. Raises
+    BadOrder."""
     kind = BY_TOPIC[origin[0]]
     _, order = kind.opened(codec, genesis, data)
     return OrderAccepted(order.order_id, kind.name, order.namespace, kind.named(order), data, at, *origin)
 
 
 def unfit(codec: Codec, genesis: Genesis, record: OrderAccepted) -> str | None:
-    """What keeps an order in the accepted stream from being followed: it does not hold, or is another one."""
+    """Returns why an order in the accepted stream cannot be followed: it is not valid, or another one; else None."""
     kind = ORDERS.get(record.kind)
     if kind is None:
         return f"an order of an unknown kind, {record.kind[:40]!r}"
     try:
         _, order = kind.opened(codec, genesis, record.order)
     except BadOrder as error:
-        return f"{kind.told} that does not hold: {error}"
+        return f"{kind.told} that is not valid: {error}"
     if (record.event_id, record.namespace, record.memory_ids) != (order.order_id, order.namespace, kind.named(order)):
         return f"{kind.told} that is not {record.event_id[:40]!r} in {record.namespace!r}"
     return None
 
 
 def digests(codec: Codec, kind: OrderKind[Any], data: bytes) -> frozenset[bytes]:
-    """What tells whether an order, and what it says that applies once by itself, was answered. `data`: the Signed."""
+    """Returns the digests by which an order, and its parts that apply once each, count as answered. `data`: the
+    Signed."""
     own = order_digest(codec, data)
     try:
         said = codec.decode_as(kind.body, codec.decode_as(Signed, data).body)
@@ -66,5 +68,5 @@ def digests(codec: Codec, kind: OrderKind[Any], data: bytes) -> frozenset[bytes]
 
 
 def answered_by(detail: object) -> OrderKind[Any] | None:
-    """The kind of order that an entry with this detail answers; None of any other entry."""
+    """Returns the kind of order that an entry with this detail answers; None for any other entry."""
     return next((kind for kind in ORDERS.values() if type(detail) in kind.effects.values()), None)

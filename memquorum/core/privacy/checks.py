@@ -22,7 +22,7 @@ _BRANDS: tuple[tuple[int, int, frozenset[int]], ...] = (
     (600_000, 699_999, frozenset(range(12, 20))),
 )
 PLAIN_LEAST = 14
-"""From so many digits on a card's number is one without a word beside it: articles and orders have shorter ones."""
+"""From this number of digits on a card's number needs no word beside it: articles and orders have shorter ones."""
 
 # The lengths of the registry of ISO 13616, by country.
 IBAN_LENGTHS: Mapping[str, int] = {
@@ -39,7 +39,7 @@ IBAN_LENGTHS: Mapping[str, int] = {
 
 
 def luhn(digits: str) -> bool:
-    """Whether the check digit of ISO/IEC 7812 holds. `digits`: ASCII digits alone."""
+    """True if the check digit of ISO/IEC 7812 is right. `digits`: only ASCII digits."""
     total = 0
     for place, digit in enumerate(reversed(digits)):
         doubled = int(digit) << (place & 1)
@@ -48,7 +48,7 @@ def luhn(digits: str) -> bool:
 
 
 def card(digits: str) -> bool:
-    """Whether a network gives numbers of this beginning and length, and the check digit holds."""
+    """True if a network issues numbers of this beginning and length, and the check digit is right."""
     if not 12 <= len(digits) <= 19 or not luhn(digits):
         return False
     first = int(digits[:6])
@@ -56,8 +56,8 @@ def card(digits: str) -> bool:
 
 
 def iban(written: str) -> bool:
-    """Whether this is an account's number: its country's length, and the remainder of ISO 13616. `written`: letters
-    and digits of ASCII alone, in either case."""
+    """True if this is an account's number: its country's length, and the remainder of ISO 13616. `written`: only ASCII
+    letters and digits, in either case."""
     if IBAN_LENGTHS.get(written[:2].upper()) != len(written) or not (written.isascii() and written.isalnum()):
         return False
     moved = written[4:] + written[:4]

@@ -1,4 +1,4 @@
-"""What is found in a text, where: spans that do not overlap, each of one kind."""
+"""Finds personal data in a text: spans that do not overlap, each of one kind."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from memquorum.core.privacy import formats, numbers, words
 from memquorum.core.privacy.kinds import FORMATS
 
 RULES = "patterns-2"
-"""The version of all that is found here. Another finding of the same text is another version."""
+"""The version of these rules. A change that finds other spans in the same text needs another version."""
 
 
 class Span(Struct, frozen=True, order=True):
-    """Characters of a text, from `start` to before `end`, of a kind."""
+    """The characters of a text from `start` to before `end`, with their kind."""
 
     start: int
     end: int
@@ -22,23 +22,28 @@ class Span(Struct, frozen=True, order=True):
 
 
 def spans(text: str) -> tuple[Span, ...]:
-    """What in a text has a form of its own, in order.
+    """Returns the personal data with a format of its own, in order.
 
-    Where two overlap, the kind that stands first in `FORMATS` counts, of one kind the longer: a card's number is no
-    telephone number.
+    Where two overlap, the kind that stands first in `FORMATS` wins, and within a kind the longer: a card's number is
+    not also a telephone number.
     """
     order = {kind: at for at, kind in enumerate(FORMATS)}
-    there = [Span(start, end, kind) for look in (formats.found, numbers.found) for kind, start, end in look(text)]
-    return apart(sorted(there, key=lambda one: (order[one.kind], one.start - one.end, one.start)), len(text))
+    there = [
+        Span(start, end, kind)
+        for look in (formats.find_formats, numbers.find_numbers)
+        for kind, start, end in look(text)
+    ]
+    return without_overlaps(sorted(there, key=lambda one: (order[one.kind], one.start - one.end, one.start)), len(text))
 
 
 def kinds(text: str) -> tuple[str, ...]:
-    """Which kinds of things a text holds, those of words too; sorted by name."""
-    return tuple(sorted({span.kind for span in spans(text)} | {kind for kind, _, _ in words.found(text)}))
+    """Returns the kinds of data in a text, with those of words; sorted by name."""
+    return tuple(sorted({span.kind for span in spans(text)} | {kind for kind, _, _ in words.find_words(text)}))
 
 
-def apart(wanted: Iterable[Span], length: int) -> tuple[Span, ...]:
-    """Those of a text of so many characters that overlap none before them, in the order of the text."""
+def without_overlaps(wanted: Iterable[Span], length: int) -> tuple[Span, ...]:
+    """Returns the spans that overlap none before them, in the order of the text. `length`: the number of its
+    characters."""
     taken, chosen = bytearray(length), []
     for one in wanted:
         if 0 <= one.start < one.end <= length and not any(taken[one.start : one.end]):

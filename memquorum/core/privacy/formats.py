@@ -1,8 +1,8 @@
-"""What is known by its own form: keys and tokens, cards, accounts, e-mail, addresses of networks and of houses, and the
-date of a birth beside a word for it.
+"""Data known by its own format: keys and tokens, cards, accounts, e-mail, network and street addresses, and dates
+beside a word for birth.
 
-The formats of keys are those that their issuers have published. Repetitions are bounded, and no text can be read by one
-pattern in two ways, so a search takes time in proportion to the text.
+The formats of keys are those that their issuers have published. Repetitions are bounded, and a pattern matches a text
+in only one way, so a search takes linear time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from memquorum.core.privacy import checks
 from memquorum.core.privacy.kinds import ADDRESS, BIRTH, CARD, EMAIL, IBAN, IP, KEY
 
 Found = tuple[str, int, int]
-"""A kind, and the characters of the text: from, and to before."""
+"""A kind, and the characters of the text, as [from, to)."""
 
 _KEYS = re.compile(
     r"(?<![A-Za-z0-9_-])(?:"
@@ -24,7 +24,7 @@ _KEYS = re.compile(
     r"|gl(?:pat|ptt|rt)-[A-Za-z0-9_-]{20,255}+"  # GitLab
     r"|xox[abeoprs]-[A-Za-z0-9-]{10,255}+|xapp-[A-Za-z0-9-]{10,255}+"  # Slack
     r"|eyJ[A-Za-z0-9_-]{5,2000}+\.eyJ[A-Za-z0-9_-]{5,4000}+(?:\.[A-Za-z0-9_-]{0,2000}+)?"  # JSON Web Token
-    r"|sk-[A-Za-z0-9_-]{20,255}+"  # OpenAI and who writes keys as it does
+    r"|sk-[A-Za-z0-9_-]{20,255}+"  # OpenAI and issuers with the same format
     r"|[srp]k_(?:live|test)_[A-Za-z0-9]{16,255}+|whsec_[A-Za-z0-9]{24,255}+"  # Stripe
     r"|AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])|ya29\.[A-Za-z0-9_-]{20,500}+"  # Google
     r"|SG\.[A-Za-z0-9_-]{16,64}+\.[A-Za-z0-9_-]{16,64}+"  # SendGrid
@@ -41,15 +41,15 @@ _HOOK = re.compile(r"hooks\.slack\.com/services/[A-Za-z0-9_]{1,20}+/[A-Za-z0-9_]
 _LOGIN = re.compile(r"(?<=://)[^\s/:@]{1,64}+:[^\s/:@]{1,128}+(?=@)")
 _BLOCK = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
 _BLOCK_END = re.compile(r"-----END (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
-# What stands in a header behind the name of a scheme: in a header of that name any value; elsewhere what has a digit,
-# so that "the bearer of responsibility" has none, and what begins as a JSON Web Token.
+# The value behind the name of a scheme: after the word "authorization" any value; elsewhere only one with a digit, so
+# that "the bearer of responsibility" has none, or one that begins as a JSON Web Token.
 _SCHEME = re.compile(
     r"(?<![^\W_])(?:authorization[\"']? {0,2}[:=] {0,2}[\"']?(?:bearer|basic|token|apikey|digest) {1,2}"
     r"(?P<value>[A-Za-z0-9._~+/=-]{3,4000}+)"
     r"|bearer {1,2}(?P<bare>eyJ[A-Za-z0-9._~+/=-]{3,4000}+|(?=[A-Za-z._~+/=-]{0,64}\d)[A-Za-z0-9._~+/=-]{16,4000}+))",
     re.IGNORECASE,
 )
-# A password or a secret that is given beside its name: what has a digit, so that "the password is needed" is none.
+# A password or a secret beside its name: only with a digit, so that "the password is needed" has none.
 _GIVEN = re.compile(
     r"(?<![^\W_])(?:pass(?:word|wd|phrase)|pwd|passwort|kennwort|secret|api[_ -]?key|api[_ -]?schlüssel|token|pin"
     r"|cvv|cvc|access[_ -]?key|secret[_ -]?access[_ -]?key|client[_ -]?secret)(?![^\W_])"
@@ -69,7 +69,7 @@ _DATE = (
     rf"|\d{{1,2}}(?:st|nd|rd|th|\.)? (?:of |de )?{_MONTH}(?:,? (?:de )?\d{{4}})?"
     rf"|{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?|(?:18|19|20)\d\d)(?![\w-])"
 )
-# What is masked already begins with a bracket: behind it stands another date.
+# Masked data begins with a bracket: a date behind it is another one.
 _BORN = re.compile(
     r"(?<![^\W_])(?<!\[)(?:born|birth(?:day|date)?(?! (?:rate|control))|d\.?o\.?b\.?|geb(?:oren|\.)|"
     r"geburts(?:tag|datum)|née?|naissance|nacid[oa]|nació|nacimiento|nat[oa]|nascita)(?![^\W_])"
@@ -125,8 +125,8 @@ _TOWN = re.compile(
 )
 
 
-def found(text: str) -> Iterator[Found]:
-    """What has a form of its own, in no order; spans of different kinds may overlap."""
+def find_formats(text: str) -> Iterator[Found]:
+    """Yields data with a format of its own, in no order; spans of different kinds may overlap."""
     for look in _LOOKS:
         yield from look(text)
 
@@ -137,7 +137,7 @@ def _keys(text: str) -> Iterator[Found]:
     at = 0
     while (begin := _BLOCK.search(text, at)) is not None:
         end = _BLOCK_END.search(text, begin.end())
-        # A key that was cut off is one as well.
+        # A key without its end counts as well.
         at = end.end() if end else len(text)
         yield KEY, begin.start(), at
     for one in _SCHEME.finditer(text):
@@ -165,8 +165,8 @@ def _ibans(text: str) -> Iterator[Found]:
 
 
 def _taken(text: str, at: int, count: int) -> int:
-    """Where so many letters and digits from a place on are over, with one blank or hyphen between any two; 0 where
-    there are not so many."""
+    """Returns the end of so many letters and digits from a position on, with at most one blank or hyphen between two; 0
+    where there are fewer."""
     if count <= 0:
         return 0
     while count:
@@ -188,7 +188,8 @@ def _networks(text: str) -> Iterator[Found]:
                 address = ipaddress.ip_address(one[0])
             except ValueError:
                 continue
-            # What every machine has tells of none; "1.2.3.4" behind "version" is no address, nor "a::b" of a program.
+            # An address that every machine has identifies none; "1.2.3.4" behind "version" is no address, nor is "a::b"
+            # of a program.
             common = address.is_loopback or address.is_unspecified or address.is_multicast
             common = common or len(_GROUP.findall(one[0])) < _GROUPS_LEAST
             if not common and not _VERSION.search(text[max(0, one.start() - 10) : one.start()]):
@@ -204,7 +205,7 @@ def _houses(text: str) -> Iterator[Found]:
 def _births(text: str) -> Iterator[Found]:
     for one in _BORN.finditer(text):
         yield BIRTH, one.start("date"), one.end("date")
-    # A date is looked for at every character, so only where the word for it stands.
+    # This pattern tries every character, so it runs only where the word for it stands.
     for one in _BIRTHDAY.finditer(text) if _BIRTHDAY_WORD.search(text) else ():
         yield BIRTH, one.start("date"), one.end("date")
 

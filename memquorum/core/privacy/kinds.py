@@ -1,9 +1,9 @@
-"""The kinds of what may be personal or secret, and how much each of them weighs in a suggested sensitivity.
+"""The kinds of personal or secret data, and the weight of each in a suggested sensitivity.
 
-What opens a door or an account by itself weighs most (identity theft and fraud, GDPR recital 75); then what tells of
+Data that opens a door or an account by itself weighs most (identity theft and fraud, GDPR recital 75); then data about
 health, love, body, origin and crime (GDPR articles 9 and 10, CCPA §1798.140(ae)); then letters, money and places; then
-what tells one person from another, or reaches him. What people believe weighs least of the words, as people themselves
-rate it; a law that protects it raises it (`sensitivity`).
+data that identifies or reaches a person. Beliefs weigh least of the words, as people rate them themselves; a law that
+protects them raises that (`sensitivity`).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ WITHHELD = "withheld"
 """A whole text that cannot be masked (`masking`)."""
 
 FORMATS = (KEY, CARD, SSN, IBAN, ADDRESS, PHONE, EMAIL, IP, BIRTH)
-"""What has a form by which a span of text is known, and is masked for a reader who asks for that."""
+"""The kinds with a format, whose spans are masked for a reader who asks for that."""
 SPECIAL = (HEALTH, INTIMACY, ORIGIN, BELIEF, CRIME, BODY)
-"""What GDPR articles 9 and 10 protect: words tell of it."""
+"""The kinds that GDPR articles 9 and 10 protect; words show them."""
 
 WEIGHTS_PPM: Mapping[str, int] = {
     KEY: 950_000, CARD: 900_000, SSN: 900_000, IBAN: 800_000, IDENTITY: 800_000,
@@ -29,5 +29,5 @@ WEIGHTS_PPM: Mapping[str, int] = {
     CORRESPONDENCE: 600_000, FINANCE: 500_000, WHEREABOUTS: 500_000, ADDRESS: 500_000,
     PHONE: 400_000, BIRTH: 400_000, EMAIL: 300_000, IP: 300_000,
 }  # fmt: skip
-"""Of each kind that is found by rules, in millionths. `NAME` and `PLACE` are found by the optional extra alone, and
-only masked."""
+"""The weight of each kind that is found by rules, in millionths. `NAME` and `PLACE` are found only by the optional
+extra, and only masked."""

@@ -1,8 +1,8 @@
-"""What is found is masked for a reader who asks for that, by kind: "call [phone]" (SPEC D, redaction).
+"""Masks personal data by kind for a reader who asks for that: "call [phone]" (SPEC D, redaction).
 
-Masking is deterministic, changes nothing that is masked already, and knows of what it masks by the whole text alone: of
-a part that is given, what is cut by its ends is masked as well. Words (health, money, belief) are not masked: without
-them a text says nothing, and they tell of nobody once what names him is gone.
+Masking is deterministic, does not change a masked text again, and finds the spans in the whole text: in a part, a span
+that the part's ends cut is masked as well. Words (health, money, belief) are not masked: a text would be empty without
+them, and they identify nobody once names are masked.
 """
 
 from __future__ import annotations
@@ -10,31 +10,31 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 
-from memquorum.core.privacy.finding import Span, apart, spans
+from memquorum.core.privacy.finding import Span, spans, without_overlaps
 from memquorum.core.privacy.kinds import WITHHELD
 
 ROUNDS = 4
-"""So often at most a text is masked and read again."""
+"""The maximum number of times that a text is masked and read again."""
 
 Second = Callable[[str], Iterable[Span]]
-"""A second pass over a text: what a model finds in it."""
+"""A second pass over a text: the spans that a model finds in it."""
 
 
 def mask(kind: str) -> str:
-    """What stands in the place of a span."""
+    """Returns the mask of a span."""
     return f"[{kind}]"
 
 
-def found(text: str, second: Second | None = None) -> tuple[Span, ...]:
-    """What is to be masked in a text, in order and apart: by patterns, then what the second pass finds beside it.
+def spans_to_mask(text: str, second: Second | None = None) -> tuple[Span, ...]:
+    """Returns the spans to mask in a text, in order and without overlaps: by patterns, then those of the second pass.
 
-    What is masked is read again until nothing more is found, for a number may stand free only where its neighbour is
-    gone: so masking what is masked changes nothing. A text of which more is found each time, after `ROUNDS` of them, is
-    withheld as a whole.
+    The masked text is read again until no more is found, as a number may match only once its neighbour is masked: so
+    masking a masked text changes nothing. A text in which more is found each time is withheld as a whole after
+    `ROUNDS`.
     """
     there = spans(text)
     if second is not None:
-        there = apart((*there, *sorted(second(text))), len(text))
+        there = without_overlaps((*there, *sorted(second(text))), len(text))
     for _ in range(ROUNDS if there else 0):
         told, places = _told(text, there, 0, len(text))
         again = spans(told)
@@ -46,13 +46,13 @@ def found(text: str, second: Second | None = None) -> tuple[Span, ...]:
 
 
 def masked(text: str, second: Second | None = None) -> str:
-    """The whole text with what is found in it masked."""
-    return _within(text, found(text, second), 0, len(text))
+    """Returns the whole text, masked."""
+    return _within(text, spans_to_mask(text, second), 0, len(text))
 
 
 def parts(text: str, pieces: Sequence[tuple[int, int]], second: Second | None = None) -> tuple[str, ...]:
-    """The parts of a text from and to before these characters, masked by what is found in the whole."""
-    there = found(text, second)
+    """Returns parts of a text, as [from, to) each, masked by the spans in the whole text."""
+    there = spans_to_mask(text, second)
     starts, ends = [one.start for one in there], [one.end for one in there]
     return tuple(
         _within(text, there[bisect_right(ends, start) : bisect_left(starts, end)], start, end) for start, end in pieces
@@ -64,7 +64,8 @@ def _within(text: str, there: Sequence[Span], start: int, end: int) -> str:
 
 
 def _told(text: str, there: Sequence[Span], start: int, end: int) -> tuple[str, list[tuple[int, int]]]:
-    """A part of a text with spans masked, and for each of its characters those of the text that it stands for."""
+    """Returns a part of a text with spans masked, and for each of its characters the characters of the text it stands
+    for."""
     told: list[str] = []
     places: list[tuple[int, int]] = []
     at = start
@@ -80,7 +81,7 @@ def _told(text: str, there: Sequence[Span], start: int, end: int) -> tuple[str, 
 
 
 def _joined(found_: Sequence[Span]) -> tuple[Span, ...]:
-    """Spans in order, those that overlap as one of the first one's kind."""
+    """Joins overlapping spans; the kind is that of the first. Returns them in order."""
     joined: list[Span] = []
     for one in sorted(found_):
         if joined and one.start < joined[-1].end:

@@ -1,4 +1,4 @@
-"""Telephone and social security numbers: known by how they are written, or by the words beside them."""
+"""Telephone and social security numbers, known by their form or by the words beside them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from memquorum.core.privacy.kinds import PHONE, SSN
 _SSN = re.compile(r"(?<![\w-])(?!000|666|9\d\d)\d{3}(?P<by>[ .-]?)(?!00)\d{2}(?P=by)(?!0000)\d{4}(?![\w-])")
 _SSN_WORD = re.compile(r"social.security|(?<![^\W_])(?<!\[)ssns?(?![^\W_])", re.IGNORECASE)
 
-# International, with a "+" or two noughts; an area code in brackets; 3-3-4 digits as in North America; a nought and
-# groups. What looks like a date is none of them.
+# International, with a "+" or two zeros; an area code in brackets; 3-3-4 digits as in North America; a zero and groups.
+# A date is not a number.
 _EXTENSION = r"(?: ?(?:x|ext\.? ?)\d{1,6}+)?"
 _STANDS_FREE = r"(?<![\w+.:/-])(?<!\d )"
 _PHONE_FORM = (
@@ -36,8 +36,8 @@ _BEFORE = re.compile(
 _AFTER = re.compile(
     r"\s{0,2}[(,]?\s?(?:phone|office|mobile|cell|fax|home|work|tel|mobil|büro|privat|handy)(?![^\W_])", re.IGNORECASE
 )
-# What a number is of that calls nobody: "part no. 030-1234567", "commit 0012345678". A "+" still makes it a
-# telephone's, and so does a word for calling in the same breath: "call about the order: 030-1234567".
+# The words for numbers of things: "part no. 030-1234567", "commit 0012345678". A "+" still makes it a telephone's, and
+# so does a word for calling in the same phrase: "call about the order: 030-1234567".
 _OF_A_THING = re.compile(
     r"(?<![^\W_])(?<!\[)(?:parts?|items?|articles?|orders?|invoices?|serials?|tickets?|cases?|tracking|shipment|product|model"
     r"|batch|lot|sku|isbn|issn|ean|gtin|po|p/n|s/n|uuid|guid|sha(?:-?(?:1|256|512))?|md5|hash|digest|checksum|commit"
@@ -51,13 +51,13 @@ _CALLING = re.compile(
     r"|telefon|handy|mobil|anrufen|rufen?)[.:]?(?: [^\W\d_]{1,12}){0,4} ?\Z",
     re.IGNORECASE,
 )
-# A number in a town has six digits at least; it takes a word beside it.
+# A local number has at least six digits, and needs a word beside it.
 _LEAST, _LOCAL, _MOST = 7, 6, 15
 _NEAR = 40
 
 
-def found(text: str) -> Iterator[Found]:
-    """Numbers by which a person is reached or known to an authority, in no order."""
+def find_numbers(text: str) -> Iterator[Found]:
+    """Yields telephone and social security numbers, in no order."""
     yield from _ssns(text)
     yield from _phones(text)
 
@@ -87,8 +87,8 @@ def _one_by_one(
     behind: re.Pattern[str],
     holds: Callable[[re.Match[str]], bool],
 ) -> Iterator[tuple[int, int]]:
-    """Where numbers of a form lie. What stands directly behind one is looked at as if that one were masked, for then
-    it stands free: a row of numbers is found at once, and not one of them each time that the text is masked."""
+    """Yields the spans of numbers of a form. The text right behind a number is matched as if the number were masked: so
+    a row of numbers is found at once, and not one number each time that the text is masked."""
     one = pattern.search(text)
     while one is not None:
         end, following = one.end(), None
@@ -99,7 +99,8 @@ def _one_by_one(
 
 
 def _of_a_thing(text: str, number: re.Match[str]) -> bool:
-    """Whether the word before a number says that it is a part's, an order's or a version's, and not a telephone's."""
+    """True if the word before a number says that it belongs to a part, an order or a version, and is no telephone
+    number."""
     before = text[max(0, number.start() - _NEAR) : number.start()]
     thing = None if number[0].startswith("+") else _OF_A_THING.search(before)
     return thing is not None and _CALLING.search(before[: thing.start()]) is None

@@ -1,14 +1,14 @@
-"""The sensitivity that is suggested at the door where an episode says none (SPEC D).
+"""The sensitivity that intake suggests for an episode that gives none (SPEC D).
 
     s = 1 − Π (1 − w(k)) over the kinds k that were found, each once, rounded to a hundredth
 
-A kind counts once, however often it is found: what says the same in other words is as sensitive. Nothing found suggests
-nothing. What raises and lowers it:
+A kind counts once, however often it is found: a repetition in other words is as sensitive. Without a kind there is no
+suggestion. It is raised and lowered by
 
-- what the publisher says itself, in either direction: then nothing is suggested, 0 included;
+- the publisher's own value, in either direction, 0 included: then there is no suggestion;
 - the jurisdiction: under a law that knows special categories (GDPR articles 9 and 10, and those that follow it) each of
-  `kinds.SPECIAL` weighs `PROTECTED_PPM` at least;
-- consent: who names `purposes` was allowed those alone, so what was found weighs a quarter of the way to 1 more;
+  `kinds.SPECIAL` weighs at least `PROTECTED_PPM`;
+- consent: a publisher that names `purposes` was allowed only those, so the suggestion moves a quarter of the way to 1;
 - preference: the operator's own weights, by kind; 0 leaves one out.
 """
 
@@ -24,7 +24,7 @@ from memquorum.core.privacy.kinds import SPECIAL, WEIGHTS_PPM
 
 PROTECTED_PPM = 800_000
 CONSENT = 4
-"""A purpose that is named takes this part of the way to 1."""
+"""With named purposes the suggestion moves 1/CONSENT of the way to 1."""
 _STEP = PPM // 100
 
 # EU and EEA, the United Kingdom, Switzerland, Brazil (LGPD, art. 11) and Japan (APPI, art. 2(3)), as ISO 3166 and
@@ -36,24 +36,24 @@ SPECIAL_LAWS = frozenset(_SPECIAL_LAWS.split())
 
 
 class BadWeights(ValueError):
-    """Weights that cannot be read; the message says what to write."""
+    """Raised for weights that cannot be read; the message says what to write."""
 
 
 class Weights(Struct, frozen=True):
-    """How much each kind weighs, in millionths; `on`: whether anything is suggested at all."""
+    """The weight of each kind, in millionths; `on`: whether sensitivity is suggested at all."""
 
     on: bool = True
     ppm: Mapping[str, int] = field(default_factory=lambda: WEIGHTS_PPM)
 
 
 def read_weights(written: str) -> Mapping[str, int]:
-    """The weights by kind, of KIND=WEIGHT with blanks between them, beside those that are shipped. Raises
+    """Reads weights by kind, KIND=WEIGHT separated by blanks; other kinds keep the default weights. Raises
     BadWeights."""
     found = dict(WEIGHTS_PPM)
     for one in written.split():
         kind, _, weight = one.partition("=")
         if kind not in WEIGHTS_PPM:
-            raise BadWeights(f"{kind!r} is no kind; there are {', '.join(sorted(WEIGHTS_PPM))}")
+            raise BadWeights(f"{kind!r} is not a kind of personal data; the kinds are {', '.join(sorted(WEIGHTS_PPM))}")
         try:
             value = float(weight)
         except ValueError:
@@ -70,9 +70,9 @@ SHIPPED = Weights()
 def suggested_ppm(
     text: str, purposes: Collection[str] = (), jurisdiction: str | None = None, weights: Weights = SHIPPED
 ) -> int | None:
-    """The sensitivity that a text suggests, in millionths; None where nothing is found that weighs.
+    """Returns the sensitivity that a text suggests, in millionths; None where it holds no kind with a weight.
 
-    `purposes`: those that its publisher named; `jurisdiction`: as of `core.facets`.
+    `purposes`: those that its publisher named; `jurisdiction`: as in `core.facets`.
     """
     return combined_ppm(kinds(text), purposes, jurisdiction, weights.ppm) if weights.on else None
 
@@ -80,7 +80,7 @@ def suggested_ppm(
 def combined_ppm(
     found: Iterable[str], purposes: Collection[str], jurisdiction: str | None, weights: Mapping[str, int]
 ) -> int | None:
-    """What kinds come to together by the formula of this module, in millionths; None where none of them weighs."""
+    """Combines the weights of kinds by this module's formula, in millionths; None where none of them has a weight."""
     special = jurisdiction is not None and jurisdiction.partition("-")[0] in SPECIAL_LAWS
     left = PPM
     for kind in sorted(set(found)):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 _POLITE = "please|pls|kindly|ok|okay|hey|now|just|can|could|would|will|you|i want you to|i'd like you to"
-# "Please forget that pump 8 runs at 3 bar": an order forgets, and to keep what it says would be the opposite. What says
-# more than that ("forget it, pump 9 does", "forget that, but …") is a statement.
+# "Please forget that pump 8 runs at 3 bar": an order forgets, and to keep what it says would be the opposite. An order
+# that says more ("forget it, pump 9 does", "forget that, but …") is a statement.
 _FORGET = re.compile(
     rf"\W*(?:(?:{_POLITE}|let's|let us)[\s,]+)*(?:forget|don't remember|do not remember|vergiss(?: bitte)?|bitte "
     r"vergiss),?\s+"
@@ -17,8 +17,8 @@ _FORGET = re.compile(
 )
 
 
-# What is asked to be erased is an order's matter as well, and no memory: "Please delete my address."
-# Of somebody named it is to forget alone, "forget Ada Quill's phone number": "delete Kafka's data" is something to do.
+# A request to erase is an order as well, and no memory: "Please delete my address." A named person's data is only
+# forgotten, "forget Ada Quill's phone number": "delete Kafka's data" is something to do.
 _ERASE = re.compile(
     rf"\W*(?:(?:{_POLITE})[\s,]+)*"
     r"(?:(?:delete|erase|remove|wipe|clear)\s+(?:all\s+(?:of\s+)?)?(?:my|our)|"
@@ -32,5 +32,5 @@ _ERASE = re.compile(
 
 
 def asks_to_forget(text: str) -> bool:
-    """Whether a text says nothing but that something is to be forgotten or erased."""
+    """True if a text is only a request to forget or erase something."""
     return bool(_FORGET.match(text) or _ERASE.match(text))

@@ -26,7 +26,7 @@ Span = tuple[int, int]
 """Characters of a text, from and to before."""
 
 _GROWTH = 1.0625
-# Where a sentence that is longer than a window is cut, behind the last of these in the second half of the window.
+# A sentence longer than a window is cut behind the last of these in the second half of the window.
 _CUTS = " \n\t\u00a0\u3000.!?…;:,؛؟،۔।॥።。！？；：、，"
 
 
@@ -39,8 +39,7 @@ def passages(text: str) -> tuple[Span, ...]:
     if size <= LONG_BYTES:
         return ()
     window = max(WINDOW_BYTES, -(-size // MOST))
-    # Not through its cache, which would keep some thousand long texts.
-    said = sentences.spans.__wrapped__(text)
+    said = sentences.spans(text)
     while True:
         found = _windows(text, _pieces(text, said, window), window)
         if len(found) <= MOST:
@@ -83,7 +82,7 @@ def _pieces(text: str, said: Iterable[Span], window: int) -> Iterator[Span]:
 def _cut(text: str, start: int, end: int, window: int) -> Iterator[Span]:
     """A sentence in parts of at most a window."""
     while (end - start) * 4 > window and _size(text[start : min(end, start + window + 1)]) > window:
-        # What is cut within a character of several bytes is left to the next part.
+        # A character of several bytes that would be cut is left to the next part.
         most = start + len(_bytes(text[start : start + window])[:window].decode("utf-8", "ignore"))
         half = start + (most - start) // 2
         cut = 1 + max(text.rfind(mark, half, most) for mark in _CUTS)

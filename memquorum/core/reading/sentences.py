@@ -1,4 +1,4 @@
-"""Where the sentences of a text lie.
+"""Splits a text into sentences.
 
 A sentence ends with a line, or with its mark before a blank: not at an abbreviation, an initial, or the dot of an
 ordinal ("12. März"). Chinese and Japanese marks need no blank.
@@ -7,17 +7,17 @@ ordinal ("12. März"). Chinese and Japanese marks need no blank.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+
+from memquorum.core.reading.lists import bag
+from memquorum.core.reading.memo import memo
 
 # A run of marks is tried at its first one alone, or a text of dots would take the square of its length.
 _END = re.compile(r"(?<![.!?…])(?P<mark>[.!?…]++)[\"'”’»)\]]*+(?=\s)|[。！？]++[”」』）]*+|\n++")
 _BLANKS = re.compile(r"\s*+")
-_ENGLISH = "dr mr mrs ms prof st jr sr inc ltd co corp vs etc e.g i.e eg approx ca cf nr vol al dept gov"
-_OTHERS = "z.b d.h u.a bzw usw ggf inkl exkl evtl tel p.ex mme mlle dott sra"
-_ABBREVIATED = frozenset(f"{_ENGLISH} {_OTHERS}".split())
+_ABBREVIATED = bag("abbreviations", "en", "de", "fr", "it")
 
 
-@lru_cache(4_096)
+@memo(4_096, longest=1_000)
 def spans(text: str) -> tuple[tuple[int, int], ...]:
     """The sentences of a text, each as its first character and the one behind its last; no blank at either end."""
     found: list[tuple[int, int]] = []
@@ -29,6 +29,14 @@ def spans(text: str) -> tuple[tuple[int, int], ...]:
         start, first = end.end(), _behind_blanks(text, end.end())
     found.append(_bare(text, start, len(text)))
     return tuple((first, last) for first, last in found if first < last)
+
+
+_BETWEEN = re.compile(r"[,;]\s|\s(?:and|but|und|aber|y|pero|et|mais|e|ma)\s", re.IGNORECASE)
+
+
+def sentences(text: str) -> tuple[str, ...]:
+    """The sentences of a text."""
+    return tuple(text[start:end] for start, end in spans(text))
 
 
 def _goes_on(text: str, first: int, dot: int, behind: int) -> bool:
@@ -51,7 +59,7 @@ def _goes_on(text: str, first: int, dot: int, behind: int) -> bool:
 
 
 def _last_word(text: str, first: int, end: int) -> int:
-    """Where the word begins that a text up to `end` ends with: letters and digits, in parts with a dot between them."""
+    """The start of the last word of a text up to `end`: letters and digits, in parts with a dot between them."""
     at = end
     while True:
         begin = at
@@ -78,3 +86,9 @@ def _bare(text: str, start: int, end: int) -> tuple[int, int]:
     """A span without the blanks at its ends."""
     within = text[start:end]
     return start + len(within) - len(within.lstrip()), start + len(within.rstrip())
+
+
+def clauses(sentence: str) -> tuple[str, ...]:
+    """The parts of a sentence between commas, semicolons and words such as "and", in five languages; the sentence alone
+    where it has none of them."""
+    return tuple(part for one in _BETWEEN.split(sentence) if (part := one.strip()))

@@ -22,7 +22,7 @@ from memquorum.core.reading.lists import CJK, SPACED, Phrases
 from memquorum.core.reading.normal import normalised
 from memquorum.core.reading.words import folded
 
-VERSION = 1
+VERSION = 3
 """Raise it with every change of a rule or a list."""
 
 BEFORE, AFTER, DURING, AT, WAS, FIRST, TURN = "before", "after", "during", "at", "was", "first", "turn"
@@ -35,7 +35,6 @@ _WORD = re.compile(r"[^\W_]+")
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _CLAUSE_END = re.compile(r"[,;:、，；：]")
 _CJK_DATE = re.compile(r"(?:((?:19|20)\d\d)年)?(\d{1,2})月(?:(\d{1,2})[日号])?|((?:19|20)\d\d)年")
-_ISO = re.compile(r"\b((?:19|20)\d\d)-(\d\d)(?:-(\d\d))?\b")
 _YEAR = re.compile(r"(?:19|20)\d\d\Z")
 _DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|ter|ten|te|e|º|ª)?\Z")
 
@@ -49,7 +48,7 @@ class Span(Struct, frozen=True):
     day: int | None = None
 
 
-class Asked(Struct, frozen=True):
+class AskedTime(Struct, frozen=True):
     """The time that a question asks about. `anchor`: the event, as it is written; empty for none."""
 
     sort: str
@@ -58,7 +57,7 @@ class Asked(Struct, frozen=True):
     span: Span | None = None
 
 
-def asked(question: str) -> Asked | None:
+def asked_time(question: str) -> AskedTime | None:
     """Reads the time that a question asks about; None for the present, or where it does not say."""
     text = normalised("NFKC", question[:LOOKED_AT])
     if CJK.search(text):
@@ -72,16 +71,14 @@ def asked(question: str) -> Asked | None:
     return None
 
 
-def _spaced(
-    language: str, text: str, said: Sequence[tuple[str, int, int]], words: list[str]
-) -> Asked | None:  # fmt: skip
+def _spaced(language: str, text: str, said: Sequence[tuple[str, int, int]], words: list[str]) -> AskedTime | None:
     span, tense = _date(language, words), _at(_phrases(language, "tense"), words) is not None
     idioms = {at + length - 1 for at, length in _found(_phrases(language, "idioms"), words)}
     if _at(_phrases(language, "turn"), words) is not None or _turns(language, words):
-        return Asked(TURN, rest=text)
+        return AskedTime(TURN, rest=text)
     for section, sort in _SECTIONS.items():
         for at, length in _found(_phrases(language, section), words):
-            # Who asks "When does it open?" names no event, and "how long before" none either.
+            # "When does it open?" names no event, and neither does "how long before".
             if (at == 0 and "," not in text) or at + length >= len(words) or at + length - 1 in idioms:
                 continue
             if sort == DURING and not tense:
@@ -92,23 +89,23 @@ def _spaced(
             rest = f"{text[: said[at][1]]} {text[end.end() :] if end and at < 2 else ''}".strip()
             dated = _date(language, words[at + length :])
             if sort != DURING and dated is not None:
-                return Asked(sort, rest=rest, span=dated)
+                return AskedTime(sort, rest=rest, span=dated)
             if (dated is None and len(_WORD.findall(anchor)) > 1) or any(one.isdigit() for one in anchor):
-                return Asked(sort, anchor, rest or text)
+                return AskedTime(sort, anchor, rest or text)
     if _at(_phrases(language, "first"), words) is not None:
-        return Asked(FIRST, rest=text)
+        return AskedTime(FIRST, rest=text)
     if span is not None and (tense or span.year is not None or span.day is not None):
-        return Asked(AT, rest=text, span=span)
+        return AskedTime(AT, rest=text, span=span)
     if _at(_phrases(language, "was"), words) is not None:
-        return Asked(WAS, rest=text)
+        return AskedTime(WAS, rest=text)
     return None
 
 
-def _unspaced(text: str) -> Asked | None:
+def _unspaced(text: str) -> AskedTime | None:
     """A question in a language without spaces: the event stands before what marks it."""
     code = "ja" if _KANA.search(text) else "zh"
     if _has(code, "turn", text):
-        return Asked(TURN, rest=text)
+        return AskedTime(TURN, rest=text)
     span, tense = _cjk_date(text), _has(code, "tense", text)
     for section, sort in _SECTIONS.items():
         for mark in sorted(lists.strings(code, section), key=lambda one: (-len(one), one)):
@@ -119,14 +116,14 @@ def _unspaced(text: str) -> Asked | None:
                 continue
             dated = _cjk_date(anchor)
             if dated is None:
-                return Asked(sort, anchor, text[:begins] + behind)
+                return AskedTime(sort, anchor, text[:begins] + behind)
             if sort != DURING:
-                return Asked(sort, rest=text[:begins] + behind, span=dated)
+                return AskedTime(sort, rest=text[:begins] + behind, span=dated)
     if _has(code, "first", text):
-        return Asked(FIRST, rest=text)
+        return AskedTime(FIRST, rest=text)
     if span is not None and (tense or span.year is not None or span.day is not None):
-        return Asked(AT, rest=text, span=span)
-    return Asked(WAS, rest=text) if _has(code, "was", text) else None
+        return AskedTime(AT, rest=text, span=span)
+    return AskedTime(WAS, rest=text) if _has(code, "was", text) else None
 
 
 def _has(language: str, section: str, text: str) -> bool:
@@ -199,7 +196,7 @@ def _date(language: str, words: Sequence[str]) -> Span | None:
     year = next((int(word) for word in words if _YEAR.match(word)), None)
     for at, word in enumerate(words):
         months = _months(language).get(word)
-        # Of a season the year is said, or it is any: "in summer".
+        # A season without a year is any year's: "in summer".
         if months is not None and months[0] != months[1] and year is None:
             continue
         # "may" is a verb more often than a month.

@@ -3,8 +3,8 @@ languages.
 
 A clause has to be nothing else than such a request: "Don't store this drum near heat" is a rule like any other, and
 "Don't forget to call" asks for the opposite. It is a listed idiom; or an order, of listed words alone, that has a verb
-of keeping, what negates it, and "this" or another word for what is said. Of what is said it may tell itself: "Don't
-remember that I am ill", "Forget what I said about Ada".
+of keeping, what negates it, and "this" or another word for what is said. The request may itself contain what is said:
+"Don't remember that I am ill", "Forget what I said about Ada".
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from memquorum.core.reading.lists import CJK, LANGUAGES, SPACED, SPACELESS, Phra
 from memquorum.core.reading.normal import normalised
 from memquorum.core.reading.words import folded, words
 
-VERSION = 3
+VERSION = 4
 """Raise it with every change of a rule or a list: stages of two versions judge texts otherwise."""
 
 _CLAUSE = re.compile(r"[.,;:!?…()\[\]\n。，、；：！？（）—–]+|\s-+\s")
 _COLONS, _COMMAS = (":", "：", "—", "–", "-"), (",", "，", "、")
+# "s.v.p.", whose points end no clause.
+_SHORTENED = re.compile(r"(?<![^\W_])(?:[a-z]\.){2,4}(?=\s)")
 # Languages of which nothing else is listed.
 _MORE = ("ru", "tr")
 LOOKED_AT = 2_000
@@ -49,7 +51,7 @@ def asks_not_to_be_kept(text: str) -> bool:
         asked += map(_unspaced, SPACELESS)
     if not asked:
         return False
-    clauses = _clauses(plain)
+    clauses = _clauses(_SHORTENED.sub(lambda short: short[0].replace(".", ""), plain))
     return any(one.asked(clauses, one.is_private(plain, said)) for one in asked)
 
 
@@ -108,7 +110,7 @@ class _Spaced:
                 continue
             if 0 < len(read) <= _MOST and (self._is_idiom(read) or self._is_order(read, clause.names, private)):
                 return True
-            if self._ends_with_one(read, clause.names, private):
+            if self._ends_with_one(read, clause.names, private) or self._names_first(read):
                 return True
             joined, end = list(read), at
             while len(joined) <= _MOST_WORDS:
@@ -116,7 +118,7 @@ class _Spaced:
                     return True
                 if end - at == _RUNS_ON or not clauses[end].runs_on or clauses[end].last:
                     break
-                if not joined or self._parts["not"].lengths(joined[-1:], 0):  # "No, note this" is none
+                if not joined or self._parts["not"].lengths(joined[-1:], 0):  # "No, note this" does not negate
                     break
                 end += 1
                 joined += all_words[end]
@@ -142,6 +144,13 @@ class _Spaced:
             if read[at] in self._and and (self._is_idiom(rest) or self._is_order(rest, names, private, strictly=True)):
                 return True
         return False
+
+    def _names_first(self, read: list[str]) -> bool:
+        """Whether it says of what it is, and then that it be not kept: "What I told you of Ben you need not keep"."""
+        many = max(self._said.lengths(read, 0), default=0) if 0 < len(read) <= _MOST else 0
+        if not many or many >= len(read) or read[many] not in self._about:
+            return False
+        return any(self._is_order(read[at:], True, False) for at in range(many + 2, len(read)))
 
     def _is_idiom(self, read: list[str]) -> bool:
         """Whether it has idioms, and beside them what changes nothing."""
@@ -206,7 +215,7 @@ class _Spaced:
         return at == len(read) or (last and read[at] in self._about)
 
     def _skipped(self, read: list[str], at: int) -> int:
-        """Where it goes on behind words that change nothing."""
+        """The place behind words that change nothing."""
         while at < len(read):
             many = max(self._parts["anywhere"].lengths(read, at), default=0)
             if not many and read[at] not in self._polite:
@@ -221,7 +230,7 @@ class _Unspaced:
     def __init__(self, language: str) -> None:
         self._parts = {name: lists.strings(language, name) for name in ("keep", "not", "this", "anywhere", "polite")}
         self._idioms = lists.strings(language, "unkept")
-        self._hold = lists.strings(language, "hold")
+        self._hold, self._simple = lists.strings(language, "hold"), lists.variants(language)
         self._tails, self._own, self._forget, self._said, self._secret = (
             tuple(sorted(lists.strings(language, name))) for name in ("tails", "own", "forget", "said", "secret")
         )
@@ -235,7 +244,7 @@ class _Unspaced:
         return any(
             self._asks(piece, clause.names, private or len(clauses) == 1)
             for clause in clauses
-            if 0 < len(piece := folded("".join(clause.text.split()))) <= _MOST_CHARACTERS
+            if 0 < len(piece := folded("".join(clause.text.translate(self._simple).split()))) <= _MOST_CHARACTERS
         )
 
     def _asks(self, piece: str, names: bool, private: bool) -> bool:
@@ -260,7 +269,7 @@ class _Unspaced:
         return bool(verb) and any("not" not in seen.split() for seen in self._read(before[: -len(verb)]))
 
     def _read(self, piece: str) -> set[str]:
-        """What the piece may be made of: the names of its parts."""
+        """The names of the parts that the piece may be made of."""
         reached: list[set[str]] = [set() for _ in range(len(piece) + 1)]
         reached[0].add("")
         for at in range(len(piece)):

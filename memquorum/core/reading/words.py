@@ -22,8 +22,8 @@ def words(text: str) -> list[str]:
 
 @memo(16_384)
 def folded(word: str) -> str:
-    """A word in small letters, its Latin letters without accents but for two dots: "schön" is not "schon". What
-    is too long for a word of a list stays as it is."""
+    """A word in small letters, its Latin letters without accents but for two dots: "schön" is not "schon". A word
+    longer than any in a list stays as it is."""
     if len(word) > WORD:
         return word
     small = word.casefold().translate(_LONE)

@@ -1,16 +1,15 @@
 """The records that cross a topic, as frozen values. They import nothing but each other.
 
 Each class mirrors `schemas/avro/<name>.avsc` field for field; `tests/schema` holds the two equal. Times are
-milliseconds since the epoch, scores are integers in millionths (`_ppm`), identifiers are strings. What the fields mean
-stands in the schema's `doc`.
+milliseconds since the epoch, scores are integers in millionths (`_ppm`), identifiers are strings. The schema's `doc`
+explains the fields.
 
-By subject: `episodes`, `intake` (uses and the clock), `queries`, `erasure`, `protection`, `restoring`, `orders`
-(any of them on its way), `configuration`, `consolidation`, `rollups`, `experience`, `nomination`, `votes` (what members
-sign), `journal`, `rewards` and `rehearsals`.
+By subject: `episodes`, `intake` (uses, queries and the clock), `orders`, `consolidation`, `rollups`, `experience` (with
+rewards and rehearsals), `nomination`, `votes` (the records that members sign) and `journal`; `described`: the
+sentences on fields that several of them declare.
 Everybody imports them from here.
 """
 
-from memquorum.core.records.configuration import ConfigurationOrdered
 from memquorum.core.records.consolidation import (
     Compared,
     Comparison,
@@ -31,24 +30,39 @@ from memquorum.core.records.episodes import (
     Reencoded,
     Stored,
 )
-from memquorum.core.records.erasure import Erased, ErasedEpisode, ErasureOrdered
 from memquorum.core.records.experience import (
     Assessed,
     FeedbackAccepted,
     FeedbackGiven,
+    RehearsalMade,
+    Rehearsed,
+    RewardGiven,
     Task,
     TaskFinished,
     TrialMade,
     Tried,
 )
-from memquorum.core.records.intake import AccessAccepted, AccessRecorded, ClockRequested, ClockTicked, IntakeRefused
+from memquorum.core.records.intake import (
+    USES_MOST,
+    AccessAccepted,
+    AccessRecorded,
+    ClockRequested,
+    ClockTicked,
+    IntakeRefused,
+    QueryAsked,
+    QueryRecorded,
+)
 from memquorum.core.records.journal import (
+    APPLIED,
+    ASKS,
+    MISSED,
     Accessed,
     Decided,
     Destroyed,
     JournalAppended,
     JournalEntry,
     JournalHead,
+    MemoryUsed,
     Result,
     Ticked,
 )
@@ -61,12 +75,21 @@ from memquorum.core.records.nomination import (
     Standing,
     Weighed,
 )
-from memquorum.core.records.orders import OrderAccepted, OrderFound
-from memquorum.core.records.protection import Lapsed, Protected, ProtectionOrdered, Withheld
-from memquorum.core.records.queries import QueryAsked, QueryRecorded
-from memquorum.core.records.rehearsals import RehearsalMade, Rehearsed
-from memquorum.core.records.restoring import Restored, RestoreOrdered, RestoreRequested
-from memquorum.core.records.rewards import RewardGiven
+from memquorum.core.records.orders import (
+    ConfigurationOrdered,
+    Erased,
+    ErasedEpisode,
+    ErasureOrdered,
+    Lapsed,
+    OrderAccepted,
+    OrderFound,
+    Protected,
+    ProtectionOrdered,
+    Restored,
+    RestoreOrdered,
+    RestoreRequested,
+    Withheld,
+)
 from memquorum.core.records.rollups import Patch, Patched, RollupPatched
 from memquorum.core.records.votes import (
     BallotCast,
@@ -82,6 +105,10 @@ from memquorum.core.records.votes import (
 )
 
 __all__ = [
+    "APPLIED",
+    "ASKS",
+    "MISSED",
+    "USES_MOST",
     "AccessAccepted",
     "AccessRecorded",
     "Accessed",
@@ -115,6 +142,7 @@ __all__ = [
     "Link",
     "Lot",
     "MemoryReencoded",
+    "MemoryUsed",
     "Misbehaved",
     "NewView",
     "NominationProposed",

@@ -7,8 +7,8 @@ from msgspec import Struct
 
 
 class SessionEnded(Struct, frozen=True):
-    """Outside. An agent, or whoever runs it, says that a session is over: what `agent` said in it, or without one what
-    every agent of the namespace did."""
+    """Outside. The end of a session, as an agent or its operator publishes it: of what `agent` said in it, or without
+    one of what all agents of the namespace said."""
 
     session: str
     agent: str | None = None
@@ -18,8 +18,8 @@ class SessionEnded(Struct, frozen=True):
 
 
 class SessionClosed(Struct, frozen=True):
-    """A session that is to be consolidated: it was ended, nothing happened in it for as long as the policy says, or a
-    summary of it was erased, which is to be made anew of what others said.
+    """A session that is to be consolidated: it was ended, was idle for the policy's time, or had a summary erased that
+    is to be written again from the remaining memories.
 
     `agent`: whose part of it; None: every agent's. `why`: 'ended', 'idle' or 'erased'. `accepted_offset`: everything
     that the accepted stream held of it before that offset belongs to it. `summary`: the one that was erased;
@@ -39,8 +39,8 @@ class SessionClosed(Struct, frozen=True):
 
 class Quote(Struct, frozen=True):
     """A verbatim sentence: the characters from `start` to before `end` of a source's content; `section` is where the
-    summary has it, `at` when the source was said, in milliseconds. Of a sentence that a model wrote, each source is
-    named with a span of the whole, and `sentence` counts those sentences from 0; None of a verbatim one."""
+    summary has it, `at` when the source was said, in milliseconds. For a sentence that a model wrote, each source is
+    named with a span of its whole text, and `sentence` numbers those sentences from 0; None for a verbatim one."""
 
     memory_id: str
     start: int
@@ -51,10 +51,10 @@ class Quote(Struct, frozen=True):
 
 
 class Summary(Struct, frozen=True):
-    """What makes an episode a summary: who made it, of which session, how important that was (SPEC C, in millionths),
-    the keyed commitment to the raw batch, and the source of each of its sentences in their order. `renews`: the erased
-    summary in whose place it was made, of what was left. What `core.experience.abstract` makes of one memory is that
-    one's general form: it has no sentence of it."""
+    """The fields of an episode that is a summary: its maker, the session, the session's importance (SPEC C, in
+    millionths), the keyed commitment to the raw batch, and the source of each of its sentences in their order.
+    `renews`: the erased summary in whose place it was made, of what was left. `core.experience.abstract` makes a
+    general form of one memory in this way: it has no sentence of that memory."""
 
     by: str
     session: str
@@ -78,7 +78,7 @@ class SourcesDisclosed(Struct, frozen=True):
 
 
 class Disclosed(Struct, frozen=True):
-    """Detail of 'disclosed': whose text may be sent to the recipient from now on: those that were alive."""
+    """Detail of 'disclosed': the living memories whose texts may be sent to the recipient from now on."""
 
     order: bytes
     accepted_at: int
@@ -87,8 +87,8 @@ class Disclosed(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True):
-    """What a model said of one older memory: `statements` are the numbers, from 1, of its statements that the newer
-    memory overtakes, in ascending order; empty where it overtakes none of them."""
+    """The comparison of a new memory with an older one, by a model or the rules: `statements` are the numbers, from 1,
+    of the older memory's statements that the newer memory overtakes, in ascending order; empty if there are none."""
 
     older: str
     statements: tuple[int, ...]

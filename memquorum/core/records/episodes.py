@@ -2,30 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from memquorum.core.records.consolidation import Summary
+from memquorum.core.records.consolidation import Comparison, Summary
+from memquorum.core.records.described import (
+    AGENT,
+    EVENT_ID,
+    JURISDICTION,
+    KEY,
+    NAMESPACE,
+    OCCURRED_AT,
+    PATH,
+    PURPOSES,
+    SENSITIVITY,
+    SESSION,
+    SUBJECT,
+)
 from memquorum.core.records.experience import Task
 
 
 class Carried(Struct, frozen=True, kw_only=True):
-    """What an episode says of itself that is carried along as it was said: from `add(...)` to the journal and to a hit.
+    """The fields of an episode that are passed on unchanged: from `add(...)` to the journal and to a hit.
 
-    Each field is a name that may be absent, or a flag; intake checks it by that. Beside this class a field is named in
-    three schemas, the table `memory` and the client's arguments, and nowhere else (infra/decisions/0062).
+    Each field is a name that may be absent, or a flag; intake checks it accordingly. Beside this class a field is named
+    in three schemas, the table `memory` and the client's arguments, and nowhere else (infra/decisions/0062).
     """
 
-    session: str | None = None
-    role: str | None = None
-    source: str | None = None
-    explicit: bool = False
+    session: Annotated[str | None, SESSION] = None
+    role: Annotated[
+        str | None, Meta(description="The role of the agent in the conversation, as in user, assistant, tool.")
+    ] = None
+    source: Annotated[
+        str | None, Meta(description="The origin of the content: a document, a tool, a feed; an erasure can name it.")
+    ] = None
+    explicit: Annotated[
+        bool, Meta(description="True: it is remembered even if its salience is low (default: false).")
+    ] = False
 
 
 CARRIED = Carried.__struct_fields__
 SHARES = ("reward", "confidence", "uncertainty", "sensitivity")
-"""What an episode says in [0, 1]; behind the wall each is `NAME_ppm`, in millionths."""
+"""The fields of an episode with values in [0, 1]; behind the wall each is `NAME_ppm`, in millionths."""
 
 
 OBJECTS = frozenset({"attributes"})
@@ -33,7 +52,7 @@ OBJECTS = frozenset({"attributes"})
 
 
 class Link(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What an episode says that its memory is linked with (SPEC D): a memory (`to`), or what has a `name`.
+    """A link of an episode's memory (SPEC D): to a memory (`to`), or to something with a `name`.
 
     Behind the wall `to` is a memory's id, and a name is sealed beside the content: a link with neither is to a name.
     """
@@ -44,36 +63,58 @@ class Link(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
 
 
 class EpisodeRecorded(Carried, frozen=True):
-    """Outside. What happened to an agent, as the agent publishes it."""
+    """Outside. An experience of an agent, as the agent publishes it."""
 
-    agent: str
-    content: str | None = None
-    """What happened; None where it `clears`."""
-    namespace: str | None = None
-    event_id: str | None = None
-    occurred_at: int | None = None
-    subject: str | None = None
-    reward: float | None = None
-    confidence: float | None = None
-    uncertainty: float | None = None
-    derives_from: tuple[str, ...] = ()
-    supersedes: tuple[str, ...] = ()
-    links: tuple[Link, ...] = ()
-    type: str | None = None
-    sensitivity: float | None = None
-    purposes: tuple[str, ...] = ()
-    jurisdiction: str | None = None
-    key: str | None = None
-    path: str | None = None
-    attributes: str | None = None
+    agent: Annotated[str, AGENT]
+    content: Annotated[
+        str | None, Meta(description="The text to remember, at most 64 KiB. One fact in a sentence of its own.")
+    ] = None
+    """The text; None if it `clears`."""
+    namespace: Annotated[str | None, NAMESPACE] = None
+    event_id: Annotated[str | None, EVENT_ID] = None
+    occurred_at: Annotated[int | None, OCCURRED_AT] = None
+    subject: Annotated[str | None, SUBJECT] = None
+    reward: Annotated[float | None, Meta(description="The success of what happened, in [0, 1].")] = None
+    confidence: Annotated[
+        float | None,
+        Meta(description="The confidence of the agent, in [0, 1]; below 0.5 it becomes no memory, unless `explicit`."),
+    ] = None
+    uncertainty: Annotated[
+        float | None,
+        Meta(description="The uncertainty of the agent, in [0, 1]; above 0.5 it becomes no memory, unless `explicit`."),
+    ] = None
+    derives_from: Annotated[
+        tuple[str, ...], Meta(description="Ids of memories that it was made from; it is erased with any of them.")
+    ] = ()
+    supersedes: Annotated[
+        tuple[str, ...], Meta(description="With `explicit`: ids of memories that it replaces; members vote on that.")
+    ] = ()
+    links: Annotated[
+        tuple[Link, ...], Meta(description="Its links, each as {kind: requires, to: ID} or {kind: isA, name: pump}.")
+    ] = ()
+    type: Annotated[str | None, Meta(description="episodic, semantic, social or task (default: episodic).")] = None
+    sensitivity: Annotated[float | None, SENSITIVITY] = None
+    purposes: Annotated[tuple[str, ...], PURPOSES] = ()
+    jurisdiction: Annotated[str | None, JURISDICTION] = None
+    key: Annotated[str | None, KEY] = None
+    path: Annotated[str | None, PATH] = None
+    attributes: Annotated[
+        str | None, Meta(description='A small object that searches and lists can filter by, as {"colour": "red"}.')
+    ] = None
     """A JSON object, as text; where the record itself is JSON, an object within it."""
-    summary: Summary | None = None
-    clears: bool = False
-    """That nothing is to fill its slot any more: a write of nothing."""
+    summary: Annotated[Summary | None, Meta(description="The details of a summary; only for the consolidator.")] = None
+    clears: Annotated[
+        bool,
+        Meta(
+            description="True, with `explicit` and `key`, and without content: empties the slot; with "
+            "`supersedes` in place of `key`: retracts these memories of yours (default: false)."
+        ),
+    ] = False
+    """True for a write that empties its slot."""
 
 
 class Said(Carried, frozen=True, kw_only=True):
-    """What an episode says of itself behind the wall: checked, and never changed from intake to the journal."""
+    """The fields of an episode behind the wall: checked, and never changed from intake to the journal."""
 
     agent: str
     subject: str
@@ -85,9 +126,9 @@ class Said(Carried, frozen=True, kw_only=True):
     supersedes: tuple[str, ...] = ()
     links: tuple[Link, ...] = ()
     slot: str | None = None
-    """What stands for the path and the key of the slot that it fills (`core.labelling`)."""
+    """The keyed digest of the path and the key of the slot that it fills (`core.labelling`)."""
     label: str | None = None
-    """What stands for its path and its attributes."""
+    """The keyed digest of its path and its attributes."""
     type: str = "episodic"
     sensitivity_ppm: int | None = None
     purposes: tuple[str, ...] = ()
@@ -97,11 +138,11 @@ class Said(Carried, frozen=True, kw_only=True):
     suggested: str | None = None
     """By which rules its sensitivity was suggested, where its publisher said none (`core.privacy`)."""
     summary: Summary | None = None
-    """What makes it a summary of the memories that it derives from; None of any other episode."""
+    """The summary fields, if it is a summary of the memories that it derives from; otherwise None."""
     clears: bool = False
-    """That it says nothing, and that nothing is to fill its slot any more: it becomes no memory."""
+    """True for a write that empties its slot: it has no content and becomes no memory."""
     task: Task | None = None
-    """What makes it the record of a finished task; None of any other episode."""
+    """The task fields, if it is the record of a finished task; otherwise None."""
     accepted_at: int | None = None
     """When it came in, by intake's clock; None of what came in before this was recorded."""
 
@@ -113,12 +154,12 @@ class Said(Carried, frozen=True, kw_only=True):
 
     @property
     def counts(self) -> bool:
-        """Whether it may become one more of the memories that a namespace is said to have: neither a write of nothing
-        nor a finished task does."""
+        """True if the episode may count as one more memory of its namespace: neither a write of nothing nor a finished
+        task does."""
         return not self.clears and self.task is None
 
 
-def taken(kind: type[Struct], record: Struct) -> dict[str, Any]:
+def fields_of(kind: type[Struct], record: Struct) -> dict[str, Any]:
     """Takes the fields of a class from a record that has them all, by name."""
     return {name: getattr(record, name) for name in kind.__struct_fields__}
 
@@ -140,7 +181,9 @@ class EpisodeAccepted(Said, frozen=True, kw_only=True):
 
 
 class Stored(Said, frozen=True, kw_only=True):
-    """Detail of 'stored', 'reinforced', 'dropped' and 'cleared': what the episode said, and salience of it."""
+    """Detail of 'stored', 'reinforced', 'dropped' and 'cleared': what the episode said, and salience of it. `denies`:
+    which statements of what it contradicts, where that can be told; `again`: memories whose value it says once more,
+    after what it contradicts had denied that."""
 
     commitment: bytes
     characters: int
@@ -159,6 +202,8 @@ class Stored(Said, frozen=True, kw_only=True):
     rank_ppm: int | None = None
     learned_ppm: int | None = None
     learned_by: str | None = None
+    denies: tuple[Comparison, ...] = ()
+    again: tuple[str, ...] = ()
 
 
 class EpisodeScored(Struct, frozen=True):
@@ -186,6 +231,8 @@ class EpisodeScored(Struct, frozen=True):
     learned_ppm: int | None = None
     learned_by: str | None = None
     sealed_sentences: bytes | None = None
+    denies: tuple[Comparison, ...] = ()
+    again: tuple[str, ...] = ()
 
 
 class MemoryReencoded(Struct, frozen=True):
@@ -201,7 +248,8 @@ class MemoryReencoded(Struct, frozen=True):
 
 
 class Reencoded(Struct, frozen=True):
-    """Detail of 'reencoded': which encoder's embedding took whose place; the source is where it lies."""
+    """Detail of 'reencoded': the previous and the new encoder of an embedding; the new one is at the entry's source
+    offset."""
 
     previous: str
     encoder: str

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+USES_MOST = 100
+"""So many memories one record of a use may name: as many as one answer gives by default."""
+
 
 class AccessRecorded(Struct, frozen=True):
-    """Outside. An agent used a memory."""
+    """Outside. An agent used memories: what one answer gave it, say."""
 
     agent: str
-    memory_id: str
+    memory_ids: tuple[str, ...]
     namespace: str | None = None
     event_id: str | None = None
     accessed_at: int | None = None
@@ -23,10 +26,10 @@ class ClockRequested(Struct, frozen=True):
 
 
 class AccessAccepted(Struct, frozen=True):
-    """An access behind the wall."""
+    """An access behind the wall: each memory once."""
 
     event_id: str
-    memory_id: str
+    memory_ids: tuple[str, ...]
     namespace: str
     agent: str
     accessed_at: int
@@ -56,3 +59,30 @@ class IntakeRefused(Struct, frozen=True):
     """`ids.event_digest` of its namespace and event id, where the record could be read so far."""
     publisher: bytes | None = None
     """The same with its agent."""
+
+
+class QueryRecorded(Struct, frozen=True):
+    """Outside. An agent asked the memory something."""
+
+    agent: str
+    query: str
+    namespace: str | None = None
+    event_id: str | None = None
+    asked_at: int | None = None
+    memory_ids: tuple[str, ...] = ()
+    encoder: str | None = None
+    vector: tuple[float, ...] = ()
+
+
+class QueryAsked(Struct, frozen=True):
+    """A query behind the wall, sealed under a key of the asker's."""
+
+    event_id: str
+    namespace: str
+    agent: str
+    asked_at: int
+    key_id: str
+    sealed_query: bytes
+    memory_ids: tuple[str, ...] = ()
+    encoder: str | None = None
+    sealed_vector: bytes | None = None

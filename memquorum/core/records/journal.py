@@ -8,7 +8,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from memquorum.core.records.nomination import Standing
-from memquorum.core.records.restoring import Restored
+from memquorum.core.records.orders import Restored
 
 
 class JournalEntry(Struct, frozen=True):
@@ -36,7 +36,7 @@ class JournalAppended(Struct, frozen=True):
 
 
 class JournalHead(Struct, frozen=True):
-    """How far a shard's journal reaches; signed by the journal service."""
+    """The last sequence of a shard's journal; signed by the journal service."""
 
     cluster: bytes
     config: int
@@ -46,12 +46,29 @@ class JournalHead(Struct, frozen=True):
     as_of: int
 
 
+APPLIED, MISSED, ASKS = "applied", "missed", "asks"
+"""The effects of a use on one of its memories: it keeps the memory alive; it changes nothing; it requests its
+restoration."""
+
+
+class MemoryUsed(Struct, frozen=True):
+    """The effect of a use on one memory: `APPLIED`, `MISSED` or `ASKS`."""
+
+    memory_id: str
+    outcome: str
+
+
 class Accessed(Struct, frozen=True):
-    """Detail of 'accessed', and of 'asked': it came after its memory was forgotten, and asks for it back."""
+    """Detail of 'accessed', and of 'asked': a use that came after one of its memories was forgotten, and asks for that
+    back. `used`: the memories, each once, in the order of the record."""
 
     agent: str
     accessed_at: int
-    applied: bool
+    used: tuple[MemoryUsed, ...]
+
+    def those(self, outcome: str) -> tuple[str, ...]:
+        """The memories to which the use is this."""
+        return tuple(one.memory_id for one in self.used if one.outcome == outcome)
 
 
 class Result(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""The records from a tick to what the members vote on: what has decayed, where the shard stood, what is proposed."""
+"""The records from a tick to the nomination: decayed memories, the shard's state, the proposals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Crossing(Struct, frozen=True):
 
 
 class Standing(Struct, frozen=True):
-    """Where a shard stood at a tick: what decides whether the tick opens an epoch."""
+    """The state of a shard at a tick, which decides whether the tick opens an epoch."""
 
     last_epoch: int
     last_epoch_at: int
@@ -37,9 +37,9 @@ class DecayCrossed(Struct, frozen=True):
 
 
 class Lot(Struct, frozen=True):
-    """How a memory was drawn among those that score nearly alike (`core.budgets.lots`): among how many; `charged`: the
-    memories that stand for the subjects that pay for it, one for each; `refused`: how many would have taken part whose
-    subjects have spent what they may. Among one: nothing was drawn, since too few could pay."""
+    """The draw of a memory from those with nearly equal scores (`core.budgets.lots`): `among` how many; `charged`: the
+    memories that represent the subjects that pay for it, one for each; `refused`: how many were left out because their
+    subjects' accounts are used up. `among` 1 means that nothing was drawn, since too few could pay."""
 
     among: int
     charged: tuple[str, ...]
@@ -47,10 +47,10 @@ class Lot(Struct, frozen=True):
 
 
 class Weighed(Struct, frozen=True):
-    """Why a budget's policy has a memory go, as the nominator weighed it: nobody else can compute all of it, and no
-    vote depends on it. What follows from what is audited (`core.budgets.claims`).
+    """The nominator's reasons for choosing a memory under a budget's policy: nobody else can compute all of them, and
+    no vote depends on them. The audit checks the part that follows from audited data (`core.budgets.claims`).
 
-    Where near-ties are drawn (`budget.epsilon_ppm`) no features are told, and no sensitivity and no score either."""
+    If near-ties are drawn (`budget.epsilon_ppm`), features, sensitivity and score are left out."""
 
     policy: str
     version: int
@@ -67,7 +67,7 @@ class Weighed(Struct, frozen=True):
 
 
 class Proposal(Struct, frozen=True):
-    """What one vote is about: one or more memories of a namespace, and one kind."""
+    """The subject of one vote: one or more memories of a namespace, and one kind."""
 
     memory_ids: tuple[str, ...]
     namespace: str
@@ -82,7 +82,7 @@ class Proposal(Struct, frozen=True):
 
 
 class NominationProposed(Struct, frozen=True):
-    """What one epoch of one shard votes on."""
+    """The proposals on which one epoch of one shard votes."""
 
     cluster: bytes
     config: int

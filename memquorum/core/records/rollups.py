@@ -5,7 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 ADD, REVISE, SUPERSEDE = OPS = ("add", "revise", "supersede")
-"""What a patch does: a sentence comes in; it says the same as another one, later or more fully; or otherwise, later."""
+"""The operations of a patch: adds a sentence; replaces one by a later or fuller sentence that says the same; replaces
+one by a later sentence that contradicts it."""
 
 
 class Patch(Struct, frozen=True):

@@ -99,7 +99,7 @@ class Misbehaved(Struct, frozen=True):
 
 
 class Checkpoint(Struct, frozen=True):
-    """What a member has decided and read up to a sequence; q alike make it stable.
+    """The hashes of what a member has decided and read up to a sequence; q equal ones make it stable.
 
     `decisions`: the rolling hash of the proposals decided; `stream`: that of the accepted stream with its scores, up to
     `accepted_offset`, where the last nomination stood (core.consensus.checkpoints).

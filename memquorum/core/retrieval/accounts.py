@@ -22,8 +22,8 @@ from memquorum.core.retrieval import fates, plainly
 from memquorum.core.retrieval.explain import Account, Birth
 from memquorum.core.retrieval.holding import Holds
 from memquorum.core.retrieval.plainly import counted, minute, named, sentence
-from memquorum.core.retrieval.telling import ENDED, SECTIONS, folded, times
-from memquorum.core.text.plurals import many
+from memquorum.core.retrieval.telling import ENDED, SECTIONS, denied, folded, times
+from memquorum.core.showing.plurals import many
 from memquorum.core.tiers import ALIVE, GONE, SUPERSEDED
 from memquorum.core.vote.kinds import CONTESTS, KINDS
 
@@ -144,7 +144,7 @@ def _unproven(account: Account) -> Iterator[str]:
             yield f"  The record of a vote that ended as {vote.outcome} proves nothing: {vote.complaint}."
 
 
-# What else there is to know -------------------------------------------------------------------------------------------
+# More facts -----------------------------------------------------------------------------------------------------------
 
 
 def _more(account: Account, winner: str | None, text: str | None) -> Iterator[str]:
@@ -183,7 +183,13 @@ def _conflicts(account: Account) -> Iterator[str]:
         asked = "members voted, and keep both" if voted else asked
         first = "this one" if one.first == account.memory_id else "that one"
         why = "it is promoted" if one.first == one.older else "it is newer"
-        yield f"{other} says otherwise ({who}, {minute(at)}). Both are in use, since {asked}."
+        what = denied(one, account.memory_id)
+        if not one.alive:
+            yield f"{other} said otherwise{what} ({who}, {minute(at)}) and was forgotten since. Its mark stays."
+            continue
+        marked = ("overtakes" if mine else "is overtaken by") if one.own else ("disputes" if mine else "is disputed by")
+        yield f"It {marked} {other}, which says otherwise{what} ({who}, {minute(at)})."
+        yield f"  Both are in use, since {asked}."
         yield f"  Searches show {first} first, because {why}."
     if (more := len(account.conflicts) - _NAMED) > 0:
         yield f"{counted(more).capitalize()} more {'says' if more == 1 else 'say'} otherwise; --numbers names them."
@@ -249,7 +255,7 @@ def _sentences(summary: Summary, account: Account, text: str | None) -> Iterator
 
 
 def _limits(held: Holds) -> Iterator[str]:
-    """Tells for what it may be used, where that is limited."""
+    """Yields lines on the limits of its use, if there are any."""
     if held.sensitivity_ppm:
         how = "slightly" if held.sensitivity_ppm <= _LOW else "fairly" if held.sensitivity_ppm < _HIGH else "very"
         said = "its publisher said so"

@@ -1,4 +1,4 @@
-"""Where a memory stands on its way into experience, in words."""
+"""Describes in words how far a memory's admission to experience has come."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from memquorum.core.experience.weights import BY_MERGING, BY_USE
 from memquorum.core.policy import PPM, share
 from memquorum.core.retrieval.pages import RESTING
 from memquorum.core.retrieval.telling import why
-from memquorum.core.text.plurals import many
-from memquorum.core.vote.kinds import KINDS
+from memquorum.core.showing.plurals import many
+from memquorum.core.vote.kinds import GENERALISES, KINDS
 
 NO_GOALS: Final[Mapping[str, str]] = {}
 _NAMED = 3
 _LENGTH = 80
-"""So many characters are told of what a task was to do, and of what bears out or contradicts what it came to."""
+"""The most characters shown of a task's goal, and of the texts that support or contradict its result."""
 _STANDS = {
     "untried": "it is tried as of the next decision that read it and the tasks that judge it",
     "provisional": "what was told of it is not enough yet",
@@ -49,7 +49,7 @@ _FEW = "too few finished tasks that succeeded are near enough to judge it"
 
 
 def lines(one: Admission, goals: Mapping[str, str] = NO_GOALS) -> list[str]:
-    """The account, a line each. `goals`: what tasks that judge were to do, as far as whoever asks may read them."""
+    """The account, a line each. `goals`: the goals of the judging tasks that the reader may see."""
     told = [f"memory {one.memory_id} in {one.namespace}: {one.status}, {_stands(one)}"]
     if one.judges is not None and one.judges_needed is not None:
         since = " that came since" if one.status == REJECTED else ""
@@ -61,7 +61,7 @@ def lines(one: Admission, goals: Mapping[str, str] = NO_GOALS) -> list[str]:
     if one.general_of is not None:
         told.append(f"it is the general form of memory {one.general_of}, and no task tries it")
     if one.general is not None:
-        taken = any(KINDS[vote.kind].generalises and vote.outcome == KINDS[vote.kind].outcome for vote in one.votes)
+        taken = any(v.kind in GENERALISES.values() and v.outcome == KINDS[v.kind].outcome for v in one.votes)
         told.append(f"memory {one.general} is its general form{'' if taken else ', once members take it in'}")
     if one.no_general is not None:
         told.append(f"it is promoted, and has no general form: {_LACKS.get(one.no_general, one.no_general)}")
@@ -133,12 +133,12 @@ def _tasks(one: WeightVersion) -> str:
 
 
 def signed(value: float) -> str:
-    """What a memory came to in a task, as people read it."""
+    """Returns a memory's gain in a task with its sign."""
     return f"{'+' if value > 0 else ''}{number(value)}"
 
 
 def counted(page: Experiences) -> str:
-    """How many memories stand how."""
+    """Returns the number of memories by status, in a line."""
     told = ", ".join(f"{count} {status}" for status, count in page.counts.items())
     return f"{page.namespace}: {told or 'no memory was tried yet'}"
 

@@ -3,8 +3,8 @@ not fill the first places.
 
 The question's direction is taken out of both vectors; what two hits then have in common is what they share. Hits that
 share much of that, on average, form a group. The first two of a group keep their places; the rest comes behind the
-others of the head, in its order, and is named by the first as `alike`. Nothing is taken from the answer, and nothing
-that stands further down comes before the head.
+others of the head, in its order, and is named by the first as `alike`. No hit is removed, and the order of hits behind
+the head stays the same.
 
 Texts that are built alike and differ in a number, a name, a negation, a sign or code are never nearly the same: "pump
 1 runs at 3 bar" and "pump 2 runs at 3 bar" are two facts.
@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from memquorum.core.api.answers import Hit
+from memquorum.core.reading.wording import NEGATORS
 from memquorum.core.reading.words import folded
 
 HEAD = 10
@@ -34,8 +35,7 @@ _BUILT_ALIKE = 0.6
 """Texts are built alike from this share of the shorter one on: then a single word that differs tells them apart."""
 _READ = 2_000
 _PART = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+|[^\w\s]")
-_DENIED = "not no never none nicht kein keine nie pas jamais no nunca non mai não niet geen nie 不 没"
-_DENIALS = frozenset(_DENIED.split())
+_DENIALS = frozenset(map(folded, NEGATORS))
 
 T = TypeVar("T")
 
@@ -99,7 +99,7 @@ def _parts(text: str) -> Counter[str]:
 
 
 def _told_apart(one: Counter[str], other: Counter[str]) -> bool:
-    """Whether two texts are built alike and differ in what tells facts apart."""
+    """True if two texts have the same structure and differ in a part that makes them two facts."""
     shared = sum((one & other).values())
     if shared < _BUILT_ALIKE * min(sum(one.values()), sum(other.values())):
         return False

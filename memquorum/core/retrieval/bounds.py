@@ -1,6 +1,7 @@
-"""How much the retrieval service takes on, and for how long it waits: numbers that an operator may set.
+"""Bounds the load and the waiting times of the retrieval service, by settings of the operator.
 
-Each is a setting of an installation, `retrieval_` and the name here; docs/tenants.md has what is answered beyond it.
+Each is a setting of an installation, `retrieval_` and the name here; docs/operate/tenants.md has what is answered
+beyond it.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Bounds:
     # A request's body, and the query in it.
     body_bytes: int = 128 * 1024
     query_bytes: int = 16 * 1024
-    # Of one answer: hits, tokens, and episodes that an erasure would take and are listed.
+    # The limits of one answer: hits, tokens, and listed episodes that an erasure would take.
     k_most: int = 100
     budget_most: int = 100_000
     listed_most: int = 1_000

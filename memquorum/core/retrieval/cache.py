@@ -19,15 +19,15 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 SEARCHED: tuple[str, ...] = ("cache", "store")
-"""Where a search looks, in this order, until it has its answer. SPEC B asks cache, short-term, long-term and then all;
-here both tiers lie in one table and are asked at once, exactly, which costs no more than either and leaves nothing out:
-short-term, long-term and all are one step."""
+"""The places that a search reads, in this order, until it has its answer. SPEC B reads cache, short-term, long-term and
+then all; here one table holds both tiers and is searched at once, exactly, which costs no more than either: short-term,
+long-term and all are one step."""
 
 CAPACITY = 10_000
 NEAR_ENOUGH = 0.85
 # More candidates than wanted: so many may have gone from the store before more have to be looked for.
 SPARE = 16
-# How far two sums of 384 products, in float32 and in any order, may be apart: those of the matrix and the store's.
+# The greatest difference between two sums of 384 products, in float32 and in any order: the matrix's and the store's.
 ROUNDING = 1e-4
 # More candidates than this are as good as alike: the store has to say which come first.
 CANDIDATES_MAX = 1_000
@@ -84,7 +84,7 @@ class Cache:
 
     @property
     def size(self) -> int:
-        """How many rows it takes room for."""
+        """The number of rows for which memory is allocated."""
         return len(self._matrix)
 
     def nearest(self, query: NDArray[np.float32], k: int) -> Nearest | None:
@@ -99,7 +99,7 @@ class Cache:
         scores = self._matrix[:count] @ (query / np.float32(length))
         if count > wanted:
             least = np.partition(scores, count - wanted)[count - wanted]
-            # What is as far by a hair is a candidate too: the store's sums decide.
+            # A row within the rounding error is a candidate, too: the store's sums decide.
             found = np.flatnonzero(scores >= least - ROUNDING)
             if len(found) > CANDIDATES_MAX:
                 return None
@@ -198,13 +198,13 @@ def confirmed(found: Nearest, there: int, changed: int, changed_max: int, best: 
 
     `there`: how many candidates are alive in the store's snapshot; `changed`: how many of the namespace's memories
     came, went or were encoded anew between `seq` and the snapshot, counted up to one more than `changed_max`; `best`:
-    the first one's cosine, None where there is none.
+    the first one's cosine, None if there is none.
 
-    Of what the cache held at `seq`, candidates are nearer than all others, so the first k that are still there are the
-    k nearest of them, if there are k; what came since was compared by the store. So nothing that is gone is in the
-    answer, for it is not in the snapshot, and nothing that is there is left out.
+    Among the rows that the cache held at `seq`, the candidates are nearer than all others, so the first k that still
+    exist are the k nearest of them, if there are k; the store compared the newer rows. So the answer has no memory that
+    is gone, since none is in the snapshot, and lacks no memory that exists.
     """
     if there < found.needed or changed > changed_max:
         return False
-    # What was near enough may be what has gone.
+    # The candidate that was near enough may be gone by now.
     return found.compared == "all" or (best is not None and best >= NEAR_ENOUGH)

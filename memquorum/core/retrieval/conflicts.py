@@ -7,9 +7,11 @@ promoted, and somebody else contradicts, stays first, with what contradicts it d
 the best of them stood.
 
 Of a summary one sentence is contradicted, and not all the others: it stands in contradiction where that sentence is
-served. Which one that is follows from both texts (`overtaken.denied`). Of any other memory the statements that are
-contradicted are marked, and all of it is served; it stands behind the newer memory where the question is about one of
-these statements (`bearing`).
+served. Of any other memory the statements that are contradicted are marked, and all of it is served; it stands behind
+the newer memory where the question is about one of these statements (`bearing`). Which statements that are the journal
+says by their numbers; where it says none, it follows from both texts (`core.denying`).
+
+A newer memory that was forgotten is served no more, and orders nothing. The mark that it left stays.
 """
 
 from __future__ import annotations
@@ -19,20 +21,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct, structs
 from msgspec.structs import replace
 
+from memquorum.core import denying
 from memquorum.core.api.answers import Hit
 from memquorum.core.consolidation.rendering import sentences
-from memquorum.core.retrieval import filing, overtaken
+from memquorum.core.reading.content import content
+from memquorum.core.reading.sentences import clauses
+from memquorum.core.retrieval import filing
 from memquorum.core.retrieval.overtaken import Beside, Otherwise
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.ranking import Candidate
-from memquorum.core.text.content import content
-from memquorum.core.tiers import LONG_TERM
+from memquorum.core.tiers import ALIVE, LONG_TERM
 
 
 class Pair(Struct, frozen=True):
-    """Two memories that are alive and contradict each other. `own`: one agent, or one source, said both. `stated`: the
-    newer one says on purpose that it takes the other's place; else that was inferred from the words. `numbers`: those
-    of the older one's statements that a model found overtaken, from 1; None where none was asked."""
+    """Two memories that contradict each other, of which the older one is alive and the newer one was not taken back.
+    `own`: one agent, or one source, said both. `stated`: the newer one says on purpose that it takes the other's place;
+    else that was inferred from the words. `numbers`: those of the older one's statements that the newer one denies,
+    from 1; None where the journal says none. `compared`: a model has found them."""
 
     newer: str
     older: str
@@ -43,11 +48,18 @@ class Pair(Struct, frozen=True):
     older_tier: str
     stated: bool = False
     numbers: tuple[int, ...] | None = None
+    compared: bool = False
+
+    @property
+    def alive(self) -> bool:
+        """Whether the newer one is there still; else it was forgotten."""
+        return self.newer_tier in ALIVE
 
     @property
     def first(self) -> str:
-        """Which of them is served first."""
-        return self.older if self.older_tier == LONG_TERM and not self.own else self.newer
+        """The memory that is served first."""
+        promoted = self.older_tier == LONG_TERM and not self.own
+        return self.older if promoted or not self.alive else self.newer
 
 
 class Contradiction(Pair, frozen=True):
@@ -59,21 +71,30 @@ class Contradiction(Pair, frozen=True):
     agent: str = ""
     statements: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+    clause: str = ""
+    """The clause of a note of one statement that shares most words with the newer one."""
 
     def bears_on(self, asked: frozenset[str]) -> bool:
-        """True if a denied statement has as many words of a question as each other statement of the note. `asked`: the
-        stems of its words."""
+        """True if a denied statement has as many words of a question as each other statement of the note, or the denied
+        clause of a single statement more than the others. `asked`: the stems of its words."""
+        if self.clause and self.statements:
+            rest = _most(asked, (one for one in clauses(self.statements[0]) if one != self.clause))
+            return rest == 0 or _most(asked, [self.clause]) > rest
         if not self.others or not self.statements:
             return True
-        denied, rest = (max(len(asked.intersection(content(one).stems)) for one in some)
-                        for some in (self.statements, self.others))  # fmt: skip
-        return denied > 0 and denied >= rest
+        denied = _most(asked, self.statements)
+        return denied > 0 and denied >= _most(asked, self.others)
 
     @property
     def otherwise(self) -> Otherwise:
-        """What the older one is marked with."""
+        """The mark of the older memory."""
         disputed = not (self.own or self.stated)
         return Otherwise(self.newer, self.agent, self.newer_at, disputed, self.statements)
+
+
+def _most(asked: frozenset[str], parts: Iterable[str]) -> int:
+    """The most words of a question that one of the parts of a text has. `asked`: their stems."""
+    return max((len(asked.intersection(content(one).stems)) for one in parts), default=0)
 
 
 def read(
@@ -83,25 +104,49 @@ def read(
     older: str | None,
     *,
     summary: bool,
-) -> Contradiction:
+) -> Contradiction | None:
     """Adds to a pair the statements of the older text that the newer one denies. `agent`: who said the newer one. A
-    text is None where the reader may not see it. What a model found counts, and the rules where none was asked. All of
-    a summary is denied where no rule tells which sentence is: it was named to be superseded."""
+    text is None where the reader may not see it, and of a newer memory that was forgotten.
+
+    The numbers count that the pair has, and the rules where it has none. All of a summary is denied where no rule tells
+    which sentence is: it was named to be superseded. None where a forgotten one was not said to deny all of a summary,
+    and nothing tells what of it.
+    """
     told = Contradiction(**structs.asdict(one), agent=agent)
-    if newer is None or older is None:
+    if older is None or (newer is None and one.alive):
         return told
-    said = tuple(dict.fromkeys(sentences(older))) if summary else overtaken.statements(older)
-    if one.numbers and not summary:
-        return _of_note(told, said, [said[number - 1] for number in one.numbers if number <= len(said)])
-    found = overtaken.denied(said, newer, own=one.own)
     if summary:
-        return replace(told, denied=frozenset(found or said), statements=found)
-    return _of_note(told, said, found or overtaken.nearest(said, newer))
+        return _of_summary(told, newer, older)
+    said = denying.statements(older)
+    found = one.numbers or ()
+    if newer is not None and not found:
+        found = denying.denied(said, newer, own=one.own) or denying.nearest(said, newer)
+    denied = denying.numbered(said, found)
+    others = tuple(one for one in said if one not in denied)
+    return replace(told, statements=denied, others=others, clause=_clause(said, newer))
 
 
-def _of_note(told: Contradiction, said: Sequence[str], denied: Sequence[str]) -> Contradiction:
-    """A pair whose older memory is no summary, with its statements: those that are denied, and the others."""
-    return replace(told, statements=tuple(denied), others=tuple(one for one in said if one not in denied))
+def _clause(said: Sequence[str], newer: str | None) -> str:
+    """The clause of a note of one statement that a newer text has most words of; empty where none can be told."""
+    if newer is None or len(said) != 1:
+        return ""
+    parts = clauses(said[0])
+    near = denying.numbered(parts, denying.nearest(parts, newer)) if len(parts) > 1 else ()
+    return near[0] if near else ""
+
+
+def _of_summary(told: Contradiction, newer: str | None, older: str) -> Contradiction | None:
+    lines = tuple(dict.fromkeys(sentences(older)))
+    if told.numbers:
+        named = denying.numbered(denying.statements(older), told.numbers)
+        found = tuple(line for line in lines if not set(denying.statements(line)).isdisjoint(named))
+    elif newer is not None:
+        found = denying.numbered(lines, denying.denied(lines, newer, own=told.own))
+    elif told.stated:
+        found = ()
+    else:
+        return None
+    return replace(told, denied=frozenset(found or lines), statements=found)
 
 
 def concerning(found: Iterable[Contradiction], served: Mapping[str, str]) -> list[Contradiction]:
@@ -132,36 +177,47 @@ def doubtful(one: Candidate, found: Iterable[Contradiction]) -> Candidate:
 
 
 def disputed(one: Hit, found: Iterable[Contradiction]) -> Hit:
-    """What comes in because it has to stand first: of a summary, the sentences that are contradicted."""
+    """Returns a summary cut to its contradicted sentences, for a place before a hit."""
     gone = frozenset[str]().union(*(by.denied for by in found if by.older == one.memory_id))
     text = "\n".join(line for line in one.text.split("\n") if line in gone)
     return replace(one, text=text, excerpt=text != one.text) if text else one
 
 
 def marks(found: Iterable[Contradiction]) -> dict[str, Beside]:
-    """What contradicts each memory, in the order in which it was noted; newer ones in the order in which they were
-    said."""
+    """Returns the contradictions of each memory, in the order in which they were noted; newer ones in the order in
+    which they were said. A forgotten one only marks what is older.
+    """
     beside: dict[str, dict[str, None]] = {}
     against: dict[str, list[Otherwise]] = {}
     overtakes: dict[str, list[str]] = {}
     for one in found:
-        beside.setdefault(one.newer, {})[one.older] = None
-        beside.setdefault(one.older, {})[one.newer] = None
         against.setdefault(one.older, []).append(one.otherwise)
+        beside.setdefault(one.older, {})
+        if not one.alive:
+            continue
+        beside.setdefault(one.newer, {})[one.older] = None
+        beside[one.older][one.newer] = None
         if not one.otherwise.disputed:
             overtakes.setdefault(one.newer, []).append(one.older)
     return {
         memory_id: Beside(
             tuple(others),
-            tuple(sorted(against.get(memory_id, ()), key=lambda by: (by.at, by.by))),
+            tuple(sorted(against.get(memory_id, ()), key=lambda by: (by.at, by.by or ""))),
             tuple(overtakes.get(memory_id, ())),
         )
         for memory_id, others in beside.items()
     }
 
 
+def stood_for(found: Iterable[Contradiction], by: Mapping[str, str]) -> list[Contradiction]:
+    """The contradictions, in which a hit stands for those that are folded into it. `by`: the hit that stands for each
+    of them."""
+    told = (replace(one, newer=by.get(one.newer, one.newer), older=by.get(one.older, one.older)) for one in found)
+    return [one for one in told if one.newer != one.older]
+
+
 def missing(memory_ids: Iterable[str], found: Iterable[Contradiction]) -> list[str]:
-    """What has to stand before a memory of these, and is not among them."""
+    """Returns the memories that have to stand before some of these, and are not among them."""
     there = set(memory_ids)
     return list(dict.fromkeys(one.first for one in found if one.first not in there))
 
@@ -187,6 +243,7 @@ def let_in(filters: Filters, hit: Hit) -> bool:
         and (filters.types is None or hit.type in filters.types)
         and (filters.since is None or hit.occurred_at >= filters.since)
         and (filters.until is None or (hit.first_at or hit.occurred_at) < filters.until)
+        and (filters.as_of is None or (hit.first_at or hit.occurred_at) <= filters.as_of)
         and (filters.keys is None or hit.key in filters.keys)
         and not filters.experience  # whether it was admitted nothing says here
         and filing.passes(

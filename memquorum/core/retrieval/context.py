@@ -1,13 +1,13 @@
-"""What is asked of working memory: for whom, about what, within how many tokens."""
+"""Reads requests for working memory: for which agent, about which query, within how many tokens."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from memquorum.core.api.fields import numbers
 from memquorum.core.api.requests import ContextRequest
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
-from memquorum.core.retrieval.hops import HOPS_DEFAULT, HOPS_MAX
 from memquorum.core.retrieval.query import (
     ALL,
     BadRequest,
@@ -20,8 +20,9 @@ from memquorum.core.retrieval.query import (
     read_number,
     read_query,
     read_speaker,
+    read_time,
 )
-from memquorum.core.retrieval.requests import BUDGET_DEFAULT, K_MAX_DEFAULT, Reader
+from memquorum.core.retrieval.requests import Reader
 from memquorum.core.retrieval.working import Frame
 
 SHARE_DEFAULT = 0.5
@@ -37,7 +38,7 @@ class ContextAsked(Struct, frozen=True):
     query: str | None
     frame: Frame
     filters: Filters = ALL
-    hops: int = HOPS_DEFAULT
+    hops: int = numbers(ContextRequest)["hops"].default
 
 
 def read_context(body: bytes, bounds: Bounds = DEFAULTS) -> ContextAsked:
@@ -53,13 +54,17 @@ def read_context(body: bytes, bounds: Bounds = DEFAULTS) -> ContextAsked:
         session=None if asked.session is None else read_name("session", asked.session),
         query=None if asked.query is None else read_query(asked.query, bounds),
         frame=Frame(
-            budget=read_number("budget_tokens", asked.budget_tokens, 1, bounds.budget_most, BUDGET_DEFAULT),
+            budget=read_number(asked, "budget_tokens", bounds),
             share=share if asked.query is not None else 1.0,
-            k_max=read_number("k_max", asked.k_max, 1, bounds.k_most, K_MAX_DEFAULT),
+            k_max=read_number(asked, "k_max", bounds),
             session=asked.session is not None,
         ),
-        filters=replace(
-            read_gates(asked.sensitivity_max, asked.purpose, asked.jurisdictions), **read_filed(asked.path, asked.where)
+        filters=read_time(
+            asked.as_of,
+            replace(
+                read_gates(asked.sensitivity_max, asked.purpose, asked.jurisdictions),
+                **read_filed(asked.path, asked.where),
+            ),
         ),
-        hops=read_number("hops", asked.hops, 1, HOPS_MAX, HOPS_DEFAULT),
+        hops=read_number(asked, "hops"),
     )

@@ -1,17 +1,16 @@
-"""What the fleet decided about the memories of a namespace, vote by vote, the latest first.
+"""Lists the fleet's decisions on the memories of a namespace, vote by vote, the latest first.
 
 One entry is one proposal: what its vote was about, how it ended and why, by which policy, features and score it was
 proposed, and who voted what. Each says what `explain` says of its memories, by the same `votes` and `telling`, and no
 content; of what is gone or erased, its id and that it is.
 
-A page begins behind the last proposal of the one before, so what is decided meanwhile moves nothing. A namespace is of
-one shard, so its epochs are in the order in which they were decided.
+A page begins after the last proposal of the one before, so later decisions move nothing. A namespace is of one shard,
+so its epochs are in the order in which they were decided.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
@@ -23,31 +22,22 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.decisions import VOIDED
 from memquorum.core.policy import FEATURES, FORGETTING, PPM
 from memquorum.core.records import Weighed
-from memquorum.core.retrieval import plainly, telling
+from memquorum.core.retrieval import paging, plainly, telling
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.explain import configured, plain
-from memquorum.core.retrieval.query import (
-    BadRequest,
-    Filters,
-    read_body,
-    read_gates,
-    read_memory_id,
-    read_namespace,
-    read_number,
-)
+from memquorum.core.retrieval.paging import Spaced, number, read_page, read_some, text
+from memquorum.core.retrieval.query import read_body, read_memory_id
 from memquorum.core.retrieval.votes import DecisionFacts, Proven, Unproven, prove, vote_on
 from memquorum.core.vote.kinds import KINDS
 from memquorum.core.vote.tally import KEPT
 
-VOTED: Mapping[str, str] = {kind.name: kind.outcome for kind in KINDS.values() if kind.effect is not None}
-"""The kinds of which something becomes of memories, each with its outcome. What else is voted on is an order."""
+VOTED: Mapping[str, str] = {kind.name: kind.outcome for kind in KINDS.values() if kind.about_memories}
+"""The kinds of which something becomes of memories, each with its outcome. The other kinds of votes are about orders.
+"""
 OUTCOMES = (*dict.fromkeys(VOTED.values()), KEPT, VOIDED)
 ERASED = "erased"
-LIMIT_DEFAULT = 20
 EPOCHS_MOST = 50
 """So many certificates are checked for a page; it ends before the next, however many it was to hold."""
-_DIGITS = 15
-_MARK = 8
 _NOW = {
     "short-term": "in short-term memory",
     "long-term": "in long-term memory",
@@ -56,31 +46,27 @@ _NOW = {
 }
 
 
-class Place(Struct, frozen=True):
-    """Where a page begins: behind this proposal of this epoch."""
+class PageStart(Struct, frozen=True):
+    """The start of a page: after this proposal of this epoch."""
 
     epoch: int
     position: int
 
 
-class Wanted(Struct, frozen=True):
-    """A page that is wanted: `limit` decisions at most, those that pass. None: whatever it is. `since` ≤ of which time
-    the epoch spoke < `until`, in milliseconds. `gates`: all that a decision names passes them."""
+class Wanted(Spaced, frozen=True, kw_only=True):
+    """A page of decisions, by the time of which the epoch spoke, `behind` a proposal; of those of which all memories
+    pass."""
 
-    namespace: str
-    limit: int
+    what: str = "decisions"
     kinds: tuple[str, ...] = tuple(VOTED)
     outcomes: tuple[str, ...] | None = None
     policies: tuple[str, ...] | None = None
     memory_id: str | None = None
-    since: int | None = None
-    until: int | None = None
-    gates: Filters = Filters()
-    behind: Place | None = None
+    behind: PageStart | None = None
 
 
 class Voted(Struct, frozen=True):
-    """How a proposal ended, by the store; `memories`: as they stand now, the order by their ids."""
+    """The outcome of a proposal, from the store; `memories`: their current states, ordered by their ids."""
 
     shard: int
     epoch: int
@@ -107,67 +93,42 @@ class Found(Struct, frozen=True):
     voted: tuple[Voted, ...] = ()
     epochs: Mapping[int, Certified] = {}
     configured: tuple[tuple[bytes, tuple[bytes, ...]], ...] = ()
-    behind: Place | None = None
+    behind: PageStart | None = None
 
 
-def page(rows: list[Voted], limit: int) -> tuple[tuple[Voted, ...], Place | None]:
-    """What of the rows is on a page, and where the next begins. `rows`: one more than `limit`, if there are so many."""
+def page(rows: list[Voted], limit: int) -> tuple[tuple[Voted, ...], PageStart | None]:
+    """Returns a page's rows, and the start of the next page. `rows`: one more than `limit`, if there are so many."""
     known: set[int] = set()
     for at, row in enumerate(rows):
         known.add(row.epoch)
         if at == limit or len(known) > EPOCHS_MOST:
-            return tuple(rows[:at]), Place(rows[at - 1].epoch, rows[at - 1].position)
+            return tuple(rows[:at]), PageStart(rows[at - 1].epoch, rows[at - 1].position)
     return tuple(rows), None
 
 
-def cursor(namespace: str, place: Place) -> str:
-    """What a reader sends to have what comes behind a place. It is of this namespace and no other."""
-    return f"{place.epoch}.{place.position}.{_mark(namespace)}"
+def cursor(namespace: str, place: PageStart) -> str:
+    """Returns the cursor with which a reader requests the page after a place. It is valid for this namespace only."""
+    return paging.cursor("decisions", namespace, f"{place.epoch}/{place.position}")
 
 
 def read_wanted(body: bytes, bounds: Bounds = DEFAULTS) -> Wanted:
     """The page that a JSON body asks for. Raises BadRequest and names the field."""
     asked = read_body(body, DecisionsRequest)
-    if asked.since is not None and asked.until is not None and asked.since >= asked.until:
-        raise BadRequest("out_of_range", "until", "must be later than since")
-    namespace = read_namespace(asked.namespace)
-    return Wanted(
-        namespace=namespace,
-        limit=read_number("limit", asked.limit, 1, bounds.listed_most, LIMIT_DEFAULT),
-        kinds=_read_some("kinds", asked.kinds, tuple(VOTED)) or tuple(VOTED),
-        outcomes=_read_some("outcomes", asked.outcomes, OUTCOMES),
-        policies=_read_some("policies", asked.policies, FORGETTING),
+    return read_page(
+        Wanted, asked, _proposal, bounds,
+        kinds=read_some("kinds", asked.kinds, tuple(VOTED)) or tuple(VOTED),
+        outcomes=read_some("outcomes", asked.outcomes, OUTCOMES),
+        policies=read_some("policies", asked.policies, FORGETTING),
         memory_id=None if asked.memory_id is None else read_memory_id(asked.memory_id),
-        since=asked.since,
-        until=asked.until,
-        gates=read_gates(asked.sensitivity_max, asked.purpose, asked.jurisdictions),
-        behind=None if asked.cursor is None else _read_cursor(namespace, asked.cursor),
-    )
+    )  # fmt: skip
 
 
-def _read_some(field: str, asked: tuple[str, ...] | None, known: Collection[str]) -> tuple[str, ...] | None:
-    if asked is None:
-        return None
-    if not asked or not set(asked) <= set(known):
-        raise BadRequest("out_of_range", field, f"must be one or more of {', '.join(known)}; leave it out for all")
-    return asked
+def _proposal(place: str) -> PageStart:
+    epoch, _, position = text(place).partition("/")
+    return PageStart(number(epoch), number(position))
 
 
-def _read_cursor(namespace: str, value: str) -> Place:
-    epoch, _, rest = value.partition(".")
-    position, _, mark = rest.partition(".")
-    if not all(one.isascii() and one.isdecimal() and len(one) <= _DIGITS for one in (epoch, position)):
-        raise BadRequest("bad_id", "cursor", "no cursor; send what the page before gave as next")
-    if mark != _mark(namespace):
-        raise BadRequest("bad_id", "cursor", "a cursor of another namespace; send what the page before gave as next")
-    return Place(int(epoch), int(position))
-
-
-def _mark(namespace: str) -> str:
-    return hashlib.sha256(b"decisions\0" + namespace.encode()).hexdigest()[:_MARK]
-
-
-def told(codec: Codec, genesis: Genesis, found: Found) -> tuple[Decision, ...]:
+def read_decisions(codec: Codec, genesis: Genesis, found: Found) -> tuple[Decision, ...]:
     """The decisions of a page, in its order. `genesis`: the file's.
 
     One whose certificate names more than what the reader may see of its memories is left out.
@@ -188,7 +149,7 @@ def _decision(
     named = _named(decided, row)
     if len(named) > len(row.memories):
         return None
-    # What it is against, or for: what it spares loses nothing, and is told of beside that.
+    # The memory that the proposal takes, or else its first one; spared memories lose nothing and are listed separately.
     subject = (KINDS[row.kind].taken(named) or named)[0]
     vote = vote_on(codec, decided, subject, facts)
     weighed = vote.weighed
@@ -249,5 +210,5 @@ def _lines(row: Voted, vote: Iterator[str], *, indent: str) -> Iterator[str]:
 
 
 def state(one: Subject) -> str:
-    """How a memory stands now, in words."""
+    """Returns a memory's current state in words."""
     return "erased" if one.state == ERASED else _NOW.get(one.state, one.state)

@@ -1,4 +1,4 @@
-"""What may be asked of an erasure: a request checked like a record, and the order that is made of it."""
+"""Reads a request to erase: checks it like a record, and turns it into an order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from memquorum.core.retrieval.query import (
     read_number,
 )
 
-LISTED_DEFAULT = 100
 # As the field of a request that gives a selector its value.
 _FIELDS = {MEMORY: "memory_id", SUBJECT: "subject", AGENT: "agent", SOURCE: "source"}
 
@@ -72,7 +71,7 @@ def read_erasure(body: bytes, now_ms: int, bounds: Bounds = DEFAULTS) -> Erasure
         value = read_memory_id(value)
     elif selector in (SUBJECT, SOURCE):
         value = names.normal(value)
-    listed = read_number("listed", asked.listed, 0, bounds.listed_most, LISTED_DEFAULT)
+    listed = read_number(asked, "listed", bounds)
     order = ErasureOrdered(b"", NOBODY, read_namespace(asked.namespace), selector, value, "x", now_ms, asked.reference)
     try:
         orders.check(order)

@@ -1,7 +1,7 @@
-"""Why a memory is where it is: from the store's rows and the certificates to one account that a person can follow.
+"""Explains a memory's state: builds one account from the store's rows and the certificates.
 
-What is told of its votes `votes` reads from their certificates. `accounts` and `telling` put the account in words;
-`plain` makes it JSON. It holds no content.
+`votes` reads its votes from their certificates. `accounts` and `telling` put the account in words; `plain` makes it
+JSON. It holds no content.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.rows import Memory, Protection, Strength
 from memquorum.core.labelling import Labels
 from memquorum.core.orders import aged
+from memquorum.core.orders.uses import ACCESSED
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import (
+    APPLIED,
     Accessed,
     Reencoded,
     RehearsalMade,
@@ -35,7 +37,7 @@ from memquorum.core.records import (
     Summary,
     Task,
 )
-from memquorum.core.records.episodes import Carried, Link, taken
+from memquorum.core.records.episodes import Carried, Link, fields_of
 from memquorum.core.retrieval.conflicts import Pair
 from memquorum.core.retrieval.holding import Holds, holds
 from memquorum.core.retrieval.votes import DecisionFacts, Vote, prove, vote_on
@@ -93,14 +95,14 @@ class SourceSent(Struct, frozen=True):
 
 
 class Anew(Struct, frozen=True):
-    """A summary, and where it stands."""
+    """A summary, and its current state."""
 
     memory_id: str
     tier: str
 
 
 class Waiting(Struct, frozen=True):
-    """A request that names the memory, and on which nobody has voted. `action`: restore, or forget."""
+    """A request that names the memory and has not been voted on. `action`: restore, or forget."""
 
     order_id: str
     action: str
@@ -110,8 +112,7 @@ class Waiting(Struct, frozen=True):
 
 
 class Filled(Struct, frozen=True):
-    """A memory that took another's place in its slot, without a vote; when, and by which entry of the journal.
-    `cleared`: it is no memory, but a write of nothing."""
+    """A memory that replaced another one in its slot, without a vote; when, and by which entry of the journal."""
 
     memory_id: str
     at: int
@@ -131,7 +132,7 @@ class Merged(Struct, frozen=True):
 
 
 class Facts(Struct, frozen=True):
-    """What the store knows of one memory id. `memory` is None for an episode that was never stored.
+    """The store's data on one memory id. `memory` is None if the episode was never stored.
 
     `notes`: journal entries about it in order, of its uses only the latest. `repetitions`: how often one of its event
     ids came again. `as_of` and `last_epoch`: where its shard stands. `configured`: the decisions that changed who votes
@@ -158,29 +159,29 @@ class Facts(Struct, frozen=True):
     sent: tuple[Sent, ...] = ()
     sources_sent: tuple[SourceSent, ...] = ()
     filled: tuple[Filled, ...] = ()
-    """What took its place in its slot."""
+    """The memories or writes that replaced it in its slot."""
     merged: tuple[Merged, ...] = ()
-    """Of a summary, and of what it was made of, which became one with which, in the order of the journal."""
+    """The merges of a summary and of its sources, in the order of the journal."""
     last_epoch_at: int = 0
     """When the shard last voted in its own rhythm."""
     tokens: int | None = None
-    """How long its content is, while that is there."""
+    """The length of its content in tokens, while the content exists."""
     kinds: tuple[str, ...] | None = None
-    """What kinds of things its content holds by `core.privacy`, while that is there."""
+    """The kinds of sensitive data in its content by `core.privacy`, while the content exists."""
     renewed: tuple[Anew, ...] = ()
     """The summaries that were made in its place, where it was one and was erased."""
     told_by: Anew | None = None
     """The summary that says what is to be kept of it, where it rests sealed because of one."""
     links: tuple[Link, ...] = ()
-    """What its publisher says that it is linked with, as far as that is kept and the reader may see it."""
+    """The links that its publisher named, as far as they are kept and the reader may see them."""
     linked: frozenset[tuple[str, str]] = frozenset()
     """The kind and the memory of each link that led to one, whatever became of that since."""
     labels: Labels = Labels()
-    """What it is filed under, while its content is there."""
+    """Its key, path and attributes, while its content exists."""
 
 
 def gated(facts: Facts) -> dict[str, Any]:
-    """What a gate asks of a memory, or of an episode that was dropped (`query.passes`)."""
+    """Returns the fields that a gate reads of a memory, or of an episode that was dropped (`query.passes`)."""
     kept: Memory | Facets | None = facts.memory
     said = next((note.detail for note in facts.notes if isinstance(note.detail, Stored)), None)
     if kept is None:
@@ -201,15 +202,14 @@ class Signal(Struct, frozen=True):
 
 
 class Birth(Carried, frozen=True):
-    """Where the memory came from, and what salience said of it. `retry`: after it had failed before. `worth_ppm`: of
-    its words; `rank_ppm`: how that ranks among all that was accepted before of `like` type and author kind.
-    `learned_by`: the SHA-256 of the coefficients by which the signal `learned` stands for the rank.
-    `superseded`: the memories whose place it took in its slot; `stays`: of what clears it, those that fill it still;
-    `granted`: by the right
-    of which API key, if by one. `names`: those that it says are to give way to it;
-    `unknown`: those among them of which none was alive in its namespace, or that its agent did not sign. `nowhere`:
-    its links to no memory that was alive in its namespace then. `summary`: what makes it one, with the source of each
-    of its sentences. `slot`: what stands for the one that it fills."""
+    """The origin of the memory, and its values from the salience stage. `retry`: after it had failed before.
+    `worth_ppm`: of its words; `rank_ppm`: how that ranks among all that was accepted before of `like` type and author
+    kind. `learned_by`: the SHA-256 of the coefficients by which the signal `learned` stands for the rank. `superseded`:
+    the memories whose place it took in its slot; `stays`: of what clears it, those that fill it still; `granted`: by
+    the right of which API key, if by one. `names`: those that it says are to give way to it; `unknown`: those among
+    them of which none was alive in its namespace, or that its agent did not sign. `nowhere`: its links to no memory
+    that was alive in its namespace then. `summary`: what makes it one, with the source of each of its sentences.
+    `slot`: what stands for the one that it fills."""
 
     journal_seq: int
     accepted_offset: int
@@ -240,7 +240,7 @@ class Birth(Carried, frozen=True):
     nowhere: tuple[Link, ...] = ()
     summary: Summary | None = None
     task: Task | None = None
-    """What makes it the record of a finished task."""
+    """The task fields, if it is the record of a finished task."""
 
 
 class Use(Struct, frozen=True):
@@ -259,8 +259,8 @@ class Encoding(Struct, frozen=True):
 
 
 class Superseded(Struct, frozen=True):
-    """That a memory was superseded by another: in a vote of `epoch`, or in its slot, without one. `back_at`: when it
-    came back, by a vote of `back_epoch`, if it did. `cleared`: by a write of nothing."""
+    """A supersession of a memory: in a vote of `epoch`, or in its slot, without one. `back_at`: when it came back, by a
+    vote of `back_epoch`, if it did. `cleared`: by a write of nothing."""
 
     by: str
     at: int
@@ -324,18 +324,18 @@ class Account(Struct, frozen=True):
     attributes: dict[str, Any] | None = None
     sent: tuple[Sent, ...] = ()
     sources_sent: tuple[SourceSent, ...] = ()
-    """Of what a summary was made of, whose text was sent to whom, in the order of its sources' ids."""
+    """The disclosures of a summary's sources, ordered by the sources' ids."""
     superseded: tuple[Superseded, ...] = ()
-    """How often it gave way to another memory, the first time first."""
+    """The supersessions of the memory, the first one first."""
     said_again_at: int | None = None
     """When its own agent said it last, where that moved its time."""
     rehearsals: tuple[Rehearsal, ...] = ()
     """The latest ones, in their order."""
     merged: tuple[Merged, ...] = ()
-    """Of it, and of the summaries that quote it, which became one with which, the first first."""
+    """The merges of the memory and of the summaries that quote it, the first one first."""
     replays: int = 0
-    """How often a rehearsal found that it holds and is used; `doubts`: how often in a row the last ones found that it
-    does not; `rehearsed_at`: when the last one was, None if none was."""
+    """The number of rehearsals that confirmed a memory that is used; `doubts`: how many of the last ones in a row did
+    not confirm it; `rehearsed_at`: the time of the last one, or None."""
     doubts: int = 0
     rehearsed_at: int | None = None
     renewed: tuple[Anew, ...] = ()
@@ -343,18 +343,19 @@ class Account(Struct, frozen=True):
     told_by: Anew | None = None
     """The summary that says what is to be kept of it, where it rests sealed because of one."""
     importance_ppm: int | None = None
-    """Of what is alive (SPEC C): what it weighs in its session, of a summary what its sources weighed; `weight_ppm`:
-    what its half-life has left of that."""
+    """The importance of a living memory in its session (SPEC C), for a summary that of its sources; `weight_ppm`: what
+    its half-life has left of it."""
     weight_ppm: int | None = None
     salience_ppm: int | None = None
-    """What it is by now, of what is alive: a rehearsal and who says it again change it."""
+    """The current salience of a living memory: rehearsals and repetitions change it."""
     decay_score_ppm: int | None = None
-    """Of short-term memory, where triage goes by it; `expires_at`: when it has fallen so low that the memory may be
-    nominated to be forgotten, if nobody uses it; None where it never does. `due_at` is the earliest of all times."""
+    """The decay score of a short-term memory, if triage uses it; `expires_at`: when it will be low enough for a
+    nomination to forget the memory, if nobody uses it; None if it never will be. `due_at` is the earliest of all times.
+    """
     expires_at: int | None = None
     aged_at: int | None = None
-    """When it is older than its type may become (`budget.ttl_ms`), used or not. Such a vote may have kept it: while it
-    rests for that, `due_at` does not count it."""
+    """The time from which it is older than its type may become (`budget.ttl_ms`), used or not. Such a vote may have
+    kept it: while it rests for that, `due_at` does not count it."""
     erases_at: int | None = None
     """When the rule of retention (`erase.after`) has it erased, without a vote, unless it is held."""
     next_epoch_at: int = 0
@@ -364,14 +365,14 @@ class Account(Struct, frozen=True):
 
     @property
     def superseded_by(self) -> str | None:
-        """What took its place, where it is superseded."""
+        """The memory that replaced it, if it is superseded."""
         return self.superseded[-1].by if self.superseded and self.tier == SUPERSEDED else None
 
 
 def configured(codec: Codec, genesis: Genesis, decided: Iterable[tuple[bytes, Sequence[bytes]]]) -> Genesis:
     """The configuration of a shard; it leads to those before it. `genesis`: the file's. `decided`: the decisions that
     changed who votes there, in their order."""
-    # Where the store's word proves nothing, the votes of those who come after say so themselves.
+    # If the store's chain is not proven, the votes under the later configurations will not verify either.
     with suppress(BadCertificate):
         return follow(codec, genesis, decided)
     return genesis
@@ -383,9 +384,9 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
     policy = genesis.policy if strength is None else decay.of_tier(genesis.policy, strength.tier)
     alive = strength if memory is not None and memory.tier in ALIVE else None
     fading = None if alive is None else _candidate(facts, alive)
-    # What failed may have been tried again: the last try counts.
+    # A failed episode may have been retried: the last attempt counts.
     birth = next((n for n in reversed(facts.notes) if n.effect in BORN), None)
-    uses = tuple(_use(n) for n in facts.notes if _used(n))
+    uses = tuple(_use(n) for n in facts.notes if _used(n, facts.memory_id))
     old_at = None if fading is None else _old_at(facts, fading, genesis.policy)
     weighs = None if alive is None or birth is None else _weighs(facts, alive, birth.detail)
     votes = tuple(_vote(codec, genesis, facts.memory_id, d) for d in facts.decisions)
@@ -445,7 +446,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
 
 
 def _weighs(facts: Facts, alive: Strength, told: Stored | Accessed | Reencoded | Rehearsed) -> tuple[int, int] | None:
-    """Its importance, and what is left of it."""
+    """Returns its importance, and the part of it that is left."""
     if not isinstance(told, Stored) or facts.tokens is None:
         return None
     age_ms, summary = max(0, facts.as_of - told.occurred_at), told.summary is not None
@@ -508,7 +509,7 @@ def _superseded(filled: Iterable[Filled], votes: Sequence[Vote]) -> tuple[Supers
 
 
 def _restores(kind: str) -> bool:
-    """Whether it brings back what had been let go, and takes nothing for it."""
+    """True if the kind restores memories and takes none in return."""
     return KINDS[kind].revives and not KINDS[kind].seals
 
 
@@ -566,20 +567,23 @@ def _birth(genesis: Genesis, note: Noted, facts: Facts) -> Birth | None:
         nowhere=linking.nowhere(facts.namespace, told.links, facts.linked) if facts.memory is not None else (),
         summary=told.summary,
         task=told.task,
-        **taken(Carried, told),
+        **fields_of(Carried, told),
     )
 
 
-def _used(note: Noted) -> bool:
-    # An access that came when the memory was gone is journalled and did nothing.
-    return note.effect == "reinforced" or (isinstance(note.detail, Accessed) and note.detail.applied)
+def _used(note: Noted, memory_id: str) -> bool:
+    # A use that came when the memory was gone is journalled and did nothing.
+    return note.effect == "reinforced" or (
+        isinstance(note.detail, Accessed) and memory_id in note.detail.those(APPLIED)
+    )
 
 
 def _use(note: Noted) -> Use:
     told = note.detail
     assert not isinstance(told, Reencoded | Rehearsed)
-    at = told.accessed_at if isinstance(told, Accessed) else told.occurred_at
-    return Use(at, told.agent, note.effect)
+    if isinstance(told, Accessed):
+        return Use(told.accessed_at, told.agent, ACCESSED)
+    return Use(told.occurred_at, told.agent, note.effect)
 
 
 def _rehearsal(codec: Codec, note: Noted, told: Rehearsed) -> Rehearsal:

@@ -1,5 +1,5 @@
-"""Tells people who know no formula what became of a memory: the outcome in one sentence, why, what comes next, and
-what can be done about it. It holds no content but what an order or a request says of itself."""
+"""Explains in plain words what became of a memory: the outcome in one sentence, the reason, the future, and what can be
+done about it. It holds no content but what an order or a request says of itself."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def lines(account: Account, genesis: Genesis) -> Iterator[str]:
 
 
 def outcome(account: Account) -> str:
-    """Tells what became of a memory, in one sentence."""
+    """Returns a sentence on what became of a memory."""
     if account.erased is not None:
         return f"Erased on {day(account.erased.accepted_at)}: {_ordered(account.erased)}."
     if account.born is not None and account.tier not in (*ALIVE, SEALED, SUPERSEDED, GONE, DRAFT, FINISHED):
@@ -98,7 +98,7 @@ def _taken(account: Account) -> Iterator[Vote]:
 
 
 def deciding(account: Account) -> Vote | None:
-    """The vote that brought a memory to where it is; None where none did."""
+    """Returns the vote that brought a memory into its current state; None if no vote did."""
     if account.tier in (SEALED, GONE):
         return next((one for one in _taken(account) if KINDS[one.kind].seals), None)
     if account.tier == SUPERSEDED:
@@ -116,7 +116,7 @@ def deciding(account: Account) -> Vote | None:
 
 
 def _lowers(vote: Vote) -> bool:
-    """Whether it moves a memory back to short-term memory."""
+    """True if it moves a memory back to short-term memory."""
     return vote.kind in LETS_GO.values() and not KINDS[vote.kind].seals
 
 
@@ -147,6 +147,9 @@ def stands_for(account: Account) -> Anew | None:
     return stands
 
 
+_SHOWN = "A question about the past may still show it."
+
+
 def _replaced(account: Account) -> str:
     gave = account.superseded[-1] if account.superseded else None
     if gave is None:
@@ -155,7 +158,7 @@ def _replaced(account: Account) -> str:
         return f"Cleared on {day(gave.at)}: {gave.by}, a request to clear it, took it out of use."
     vote = deciding(account)
     how = "which was saved under the same key" if vote is None else agreed(vote)
-    return f"Replaced on {day(gave.at)} by {gave.by}{', ' if vote is None else ': '}{how}."
+    return f"Replaced on {day(gave.at)} by {gave.by}{', ' if vote is None else ': '}{how}. {_SHOWN}"
 
 
 def _waits(account: Account) -> str:
@@ -243,11 +246,11 @@ def _signals(born: Birth) -> list[str]:
     return [_LEVELS[one.name][(one.value_ppm > _LOW) + (one.value_ppm >= _HIGH)] for one in born.signals]
 
 
-# What comes next ------------------------------------------------------------------------------------------------------
+# Future ---------------------------------------------------------------------------------------------------------------
 
 
 def _next(account: Account, policy: Policy) -> Iterator[str]:
-    """Tells what will become of it, or may, a sentence each."""
+    """Yields sentences on what will or may become of the memory."""
     for by in account.protected:
         why = f" ({by.reference})" if by.reference and not by.kind.startswith(GOAL) else ""
         how = {PIN: "pinned", HOLD: "held"}.get(by.kind, f"needed by the goal {by.reference!r}, says")
@@ -337,7 +340,7 @@ def _goes(account: Account, due_at: int) -> Iterator[str]:
         yield f"It need not go for want of room in the next {_votes(account, room)}: {kept}."
 
 
-# What can be done -----------------------------------------------------------------------------------------------------
+# Commands -------------------------------------------------------------------------------------------------------------
 
 
 def doing(account: Account) -> list[tuple[str, str]]:
@@ -370,7 +373,7 @@ def _undone(account: Account) -> list[tuple[str, str]]:
     if born is None or born.outcome == UNREADABLE:
         return [("publish it again under a new event id", "")]
     if born.outcome == FAILED:
-        return [("have the operator try it again", "python -m infra dlq replay --reason failed --go")]
+        return [("have the operator try it again", "memquorum admin dlq replay --reason failed --go")]
     if born.outcome in CLEARINGS:
         back = "ask the members to bring it back"
         commands = [(back, f"memquorum restore -n {account.namespace} {one}") for one in born.superseded]

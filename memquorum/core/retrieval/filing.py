@@ -1,9 +1,9 @@
-"""What is asked of path and attributes: `{"colour": "red", "size": {"$gte": 3}}`, all of which has to hold.
+"""Filters memories by path and attributes: `{"colour": "red", "size": {"$gte": 3}}`, all of which must hold.
 
 Operators are `$eq`, `$ne`, `$gt`, `$gte`, `$lt`, `$lte` and `$in`; a value alone means `$eq`. Scalars are compared, and
-with their own kind alone: numbers by value, texts by their characters' numbers. What an attribute is that is not there,
-or is an object or an array, is no value's equal: `$ne` lets it pass, and nothing else does. `jsonpath` says it to the
-store, and `passes` of a memory that is at hand; a test asks both of the same.
+with their own kind alone: numbers by value, texts by their characters' numbers. A missing attribute, an object or an
+array equals no value: only `$ne` matches it. `jsonpath` builds the store's filter, and `passes` applies it to a loaded
+memory; a test holds the two equal.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OPERATORS = ("$eq", "$ne", *ORDERS, "$in")
 
 
 class BadCondition(ValueError):
-    """What no condition can be: a reason code of intake, and what to do."""
+    """Raised for an invalid condition, with a reason code of intake and advice."""
 
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(detail)
@@ -37,7 +37,7 @@ class BadCondition(ValueError):
 
 
 class Condition(Struct, frozen=True):
-    """What an attribute has to be. `values`: one, or of `$in` several."""
+    """A condition on an attribute. `values`: one, or of `$in` several."""
 
     name: str
     operator: str
@@ -91,7 +91,8 @@ def _scalar(how: str, value: object) -> Scalar:
 
 
 def jsonpath(conditions: Sequence[Condition]) -> tuple[str | None, str]:
-    """The conditions as a JSON path predicate, and its variables as a JSON object; None where there are none."""
+    """Returns the conditions as a JSON path predicate (None if there are no conditions), and its variables as a JSON
+    object."""
     told, variables = list[str](), dict[str, Scalar]()
     for one in conditions:
         field, each = f"$.{json.dumps(one.name)}", list[str]()
@@ -99,7 +100,7 @@ def jsonpath(conditions: Sequence[Condition]) -> tuple[str | None, str]:
             variables[f"v{len(variables)}"] = value
             each.append(f"{field} {ORDERS[one.operator][0] if one.operator in ORDERS else '=='} $v{len(variables) - 1}")
         said = " || ".join(each)
-        # What is of another kind, or is not there, is neither equal nor not: that is not equal, too.
+        # A value of another kind and a missing value are unknown to JSON path; `$ne` matches them.
         told.append(f"(!({said}) || ({said}) is unknown)" if one.operator == "$ne" else f"({said})")
     return (f"strict {' && '.join(told)}" if told else None), json.dumps(variables)
 
@@ -112,8 +113,7 @@ def passes(
     attributes: Mapping[str, Any] | None,
     older: str | None = None,
 ) -> bool:
-    """Whether a memory that is filed there, with these attributes, is what is asked for. `older`: another spelling of
-    the path."""
+    """True if a memory of this path and attributes meets the conditions. `older`: another spelling of the path."""
     if path is not None and not below(path, filed) and (older is None or not below(older, filed)):
         return False
     return all(_holds(one, (attributes or {}).get(one.name, _ABSENT)) for one in conditions)
@@ -139,7 +139,7 @@ def _holds(one: Condition, value: object) -> bool:
 
 
 def kind(value: object) -> type | None:
-    """What values are compared with each other; None of what is compared with nothing."""
+    """Returns the type as which a value is compared; `_Absent` for a value that cannot be compared."""
     if isinstance(value, bool) or value is None:
         return type(value)
     if isinstance(value, int | float):

@@ -14,34 +14,40 @@ from msgspec.structs import replace
 
 from memquorum.core.api.answers import Hit
 from memquorum.core.contained import Failures
-from memquorum.core.text.agreement import Said
+from memquorum.core.reading.agreement import ComparedText
+from memquorum.core.tiers import SUPERSEDED
 
 
-def place(hit: Hit, said: Said) -> Hashable:
-    """What two hits share that may be folded. `said`: the hit's text, as read."""
+def place(hit: Hit, said: ComparedText) -> Hashable:
+    """Returns a key that is equal for two hits that may be folded. `said`: the hit's text, as read."""
     about = None if hit.subject in ("", hit.agent) else hit.subject
     speaker = hit.agent if said.personal else None
     filed = msgspec.json.encode(hit.attributes, order="sorted")
-    return said.fingerprint, about, speaker, hit.key, hit.path, filed, hit.excerpt
+    # Replaced memories are listed by time, where the same text may come twice.
+    apart = hit.memory_id if hit.tier == SUPERSEDED else None
+    return said.fingerprint, about, speaker, hit.key, hit.path, filed, hit.excerpt, apart
 
 
 def also_by(hit: Hit, other: Hit) -> tuple[str, ...]:
-    """Who else said a hit, with those who said another one that is folded into it."""
+    """Returns the other agents who said a hit, with those of a hit that is folded into it."""
     more = (one for one in (other.agent, *other.also_by) if one != hit.agent)
     return tuple(dict.fromkeys((*hit.also_by, *more)))
 
 
 def fold(hits: Sequence[Hit], failures: Failures | None = None) -> list[Hit]:
-    """The hits, each text once, where it stands first; with the ids of the others, and who said them. `failures`: takes
-    what a rule fails on, which is folded into nothing."""
+    """The hits, each text once, where it stands first; with the ids of the others, who said them, and what contradicts
+    them. `failures`: takes what a rule fails on, which is folded into nothing."""
     failures, found = failures or Failures(), dict[Hashable, Hit]()
     for hit in hits:
-        where: Hashable = failures.answer("agreement", [hit.memory_id], hit.memory_id, place, hit, Said(hit.text))
+        where: Hashable = failures.answer(
+            "agreement", [hit.memory_id], hit.memory_id, place, hit, ComparedText(hit.text)
+        )
         best = found.get(where)
         if best is None:
             found[where] = hit
         else:
             ids = tuple(dict.fromkeys((*best.folded, hit.memory_id, *hit.folded)))
-            against = tuple(dict.fromkeys((*best.conflicts_with, *hit.conflicts_with)))
-            found[where] = replace(best, folded=ids, also_by=also_by(best, hit), conflicts_with=against)
+            both = {name: (getattr(best, name), getattr(hit, name)) for name in ("conflicts_with", "overtakes")}
+            told = {name: tuple(dict.fromkeys((*one, *other))) for name, (one, other) in both.items()}
+            found[where] = replace(best, folded=ids, also_by=also_by(best, hit), **told)
     return list(found.values())

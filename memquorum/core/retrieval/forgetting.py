@@ -1,4 +1,4 @@
-"""What may be asked of a proposal to forget: a request checked like a record, and what a vote would look at now."""
+"""Reads a proposal to forget: checks it like a record, and previews what a vote would look at now."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ForgetAsked(Struct, frozen=True):
 
 
 def read_forget(body: bytes, policy: Policy) -> ForgetAsked:
-    """What a JSON body proposes. Raises BadRequest."""
+    """Returns the proposal in a JSON body. Raises BadRequest."""
     asked = read_body(body, ForgetRequest)
     return ForgetAsked(checked(asked, policy, FORGET), asked.dry_run is not False)
 
@@ -64,7 +64,8 @@ def standing(
     shields: Mapping[str, str] | None = None,
     quota: Quota | None = None,
 ) -> tuple[Leaving, ...]:
-    """What a vote would look at of each memory, in the order asked for; those that are alive may be proposed.
+    """Returns the state of each memory that a vote would consider, in the order of the request; living ones may be
+    proposed.
 
     `shields`: what protects which, in words; `quota`: where their namespace stands."""
     known = {row.memory_id: row for row in rows}
@@ -77,7 +78,7 @@ def standing(
 
 
 def passed_over(found: Leaving, row: Used | None, epoch: int) -> str:
-    """Why an epoch about a request to forget a memory did not propose it. `found`: how it stands."""
+    """Returns why an epoch about a request to forget a memory did not propose it. `found`: how it stands."""
     if row is None or row.last_access is None or found.status == PROTECTED:
         return f"{NOT_NOMINATED}: {found.detail}"
     if row.rest > epoch:
@@ -98,7 +99,7 @@ def shield(kind: str, ordered_by: str, reference: str | None, order_id: str) -> 
 
 
 def stopped(quota: Quota, as_of: int, given: CapsPolicy) -> str | None:
-    """Where the caps leave nothing of a namespace now: until when, in words."""
+    """Returns in words until when a namespace's caps block all forgetting; None if they do not."""
     until = caps.stopped_until(quota, as_of, given)
     if until is None:
         return None
@@ -139,7 +140,7 @@ def _standing(memory_id: str, row: Used | None, policy: Policy, shielded: str | 
 
 
 def _found(row: Used, below: float) -> str:
-    """What members will find of a memory, as far as that is the same to all of them."""
+    """Returns in words what members will find of a memory, as far as it is the same for all of them."""
     used = f"it was last used {roughly(row.as_of - min(row.last_access or 0, row.as_of))} ago"
     if below < _SOME:
         return f"{used}, and no member lets go what was used so lately; an erasure takes it whatever they think"
@@ -154,7 +155,7 @@ def _found(row: Used, below: float) -> str:
 
 
 def _of_rank(rank_ppm: int | None, below: float) -> str:
-    """What follows from the rank of its worth, which is the same to all members and half of the relevance."""
+    """Explains the rank of the memory's worth, which is the same for all members and half of the relevance."""
     if rank_ppm is None:
         return ""
     rest = 2 * below - rank_ppm / PPM

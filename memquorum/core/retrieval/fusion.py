@@ -1,8 +1,8 @@
-"""Two rankings of the same memories, by vectors and by words, become one, by rank: their scores cannot be compared.
+"""Joins two rankings of the same memories, by vectors and by words, into one, by rank: their scores cannot be compared.
 
 A ranking gives a memory (k + 1) / (k + rank): 1 to the first, and little to those far down (reciprocal rank fusion;
 Cormack, Clarke and Büttcher 2009, who take k = 60). The smaller k, the more the first places count. `DEFAULTS` holds
-the numbers, chosen on LoCoMo and QMSum (docs/reading.md).
+the numbers, chosen on LoCoMo and QMSum (docs/use/reading.md).
 
 A question and its answer share few words. So a memory that was found gains a share of the values of its neighbours in
 the session, the memories said just before and after it.
@@ -24,7 +24,7 @@ class Fusion(Struct, frozen=True):
     said: float = 1.0
     """The weight of the ranking by words."""
     context: tuple[float, ...] = (0.4, 0.2)
-    """What a memory gains of its neighbours' relevance: of the next ones, of those after them."""
+    """The shares of its neighbours' relevance that a memory gains: from the next ones, and from those after them."""
 
 
 DEFAULTS = Fusion()
@@ -33,7 +33,8 @@ DEFAULTS = Fusion()
 def relevance(
     near: Sequence[str], said: Sequence[str], after: Mapping[str, Sequence[str]], given: Fusion = DEFAULTS
 ) -> dict[str, float]:
-    """How relevant each memory of the two rankings is: 1 for the first of both, more where its neighbours were found.
+    """Returns the relevance of each memory of the two rankings: 1 for the first of both, more if its neighbours were
+    found.
 
     `near`, `said`: ids, best first. `after`: the ids that follow a memory in its session, nearest first.
     """
@@ -41,7 +42,8 @@ def relevance(
 
 
 def fused(rankings: Sequence[tuple[Sequence[str], float]], k: int) -> dict[str, float]:
-    """The value of each id, in (0, 1], by rankings of (ids best first, weight): 1 for the first of all rankings."""
+    """Returns the value of each id, in (0, 1], by rankings of (ids best first, weight): 1 for the first of all
+    rankings."""
     total = sum(weight for _, weight in rankings)
     found: dict[str, float] = {}
     for ids, weight in rankings:

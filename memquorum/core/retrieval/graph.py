@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import numpy as np
-
+from memquorum.core import moments
 from memquorum.core.api.answers import FinishedTask, Listed
 from memquorum.core.linking import KINDS
 from memquorum.core.records import Link
@@ -38,7 +37,7 @@ CONTEXT: dict[str, Any] = {
     **{kind: {"@type": "@id"} for kind in KINDS},
 }
 _TYPES = {"episodic": "EpisodicMemory", "semantic": "SemanticMemory", "social": "SocialMemory", "task": "TaskMemory"}
-# What of a memory is told as it is, by the term that it is told under.
+# Fields of a memory that are exported unchanged, each with its term in the vocabulary.
 _TOLD = {
     "agent": "agent", "subject": "subject", "session": "session", "role": "role", "source": "source", "key": "key",
     "path": "path", "attributes": "attributes",
@@ -53,7 +52,7 @@ def node(namespace: str, one: Listed) -> dict[str, Any]:
     told |= {
         "namespace": namespace,
         "text": one.text,
-        "occurredAt": _moment(one.occurred_at),
+        "occurredAt": moments.moment(one.occurred_at),
         "purposes": None if one.purposes is None else list(one.purposes),
         "jurisdictions": list(one.jurisdictions) or None,
         "derivesFrom": [f"urn:uuid:{source}" for source in one.derives_from] or None,
@@ -74,7 +73,7 @@ def finished(one: FinishedTask) -> dict[str, Any]:
         "id": f"urn:uuid:{one.task}", "type": "FinishedTask", "namespace": one.namespace, "agent": one.agent,
         "subject": one.subject, "goal": one.goal, "inputs": one.inputs or None, "outputs": one.outputs or None,
         "tools": list(one.tools) or None, "outcome": one.outcome, "saidBy": one.said_by,
-        "occurredAt": _moment(one.finished_at),
+        "occurredAt": moments.moment(one.finished_at),
         "derivesFrom": [f"urn:uuid:{i}" for i in given] or None,
         "helped": [f"urn:uuid:{i}" for i in one.helped] or None,
         "didNotHelp": [f"urn:uuid:{i}" for i in one.did_not_help] or None,
@@ -91,7 +90,8 @@ def goals(namespace: str, listed: Iterable[Listed], told: set[str]) -> Iterator[
 
 
 def named(namespace: str, listed: Iterable[Listed], told: set[str]) -> Iterator[dict[str, Any]]:
-    """What the memories are linked with by its name, each once: those in `told` are not told again, and it grows."""
+    """Yields the named things that the memories are linked with, each once; `told` holds the names that were exported
+    already, and grows."""
     for name in (link.name for one in listed for link in one.links if link.name is not None):
         if name not in told:
             told.add(name)
@@ -99,12 +99,12 @@ def named(namespace: str, listed: Iterable[Listed], told: set[str]) -> Iterator[
 
 
 def name_id(namespace: str, name: str) -> str:
-    """What memories are linked with by its name, as a URN."""
+    """Returns the URN of a named thing that memories are linked with."""
     return f"{VOCABULARY}named:{_quoted(namespace)}:{_quoted(name)}"
 
 
 def goal_id(namespace: str, goal: str) -> str:
-    """The name of a goal as a URN. What a URN may not hold as it is stands there percent-encoded."""
+    """The name of a goal as a URN. Characters that a URN does not allow are percent-encoded."""
     return f"{VOCABULARY}goal:{_quoted(namespace)}:{_quoted(goal)}"
 
 
@@ -115,10 +115,6 @@ def _types(one: Listed) -> str | list[str]:
 
 def _target(namespace: str, link: Link) -> str:
     return f"urn:uuid:{link.to}" if link.to is not None else name_id(namespace, link.name or "")
-
-
-def _moment(ms: int) -> str:
-    return f"{np.datetime64(ms, 'ms')}Z"
 
 
 def _quoted(name: str) -> str:

@@ -23,8 +23,8 @@ class Suggested(Struct, frozen=True):
 
 
 class Holds(Struct, frozen=True):
-    """What holds for its use, and that of whatever it was made of. `purposes`: None for anything, () for nothing.
-    `stricter`: its sources made it stricter than its publisher said.
+    """The conditions on the use of a memory and of everything made of it. `purposes`: None for anything, () for
+    nothing. `stricter`: its sources made it stricter than its publisher said.
 
     `suggested`: where its publisher said no sensitivity, which one was suggested at the door, by which rules; with the
     kinds of what its content holds, while that is there.
@@ -39,7 +39,8 @@ class Holds(Struct, frozen=True):
 
 
 def holds(memory: Memory, said: object, kinds: tuple[str, ...] | None = None) -> Holds:
-    """What holds for a memory. `said`: the journal's detail of its birth; `kinds`: of what its content holds."""
+    """Returns the conditions on the use of a memory. `said`: the journal's detail of its birth; `kinds`: the kinds of
+    sensitive data in its content. `said`: the journal's detail of its birth;"""
     kept = Facets(memory.type, memory.sensitivity_ppm, memory.purposes, memory.jurisdictions)
     return Holds(
         type=kept.type,

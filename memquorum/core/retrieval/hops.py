@@ -1,10 +1,11 @@
 """A second step finds what the first hits speak of, where a question needs two memories that share no words with it.
 
-"Which town lies on the river that drives the mill?" is near to "The mill is driven by the River Aare", and not to
-"River Aare: Thun lies on it": only who has read the first knows what to look for. A memory is *of* what stands at its
-head: what is before its first colon, as a title or a speaker, or a name of several words that it begins with. The
-second step takes memories that are of something that the question or one of the first hits names. Where many are of
-one thing, as all that a speaker said, that tells nothing, and it is not followed (infra/decisions/0132).
+"Which town lies on the river that drives the mill?" is near to "The mill is driven by the River Aare", but not to
+"River Aare: Thun lies on it". The second one can be found only after the first has been read. A memory is *of* what
+stands at its head: what is before its first colon, as a title or a speaker, or a name of several words that it begins
+with. The second step takes memories that are of something that the question or one of the first hits names. If many
+memories are of one thing, such as all that a speaker said, that thing is too common to help, and it is not followed
+(infra/decisions/0132).
 """
 
 from __future__ import annotations
@@ -16,12 +17,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from memquorum.core.reading.content import content
 from memquorum.core.retrieval import fusion
 from memquorum.core.retrieval.ranking import Scored
-from memquorum.core.text.content import content
 from memquorum.core.worth import ln_ppm
 
-HOPS_DEFAULT, HOPS_MAX = 1, 2
 KEPT, TAKEN = 2, 3
 """So many of the first hits are read for names and stay first; so many that these lead to follow them."""
 NAMES = 12
@@ -30,7 +30,7 @@ OF_ONE = 10
 """So many memories may be of one thing; what more are of is not followed."""
 QUESTION = "question"
 _LETTERS = 3
-# So many characters of a text are looked at for what it is of.
+# The number of characters of a text that are searched for the thing that it is about.
 _HEAD = 240
 _LABEL = re.compile(r"([^\s:][^\n:]{0,79}?)[ \t]*(?:\([^()\n]*\))?:\s")
 _CAPITAL = r"(?:[A-ZÀ-ÖØ-Þ]|\d)(?:[\w'’.-]*[\w'’])?"
@@ -42,7 +42,7 @@ _NAME = re.compile(_CAPITAL)
 _WORD = re.compile(r"[^\W_]+")
 
 
-class Told(Struct, frozen=True):
+class FoundMemory(Struct, frozen=True):
     """A memory that was found. `near`: its cosine to the question."""
 
     memory_id: str
@@ -50,25 +50,25 @@ class Told(Struct, frozen=True):
     near: float
 
 
-def asked(texts: Iterable[str]) -> str:
-    """What the store is asked for in the second step, by words: the first names and numbers of texts, each once."""
+def second_query(texts: Iterable[str]) -> str:
+    """Returns the words by which the second step queries the store: the first names and numbers of texts, each once."""
     return " ".join([*dict.fromkeys(name for text in texts for name in _NAME.findall(text))][:NAMES])
 
 
 def head(text: str) -> str:
-    """What a text is of, empty where nothing tells: a title or a speaker before its first colon, without what it has in
-    brackets to tell it apart, or else the name of several words that it begins with."""
+    """Returns the thing that a text is about: the title or speaker before its first colon, without additions in
+    brackets, or else the name of several words that it begins with. Empty if it has neither."""
     beginning = text[: len(text) - len(text.lstrip()) + _HEAD].lstrip()
     found = _LABEL.match(beginning) or _BEGINS.match(beginning)
     return "" if found is None or not content(found[1]).stems else found[1]
 
 
-def second(question: str, ranked: Sequence[Told], looked: Sequence[Told]) -> dict[str, str]:
-    """What the second step adds to a ranking, best first: ids, and of each what names what it is of: the id of one of
-    the first hits, or `QUESTION`.
+def second(question: str, ranked: Sequence[FoundMemory], looked: Sequence[FoundMemory]) -> dict[str, str]:
+    """Returns the ids that the second step adds to a ranking, best first, each with the id of the first hit that names
+    it, or `QUESTION`.
 
-    `ranked`: what the question found, best first. `looked`: what was found by the words of `asked`, in any order.
-    Of all that is found so, what is nearest to the question and has most of its words comes first; ties go by id.
+    `ranked`: what the question found, best first. `looked`: what was found by the words of `asked`, in any order. The
+    memories nearest to the question, with most of its words, come first; ties go by id.
     """
     first = ranked[:KEPT]
     there = {one.memory_id: one for one in (*ranked, *looked)}
@@ -76,7 +76,7 @@ def second(question: str, ranked: Sequence[Told], looked: Sequence[Told]) -> dic
         del there[one.memory_id]
     by = {QUESTION: _flat(question)} | {one.memory_id: _flat(one.text) for one in first}
     led = dict[str, str]()
-    of = dict[str, list[Told]]()
+    of = dict[str, list[FoundMemory]]()
     for one in there.values():
         name = _flat(head(one.text))
         if len(name.strip()) <= _LETTERS:
@@ -92,7 +92,7 @@ def second(question: str, ranked: Sequence[Told], looked: Sequence[Told]) -> dic
 
 
 def followed(question: str, ranked: Sequence[Scored], looked: Sequence[Scored]) -> list[Scored]:
-    """A ranking with what the second step adds. What it adds answers as well as the last of the first hits."""
+    """A ranking with what the second step adds. An added memory gets the score of the last of the first hits."""
     by_id = {one.candidate.hit.memory_id: one for one in (*looked, *ranked)}
     found = second(question, [_told(one) for one in ranked], [_told(one) for one in looked])
     if not found:
@@ -109,12 +109,12 @@ def in_order(ranked: Sequence[str], found: Mapping[str, str]) -> list[str]:
     return [*first, *found, *(one for one in ranked[KEPT:] if one not in found)]
 
 
-def _told(one: Scored) -> Told:
+def _told(one: Scored) -> FoundMemory:
     hit = one.candidate.hit
-    return Told(hit.memory_id, hit.answering, hit.score)
+    return FoundMemory(hit.memory_id, hit.answering, hit.score)
 
 
-def _best(question: str, found: Sequence[Told]) -> list[str]:
+def _best(question: str, found: Sequence[FoundMemory]) -> list[str]:
     """The ids, by nearness to the question and by how much of it each has, fused by rank."""
     stems = frozenset(content(question).stems)
     has = {one.memory_id: stems.intersection(content(one.text).stems) for one in found}

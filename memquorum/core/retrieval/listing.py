@@ -1,7 +1,5 @@
-"""What is listed of a namespace: memories that pass, page by page in the order of time. To list them is no use of them.
-
-A page begins behind the last memory of the one before, so that what comes in or goes meanwhile moves nothing: what was
-there all the time is listed once.
+"""The requests for the memories of a namespace that pass the filters, page by page in the order of time, for the paths
+that they are filed at, and for the memory in a slot. To list memories is no use of them.
 """
 
 from __future__ import annotations
@@ -9,9 +7,10 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memquorum.core import labelling, names
+from memquorum.core import labelling
 from memquorum.core.api.requests import ListRequest, PathsRequest, SlotRequest
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
+from memquorum.core.retrieval.paging import Spaced, pair, read_page
 from memquorum.core.retrieval.query import (
     TIERS,
     BadRequest,
@@ -22,23 +21,18 @@ from memquorum.core.retrieval.query import (
     read_gates,
     read_name,
     read_namespace,
-    read_number,
     read_speaker,
 )
 
 KEPT = (*TIERS, "sealed", "superseded")
-"""What may be listed: what is alive, and what rests without a text that is shown. What is gone, erased or still to be
-voted on is in no list."""
-LIMIT_DEFAULT = 100
-_PLACE_DIGITS = 15
+"""The states that may be listed: alive, and resting without a text that is shown. Memories that are gone, erased or
+still to be voted on are never listed."""
 
 
-class Listing(Struct, frozen=True):
-    """A page that is wanted: `limit` memories at most, from `behind` that time and id on."""
+class Listing(Spaced, frozen=True, kw_only=True):
+    """A page of memories, `behind` a time and an id."""
 
-    namespace: str
-    filters: Filters
-    limit: int
+    what: str = "memories"
     behind: tuple[int, str] | None = None
     redact: bool = False
 
@@ -55,18 +49,11 @@ class Slot(Struct, frozen=True):
     """The agent that uses what it is given; None: it only looks."""
 
 
-class Branch(Struct, frozen=True):
-    """A page of paths that is wanted: `limit` at most, from `behind` that path on."""
+class Branch(Spaced, frozen=True, kw_only=True):
+    """A page of paths, `behind` one of them."""
 
-    namespace: str
-    filters: Filters
-    limit: int
+    what: str = "paths"
     behind: str | None = None
-
-
-def cursor(occurred_at: int, memory_id: str) -> str:
-    """What a reader sends to have what comes behind a memory."""
-    return f"{occurred_at}/{memory_id}"
 
 
 def read_list(body: bytes, bounds: Bounds = DEFAULTS) -> Listing:
@@ -75,13 +62,8 @@ def read_list(body: bytes, bounds: Bounds = DEFAULTS) -> Listing:
     tiers = TIERS if asked.tiers is None else asked.tiers
     if not tiers or not set(tiers) <= set(KEPT):
         raise BadRequest("out_of_range", "tiers", f"must be one or more of {', '.join(KEPT)}")
-    return Listing(
-        namespace=read_namespace(asked.namespace),
-        filters=replace(read_filters(replace(asked, tiers=None)), tiers=tiers),
-        limit=read_number("limit", asked.limit, 1, bounds.listed_most, min(LIMIT_DEFAULT, bounds.listed_most)),
-        behind=None if asked.cursor is None else _read_cursor(asked.cursor),
-        redact=bool(asked.redact),
-    )
+    filters = replace(read_filters(replace(asked, tiers=None)), tiers=tiers)
+    return read_page(Listing, asked, pair, bounds, gates=filters, redact=bool(asked.redact))
 
 
 def read_slot(body: bytes) -> Slot:
@@ -102,21 +84,13 @@ def read_slot(body: bytes) -> Slot:
 def read_paths(body: bytes, bounds: Bounds = DEFAULTS) -> Branch:
     """The page of paths that a JSON body asks for. Raises BadRequest and names the field."""
     asked = read_body(body, PathsRequest)
-    if asked.cursor is not None and labelling.path_fault(asked.cursor) is not None:
-        raise BadRequest("bad_id", "cursor", "no cursor; send what the page before gave as next")
     gates = read_gates(asked.sensitivity_max, asked.purpose, asked.jurisdictions)
-    return Branch(
-        namespace=read_namespace(asked.namespace),
-        filters=replace(gates, **read_filed(asked.path, asked.where)),
-        limit=read_number("limit", asked.limit, 1, bounds.listed_most, min(LIMIT_DEFAULT, bounds.listed_most)),
-        behind=asked.cursor,
-    )
+    filters = replace(gates, **read_filed(asked.path, asked.where))
+    return read_page(Branch, asked, _path, bounds, gates=filters)
 
 
-def _read_cursor(value: str) -> tuple[int, str]:
-    at, _, memory_id = value.partition("/")
-    digits = at.removeprefix("-")
-    found = names.uuid(memory_id)
-    if found is None or not (digits.isascii() and digits.isdecimal() and len(digits) <= _PLACE_DIGITS):
-        raise BadRequest("bad_id", "cursor", "no cursor; send what the page before gave as next")
-    return int(at), found
+def _path(place: str) -> str:
+    found = bytes.fromhex(place).decode()
+    if labelling.path_fault(found) is not None:
+        raise ValueError(place)
+    return found

@@ -1,21 +1,21 @@
-"""What became of an order of any kind, in words."""
+"""Describes in words what became of an order of any kind."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from memquorum.core.api.answers import Ordered
-from memquorum.core.orders.erase import AGE
+from memquorum.core.orders.erase import AGE, NAMING_MOST
 from memquorum.core.retrieval.telling import moment
-from memquorum.core.text.plurals import many
+from memquorum.core.showing.plurals import many
 
 _NOT_DONE = ("asked", "withheld", "changed nothing", "nothing to restore", "nothing to forget", "nothing to roll back")
-# What is alive was asked back and is there; of what was to be forgotten the members say that they kept it.
+# A living memory reached the goal of a request to restore; one that was to be forgotten has the status "kept" instead.
 _REACHED = ("restored", "alive", "forgotten", "rolled back")
 
 
 def lines(found: Ordered) -> Iterator[str]:
-    """What became of an order, in words."""
+    """Yields the lines that describe what became of an order."""
     said = ", ".join(f"{name} {value}" for name, value in found.says.items() if value)
     by = f"by {found.ordered_by}" + (f" ({found.reference})" if found.reference else "")
     why = f": {found.why}" if found.why else ""
@@ -32,12 +32,12 @@ def lines(found: Ordered) -> Iterator[str]:
 
 
 def counted(memories: int, episodes: int) -> str:
-    """How much an erasure takes."""
+    """Returns the number of memories and episodes that an erasure takes, in words."""
     return f"{many(memories, 'memory')}, {many(episodes, 'episode')} in all"
 
 
 def summed_up(summaries: int, anew: int) -> Iterator[str]:
-    """What becomes of the summaries among what an erasure takes; nothing where there are none."""
+    """Yields a line on the fate of the summaries that an erasure takes; no line if there are none."""
     if summaries:
         named = "is a summary" if summaries == 1 else "are summaries"
         made = f"{anew} to be made anew of what others said, if members agree; {summaries - anew} dropped"
@@ -45,23 +45,35 @@ def summed_up(summaries: int, anew: int) -> Iterator[str]:
 
 
 def sent(recipients: Sequence[str]) -> Iterator[str]:
-    """Names to whom something of what an erasure takes had been sent; nothing where it was to nobody."""
+    """Yields the recipients to whom something was sent that an erasure takes; no line if there were none."""
     for recipient in recipients:
         yield f"something of it was sent to {recipient}, to a model there: tell them of the erasure"
 
 
+def nothing(what: str, value: str | None) -> str:
+    """Returns the sentence of an erasure that finds nothing. `value`: the name that was looked for, if there is one."""
+    exactly = "; names are compared letter by letter, with capitals" if value else ""
+    return f"nothing was found for {what}: {many(0, 'memory')}{exactly}"
+
+
 def stays(selector: str) -> str:
-    """What is said before what an erasure leaves, each with its reason."""
+    """Returns the heading of the list of memories that an erasure leaves."""
     if selector == AGE:
         return "what is as old and stays, until a hold ends:"
     return "what says the same and stays, unless an order names it too:"
 
 
+def naming(count: int) -> str:
+    """Returns the heading of the list of memories that an erasure leaves and that name whom it erases."""
+    most = " or more" if count >= NAMING_MOST else ""
+    return f"what stays and has the name in its words, {many(count, 'memory')}{most}: erase by id what has to go, too:"
+
+
 def remains(until: int) -> str:
-    """How long something of what was erased may still be found."""
+    """Returns in words the time until which remains of erased data may lie in files."""
     return f"remains may lie in files until {moment(until)}"
 
 
 def done(found: Ordered) -> bool:
-    """Whether an order was carried out whole: a request, whether all that it names came of it."""
+    """True if an order was carried out completely: for a request, if it succeeded for all memories that it names."""
     return found.status not in _NOT_DONE and all(one.status in _REACHED for one in found.memories)

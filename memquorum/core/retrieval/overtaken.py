@@ -1,8 +1,7 @@
-"""Finds the statements of a memory that another memory says otherwise, and marks them.
+"""Marks the statements of a memory that another memory says otherwise.
 
 A note may hold several statements, and a newer one denies some of them: "Ada moved to Linz" leaves her telephone as it
-is. `denied` finds them by the rules by which the contradiction was found, and where none tells, by the words that both
-have. The memory is served whole, with a mark on those statements.
+is (`core.denying`). The memory is served whole, with a mark on those statements.
 
 A mark says *overtaken* where one agent said both memories, or where the newer one takes the older one's place on
 purpose. A mark of another agent's word says *disputed*: then the reader decides.
@@ -10,27 +9,20 @@ purpose. A mark of another agent's word says *disputed*: then the reader decides
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from msgspec import Struct
 
 from memquorum.core.api.answers import Overtaken
-from memquorum.core.reading.sentences import spans
-from memquorum.core.text.agreement import gist
-from memquorum.core.text.conflict import between, read
-from memquorum.core.text.content import content
-from memquorum.core.text.meant import meant, replaces
-
-STATEMENTS_MOST = 64
-"""So many statements of a text are compared, the first; the rest is marked by none."""
 
 
 class Otherwise(Struct, frozen=True):
-    """A newer memory that contradicts an older one. `by`: its id; `agent`: who said it, `at`: when, in milliseconds.
-    `statements`: the statements of the older one that it denies; empty where none can be told apart from the rest."""
+    """A newer memory that contradicts an older one, or took its place. `by`: its id; `agent`: who said it; None where
+    the reader may not see that. `at`: when, in milliseconds. `statements`: the statements of the older one that it
+    denies; empty where none can be told apart from the rest."""
 
-    by: str
-    agent: str
+    by: str | None
+    agent: str | None
     at: int
     disputed: bool
     statements: tuple[str, ...] = ()
@@ -48,33 +40,15 @@ class Beside(Struct, frozen=True):
 NOTHING = Beside()
 
 
-def statements(text: str) -> tuple[str, ...]:
-    """The statements of a text, in order: its sentences and lines, at most `STATEMENTS_MOST`."""
-    return tuple(text[start:end] for start, end in spans(text)[:STATEMENTS_MOST])
-
-
-def denied(older: Sequence[str], newer: str, *, own: bool) -> tuple[str, ...]:
-    """The statements of an older text that a newer one contradicts; empty where no rule tells. `own`: whether one agent
-    said both."""
-    if len(older) == 1:
-        return tuple(older)
-    later, values = read(gist(newer)), meant(newer)
-    found = {one: between(read(gist(one)), later, same_agent=own) for one in older}
-    return (
-        tuple(one for one, finding in found.items() if finding is not None and finding.exact)
-        or tuple(one for one, finding in found.items() if finding is not None)
-        or tuple(one for one in older if values and replaces(values, gist(one)))
-    )
-
-
-def nearest(older: Sequence[str], newer: str) -> tuple[str, ...]:
-    """The statement of an older text that has the most words in common with a newer one; empty where two have as
-    many, or none has any."""
-    asked = {*content(newer).stems}
-    ranked = sorted(((len(asked.intersection(content(one).stems)), one) for one in older), reverse=True)
-    if not ranked or not ranked[0][0] or (len(ranked) > 1 and ranked[0][0] == ranked[1][0]):
-        return ()
-    return (ranked[0][1],)
+def joined(beside: Iterable[Beside]) -> Beside:
+    """The contradictions of hits that say the same, for the hit that stands for them: each once."""
+    conflicts, against, overtakes = dict[str, None](), dict[str | None, Otherwise](), dict[str, None]()
+    for one in beside:
+        conflicts |= dict.fromkeys(one.conflicts_with)
+        overtakes |= dict.fromkeys(one.overtakes)
+        against = {by.by: by for by in one.against} | against
+    marks = sorted(against.values(), key=lambda by: (by.at, by.by or ""))
+    return Beside(tuple(conflicts), tuple(marks), tuple(overtakes))
 
 
 def placed(text: str, against: Iterable[Otherwise], *, excerpt: bool = False) -> tuple[Overtaken, ...]:

@@ -1,11 +1,11 @@
-"""A ranking is packed into a budget of tokens: what fits is taken, best first; what does not is told with the reason.
+"""Packs a ranking into a budget of tokens, best first; each memory that does not fit is reported with the reason.
 
 A memory that says the same as one that is taken already is folded into it. Two say the same where their vectors are as
 near as `ALIKE` and `folding.place` is the same for both: similarity alone never folds. One that
 is too long for the rest of the budget is passed over; shorter ones after it may still be taken.
 
-Where there is a question, of a summary those sentences are taken that answer it, and of a long text those passages
-(`pieces`). Of a long text that does not fit, the passage that answers best is taken.
+If there is a question, only those sentences of a summary and those passages of a long text are taken that answer it
+(`pieces`). If a long text does not fit, the passage that answers best is taken.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from msgspec.structs import replace
 
 from memquorum.core.api.answers import Hit
 from memquorum.core.contained import Failures
+from memquorum.core.reading.agreement import ComparedText
 from memquorum.core.reading.passages import Span
+from memquorum.core.reading.tokens import tokens
 from memquorum.core.retrieval import folding
-from memquorum.core.retrieval.overtaken import placed
+from memquorum.core.retrieval.overtaken import NOTHING, Beside, joined, placed
 from memquorum.core.retrieval.pieces import Piece, pieces
 from memquorum.core.retrieval.ranking import Candidate, Scored
-from memquorum.core.text.agreement import Said
-from memquorum.core.text.tokens import tokens
 
 # The cosine from which on two vectors may say the same (SPEC B, θ_dedup).
 ALIKE = 0.92
 # A long text is given whole where it takes at most this part of the budget, by passages where it takes more.
 LONG_SHARE = 4
-# So many ids are told of what was left out for one reason.
+# The most ids that are listed of memories left out for one reason.
 TOLD = 5
 
 DUPLICATE, MOST, BUDGET = "duplicate", "k_max", "budget"
 
 
 class Item(Struct, frozen=True):
-    """A memory that was taken, what it costs, and the ids of those that say the same. `spans`: where its text is some
+    """A memory that was taken, its cost, and the ids of those that say the same. `spans`: where its text is some
     sentences of a summary, or some passages of a long text, the characters of the whole that are given, from and to
     before; none where all is."""
 
@@ -49,14 +49,14 @@ class Item(Struct, frozen=True):
 
 
 class Left(Struct, frozen=True):
-    """How many were left out for a reason, and the first few of them, best first."""
+    """The number of memories left out for a reason, and the first few of them, best first."""
 
     count: int = 0
     memory_ids: tuple[str, ...] = ()
 
 
 class Packed(Struct, frozen=True):
-    """What was taken, best first; how many tokens it costs; what was left out, by reason."""
+    """The memories taken, best first; their cost in tokens; and those left out, by reason."""
 
     items: tuple[Item, ...]
     tokens: int
@@ -64,7 +64,7 @@ class Packed(Struct, frozen=True):
 
 
 def of_text(hit: Hit) -> int:
-    """What a memory costs whose text alone is given."""
+    """Returns the cost in tokens of a memory's text alone."""
     return tokens(hit.text)
 
 
@@ -84,6 +84,7 @@ def pack(
     left: dict[str, dict[str, None]] = {DUPLICATE: {}, MOST: {}, BUDGET: {}}
     spent = 0
     alike = _alike([scored.candidate for scored in ranked], failures)
+    ranked = _standing(ranked, alike)
     for piece in order:
         place, hit = piece.place, ranked[piece.place].candidate.hit
         before = chosen.get(place)
@@ -109,6 +110,20 @@ def pack(
     return Packed(tuple(chosen.values()), spent, told)
 
 
+def _standing(ranked: Sequence[Scored], alike: Sequence[Sequence[int]]) -> Sequence[Scored]:
+    """The ranking, in which the best of those that say the same has what contradicts the others. `alike`: for each
+    place the better ones that say the same."""
+    marks: dict[int, list[Beside]] = {}
+    for place, better in enumerate(alike):
+        if better and (told := ranked[place].candidate.marks) != NOTHING:
+            marks.setdefault(better[0], []).append(told)
+    found = list(ranked)
+    for place, others in marks.items():
+        candidate = found[place].candidate
+        found[place] = replace(found[place], candidate=candidate.beside(joined([candidate.marks, *others])))
+    return found
+
+
 def _folded(item: Item, hit: Hit) -> Item:
     """An item into which another hit is folded, with who said that."""
     candidate = item.scored.candidate
@@ -120,8 +135,8 @@ def _folded(item: Item, hit: Hit) -> Item:
 def _fitting(
     scored: Scored, before: Item | None, piece: Piece, cost: Callable[[Hit], int], left: int
 ) -> tuple[Item, int]:
-    """A memory with one piece more than it had, and how many tokens more that costs. Of a long text of which `left` do
-    not hold the whole it is the passage that answers best."""
+    """Returns a memory with one more piece than before, and the additional tokens. If `left` tokens do not hold a
+    long text, the piece is the passage that answers best."""
     item = _with(scored, before, piece, cost)
     price = item.tokens - (before.tokens if before else 0)
     passage = scored.candidate.hit.passage
@@ -154,7 +169,7 @@ def _alike(candidates: Sequence[Candidate], failures: Failures) -> list[list[int
     """Finds for each place the better places whose memory says the same, best first."""
     found: list[list[int]] = [[] for _ in candidates]
     # To read a text takes much longer than to compare two that were read.
-    read = cache(lambda place: Said(candidates[place].hit.text))
+    read = cache(lambda place: ComparedText(candidates[place].hit.text))
     for encoder in {c.encoder for c in candidates}:
         places = [place for place, c in enumerate(candidates) if c.encoder == encoder]
         vectors = np.stack([candidates[place].vector for place in places])
@@ -170,6 +185,6 @@ def _alike(candidates: Sequence[Candidate], failures: Failures) -> list[list[int
     return found
 
 
-def _same(worse: Hit, better: Hit, mine: Callable[[], Said], its: Callable[[], Said]) -> bool:
+def _same(worse: Hit, better: Hit, mine: Callable[[], ComparedText], its: Callable[[], ComparedText]) -> bool:
     """Whether one hit may be folded into the other."""
     return folding.place(worse, mine()) == folding.place(better, its())

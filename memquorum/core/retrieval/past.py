@@ -1,20 +1,22 @@
-"""Orders the best hits by the time that a question asks about: before an event, at a date, what was, what was first.
+"""Orders the best hits by the time that a question asks about: before an event, at a date, in the past, or first.
 
-A question about the past gets what was said of its matter at that time, in order of time, and what came later behind
-it. The event of a question ("before the move") is the hit that is nearest to its words. A hit is of the matter
-if its cosine to the rest of the question is near enough to that of the nearest. All hits stay.
+A question about the past gets the memories on its subject from that time, in order of time, and later ones behind them.
+The event of a question ("before the move") is the hit that is nearest to its words. A hit is of the matter if its
+cosine to the rest of the question is near enough to that of the nearest. All hits that are in service stay.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from memquorum.core.api.answers import Hit
 from memquorum.core.moments import moment, read
-from memquorum.core.reading.times import AFTER, AT, BEFORE, DURING, FIRST, TURN, WAS, Asked, Span
+from memquorum.core.reading import moments as spoken
+from memquorum.core.reading.times import AFTER, AT, BEFORE, DURING, FIRST, TURN, WAS, AskedTime, Span
 
 HEAD = 10
 """So many of the best hits are put in order."""
@@ -24,18 +26,42 @@ time; where no time is named, so that the order alone tells; among hits that cam
 Vector = NDArray[np.float32]
 
 
+class _Head(Struct, frozen=True):
+    """The best hits, how near each is to the rest of the question and to its event, and the ids of those that were
+    replaced."""
+
+    hits: list[Hit]
+    near: Mapping[str, float]
+    event: Mapping[str, float]
+    replaced: Collection[str]
+
+    @property
+    def event_hit(self) -> Hit:
+        """The one that is nearest to the words of the event."""
+        return max(self.hits, key=lambda hit: self.event[hit.memory_id])
+
+
 def in_time(
-    asked: Asked, hits: Sequence[Hit], vectors: Mapping[str, Vector], anchor: Vector | None, rest: Vector | None
+    asked: AskedTime,
+    hits: Sequence[Hit],
+    vectors: Mapping[str, Vector],
+    anchor: Vector | None,
+    rest: Vector | None,
+    *,
+    replaced: Collection[str] = (),
 ) -> list[Hit]:
     """The hits, the best of them in the order of the time that is asked for. `vectors`: of hits, by id; `anchor`,
-    `rest`: of the parts of the question, where it has them."""
-    head = list(hits[:HEAD])
-    if len(head) < 2:
-        return list(hits)
-    near = _nearness(head, vectors, rest)
-    first = _SORTS[asked.sort](asked, head, near, _nearness(head, vectors, anchor))
+    `rest`: of the parts of the question, where it has them. `replaced`: the ids of those that others took the place of:
+    these are put in order with the best, and left out where they are of another matter than the question and its
+    event."""
+    there = [hit for hit in hits if hit.memory_id not in replaced]
+    head = [*there[:HEAD], *(hit for hit in hits if hit.memory_id in replaced)]
+    near, event = _nearness(head, vectors, rest), _nearness(head, vectors, anchor)
+    meant = {hit.memory_id for of in (near, event) for hit in _of_matter(head, of)}
+    head = [hit for hit in head if hit.memory_id not in replaced or hit.memory_id in meant]
+    first = _SORTS[asked.sort](asked, _Head(head, near, event, replaced)) if len(head) > 1 else head
     places = {id(hit) for hit in first}
-    return [*first, *(hit for hit in head if id(hit) not in places), *hits[HEAD:]]
+    return [*first, *(hit for hit in head if id(hit) not in places), *there[HEAD:]]
 
 
 def _nearness(head: Sequence[Hit], vectors: Mapping[str, Vector], to: Vector | None) -> dict[str, float]:
@@ -61,53 +87,59 @@ def _latest_first(hits: Sequence[Hit], near: Mapping[str, float], share: float =
     return sorted(_of_matter(hits, near, share), key=lambda hit: -hit.occurred_at)
 
 
-def _before(asked: Asked, head: list[Hit], near: Mapping[str, float], event: Mapping[str, float]) -> list[Hit]:
+def _before(asked: AskedTime, head: _Head) -> list[Hit]:
     if asked.span is not None:
-        bounds = _bounds(asked.span, head)
-        return [] if bounds is None else _latest_first([hit for hit in head if hit.occurred_at < bounds[0]], near)
-    then = max(head, key=lambda hit: event[hit.memory_id])
-    return _latest_first([hit for hit in head if hit.occurred_at < then.occurred_at], near)
+        bounds = _bounds(asked.span, head.hits)
+        earlier = [] if bounds is None else [hit for hit in head.hits if hit.occurred_at < bounds[0]]
+        return _latest_first(earlier, head.near)
+    then = head.event_hit
+    return _latest_first([hit for hit in head.hits if hit.occurred_at < then.occurred_at], head.near)
 
 
-def _after(asked: Asked, head: list[Hit], near: Mapping[str, float], event: Mapping[str, float]) -> list[Hit]:
+def _after(asked: AskedTime, head: _Head) -> list[Hit]:
     if asked.span is not None:
-        bounds = _bounds(asked.span, head)
-        later = [] if bounds is None else [hit for hit in head if hit.occurred_at >= bounds[1]]
+        bounds = _bounds(asked.span, head.hits)
+        later = [] if bounds is None else [hit for hit in head.hits if hit.occurred_at >= bounds[1]]
     else:
-        then = max(head, key=lambda hit: event[hit.memory_id])
-        later = [hit for hit in head if hit.occurred_at > then.occurred_at]
-    return sorted(_of_matter(later, near, ANY), key=lambda hit: hit.occurred_at)
+        then = head.event_hit
+        later = [hit for hit in head.hits if hit.occurred_at > then.occurred_at]
+    return sorted(_of_matter(later, head.near, ANY), key=lambda hit: hit.occurred_at)
 
 
-def _during(asked: Asked, head: list[Hit], near: Mapping[str, float], event: Mapping[str, float]) -> list[Hit]:
-    then = max(head, key=lambda hit: event[hit.memory_id])
-    # What was said of the event itself answers where it is nearest to the rest of the question, too.
-    if near[then.memory_id] >= max(near.values()):
+def _during(asked: AskedTime, head: _Head) -> list[Hit]:
+    then = head.event_hit
+    # The memory of the event itself is an answer, too, if it is the nearest to the rest of the question.
+    if head.near[then.memory_id] >= max(head.near.values()):
         return [then]
-    return _latest_first([hit for hit in head if hit.occurred_at < then.occurred_at], near)
+    return _latest_first([hit for hit in head.hits if hit.occurred_at < then.occurred_at], head.near)
 
 
-def _at(asked: Asked, head: list[Hit], near: Mapping[str, float], _: Mapping[str, float]) -> list[Hit]:
-    bounds = None if asked.span is None else _bounds(asked.span, head)
-    return [] if bounds is None else _latest_first([hit for hit in head if hit.occurred_at < bounds[1]], near)
+def _at(asked: AskedTime, head: _Head) -> list[Hit]:
+    bounds = None if asked.span is None else _bounds(asked.span, head.hits)
+    return [] if bounds is None else _latest_first([h for h in head.hits if h.occurred_at < bounds[1]], head.near)
 
 
-def _was(_: Asked, head: list[Hit], near: Mapping[str, float], __: Mapping[str, float]) -> list[Hit]:
-    matter = _latest_first(head, near, SAME)
-    return [*matter[1:], *matter[:1]]
+def _was(_: AskedTime, head: _Head) -> list[Hit]:
+    """Puts the latest behind the rest, since it holds now, unless it was replaced by what the reader may not see, or
+    says itself what was earlier: "Last year the ticket was 80 euros."."""
+    matter = _latest_first(head.hits, head.near, SAME)
+    latest = matter[0] if matter else None
+    past = latest is None or latest.memory_id in head.replaced or spoken.moment(latest.answering).earlier
+    holds = 0 if past else 1
+    return [*matter[holds:], *matter[:holds]]
 
 
-def _first(_: Asked, head: list[Hit], near: Mapping[str, float], __: Mapping[str, float]) -> list[Hit]:
-    return _latest_first(head, near)[::-1]
+def _first(_: AskedTime, head: _Head) -> list[Hit]:
+    return _latest_first(head.hits, head.near)[::-1]
 
 
-def _turn(_: Asked, head: list[Hit], near: Mapping[str, float], __: Mapping[str, float]) -> list[Hit]:
+def _turn(_: AskedTime, head: _Head) -> list[Hit]:
     """Puts the second value first: it says since when the first is not so any more."""
-    matter = _latest_first(head, near, SAME)[::-1]
+    matter = _latest_first(head.hits, head.near, SAME)[::-1]
     return [*matter[1:], *matter[:1]]
 
 
-_SORTS: Mapping[str, Callable[[Asked, list[Hit], Mapping[str, float], Mapping[str, float]], list[Hit]]] = {
+_SORTS: Mapping[str, Callable[[AskedTime, _Head], list[Hit]]] = {
     BEFORE: _before, AFTER: _after, DURING: _during, AT: _at, WAS: _was, FIRST: _first, TURN: _turn,
 }  # fmt: skip
 

@@ -1,9 +1,9 @@
-"""Which sentences of a summary answer, and which passages of a long text: both speak of much, a question of little.
+"""Chooses the sentences of a summary and the passages of a long text that answer a question.
 
 A summary is sentences, each of them word for word from its source (SPEC C). So where a question is packed into a budget
 of tokens, each comes in by itself. It counts score of the summary × (a share + whether it is among the nearest + how
-much of the question it has), a word the more, the fewer of the candidates have it. What is no summary keeps its place:
-nothing that ranks below it comes before it.
+much of the question it has), a word the more, the fewer of the candidates have it. Other memories keep their places: no
+piece that ranks below one of them comes before it.
 
 A long text of more than a share of the budget comes in by its passages likewise: those by which it was found, and that
 which has most words of the question.
@@ -18,17 +18,17 @@ from itertools import accumulate
 from msgspec import Struct
 
 from memquorum.core.consolidation.rendering import sentences
+from memquorum.core.reading.content import content
 from memquorum.core.reading.passages import Span, passages
+from memquorum.core.reading.tokens import tokens
 from memquorum.core.retrieval.ranking import Candidate, Scored
-from memquorum.core.text.content import content
-from memquorum.core.text.tokens import tokens
 from memquorum.core.worth import ln_ppm
 
 LOOKED = 50
 """So many of the best candidates are looked into; of what ranks below, a summary is one piece as all else is."""
 BARE, NEAR = 0.3, 0.5
-"""What a sentence counts for being in the summary, and for being among those of it that are nearest to the question,
-where one that has all words of it counts 1."""
+"""The share of a sentence's score for being in the summary, and for being among the summary's nearest to the question;
+having all words of the question counts 1."""
 
 PASSAGES = 3
 """So many passages of a long text may be given, as of a summary so many sentences are found at once."""
@@ -44,8 +44,8 @@ class Piece(Struct, frozen=True):
 
 
 def pieces(ranked: Sequence[Scored], question: str, most: int) -> list[Piece]:
-    """What may be given of a ranking, in the order in which it answers the question. `most`: a long text of more tokens
-    comes in by passages alone."""
+    """Returns the pieces of a ranking that may be served, in the order in which they answer the question. `most`: a
+    long text of more tokens comes in by passages alone."""
     head = [one.candidate for one in ranked[:LOOKED]]
     if not any(one.hit.made_by or one.passages for one in head):
         return [Piece(place) for place in range(len(ranked))]
@@ -81,7 +81,7 @@ def _cut(place: int, one: Candidate, asked: Collection[str], most: int) -> list[
     lines = one.text.split("\n")
     starts = accumulate((len(line) + 1 for line in lines), initial=0)
     said = frozenset(sentences(one.text))
-    # What is contradicted, and by the question was not found, what contradicts it does not stand before.
+    # A contradicted sentence that the question did not find is left out.
     gone = frozenset[int]().union(*one.denied.values()) if one.hit.excerpt else frozenset[int]()
     cut = [
         (Piece(place, (at, at + len(line)), line in near), line)

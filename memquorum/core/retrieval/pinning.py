@@ -1,4 +1,4 @@
-"""What may be asked of a pin: a request checked like a record, and the order that is made of it."""
+"""Reads a request to pin: checks it like a record, and turns it into an order."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def read_pin(body: bytes) -> ProtectionOrdered:
 
 
 def read_need(body: bytes) -> Goal:
-    """What a goal needs. Raises BadRequest."""
+    """Returns the memories that a JSON body says a goal needs. Raises BadRequest."""
     asked = read_body(body, NeedRequest)
     if not asked.memory_ids:
         raise BadRequest("out_of_range", "memory_ids", "which memories does it need? Name one at least")

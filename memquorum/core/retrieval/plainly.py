@@ -1,12 +1,11 @@
-"""Tells people who know no formula about votes and times: first the outcome, then the reason, without numbers but of
-members and days. `telling` has the same with all numbers."""
+"""Explains votes and times in plain words: first the outcome, then the reason, with no numbers except of members and
+days. `telling` has the same with all numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
+from memquorum.core import moments
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.decisions import CAP
 from memquorum.core.policy import Policy
@@ -25,19 +24,19 @@ _ENDED = {
     "generalised": "Taken into experience",
     "restored": "Brought back",
 }
-"""Plain words for outcomes of votes that are none themselves."""
+"""Plain words for outcomes of votes whose names are technical."""
 _UNITS = ((86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"))
 
 
 def day(ms: int) -> str:
     """The day of a time in milliseconds since the epoch, in UTC: '3 May 2026'."""
-    year, month, of_month = f"{np.datetime64(ms // 1000, 's')}"[:-9].rsplit("-", 2)
+    year, month, of_month = moments.moment(ms)[:-14].rsplit("-", 2)
     return f"{int(of_month)} {_MONTHS[int(month) - 1]} {year}"
 
 
 def minute(ms: int) -> str:
     """The day and the minute: '3 May 2026, 14:43 UTC'."""
-    return f"{day(ms)}, {str(np.datetime64(ms // 1000, 's'))[-8:-3]} UTC"
+    return f"{day(ms)}, {moments.moment(ms)[-13:-8]} UTC"
 
 
 def roughly(ms: int) -> str:
@@ -70,7 +69,7 @@ def of(kind: Kind) -> Plain:
 
 
 def passed(vote: Vote) -> bool:
-    """Whether a vote came to what was proposed, and that was done."""
+    """True if a vote accepted the proposal, it was carried out, and its certificate is valid."""
     return vote.complaint is None and vote.outcome == KINDS[vote.kind].outcome
 
 

@@ -1,7 +1,8 @@
-"""What may be asked of the memory, and what comes back: requests checked like records, and hits.
+"""Reads queries of the memory, checked like records, and defines hits.
 
-A hit that is returned counts as used, so reading keeps a memory alive (SPEC A, Alg. 2: reading updates t_last). A
-reader that only looks says `peek`. One that reads many and uses few peeks as well, and records those few uses itself.
+A hit that is returned counts as used, so reading keeps a memory alive (SPEC A, Alg. 2: reading updates t_last). A read
+without this effect sets `peek`. A reader that reads many memories and uses few also sets `peek`, and records those few
+uses itself.
 """
 
 from __future__ import annotations
@@ -17,21 +18,23 @@ from msgspec.structs import replace
 
 from memquorum.core import facets, ids, jsontext, labelling, names
 from memquorum.core.api.answers import Hit
+from memquorum.core.api.fields import numbers
 from memquorum.core.api.requests import Filtered, SearchRequest
 from memquorum.core.intake import NEWEST_MS, OLDEST_MS
 from memquorum.core.names import spelled
 from memquorum.core.policy import PPM
-from memquorum.core.records import AccessRecorded, QueryRecorded
+from memquorum.core.records import USES_MOST, AccessRecorded, QueryRecorded
 from memquorum.core.retrieval import filing
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.filing import Condition
 
-K_DEFAULT = 10
 NOBODY = "00000000-0000-0000-0000-000000000000"
-"""The id of an order that was read, and is still to be named by whoever signs it."""
+"""The placeholder id of an order that its signer will replace."""
 NAMES_MAX = 100
 _TIME_DIGITS = 15
 _PLACE = re.compile(r"[a-z0-9.-]{1,249}/[0-9]{1,9}/[0-9]{1,18}")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_SEALED = re.compile(r"[A-Za-z0-9_-]{60,600}")
 # As programs write numbers: a small one with an exponent.
 _NUMBER = re.compile(r"-?[0-9]{1,3}(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?")
 # Those of what is alive; others hold no text.
@@ -50,12 +53,14 @@ T = TypeVar("T")
 
 
 class Filters(Struct, frozen=True):
-    """Which memories are asked at all. None: all of them. `since` ≤ when it occurred < `until`, in milliseconds.
+    """The conditions on memories that a query considers. None: all of them. `since` ≤ when it occurred < `until`, in
+    milliseconds.
 
     `sensitivity_max`: in millionths. `purpose`: what is for certain purposes is given to who names one of them alone.
     `jurisdictions`: a memory passes if all those that it is under are among them. `path`: what is filed there or
     below; `keys`: under one of these. `where`: what is asked of attributes. `experience`: what was admitted to it;
-    `diffusion`: and general forms of other namespaces, whose publishers allow it."""
+    `diffusion`: and general forms of other namespaces, whose publishers allow it. `as_of`: as it stood at this time, in
+    milliseconds."""
 
     tiers: tuple[str, ...] = TIERS
     agents: tuple[str, ...] | None = None
@@ -69,19 +74,20 @@ class Filters(Struct, frozen=True):
     jurisdictions: tuple[str, ...] | None = None
     path: str | None = None
     older_path: str | None = None
-    """How an earlier release may have stored the path, where it is spelled in more than one way."""
+    """The spelling under which an earlier release may have stored the path, if there is another one."""
     keys: tuple[str, ...] | None = None
     where: tuple[Condition, ...] = ()
     experience: bool = False
     diffusion: bool = False
+    as_of: int | None = None
 
 
 ALL = Filters()
 
 
 class Search(Struct, frozen=True):
-    """A search that may be run. `agent` is None only for a peek. `exact`: all memories are to be compared. `redact`:
-    what is given is to be masked."""
+    """A search that may be run. `agent` may be None only if the search is a peek. `exact`: all memories are to be
+    compared. `redact`: what is given is to be masked."""
 
     namespace: str
     query: str
@@ -92,7 +98,7 @@ class Search(Struct, frozen=True):
     filters: Filters = ALL
     redact: bool = False
     vector: tuple[float, ...] | None = None
-    """What is searched by in place of the query, which is empty then; of unit length."""
+    """The vector to search by instead of the query, which is empty then; of unit length."""
 
 
 def merge(lists: Sequence[tuple[Sequence[Hit], int]], k: int) -> list[Hit]:
@@ -126,7 +132,7 @@ def latest_of_equals(hits: Sequence[Hit]) -> list[Hit]:
 def read_search(body: bytes, bounds: Bounds = DEFAULTS) -> Search:
     """The search that a JSON body asks for. Raises BadRequest."""
     asked = read_body(body, SearchRequest)
-    k = read_number("k", asked.k, 1, bounds.k_most, K_DEFAULT)
+    k = read_number(asked, "k", bounds)
     peek = bool(asked.peek)
     if (asked.query is None) == (asked.vector is None):
         code, told = ("missing_field", "send a text") if asked.query is None else ("too_many", "send one of both")
@@ -142,14 +148,14 @@ def read_search(body: bytes, bounds: Bounds = DEFAULTS) -> Search:
         agent=None if asked.agent is None else read_speaker(asked.agent),
         peek=peek,
         exact=bool(asked.exact),
-        filters=read_diffusion(asked.diffusion, read_filters(asked)),
+        filters=read_time(asked.as_of, read_diffusion(asked.diffusion, read_filters(asked))),
         redact=bool(asked.redact),
         vector=None if asked.vector is None else _unit(asked.vector),
     )
 
 
 def check_length(vector: Sequence[float], encoder: str, dimensions: int) -> None:
-    """Whether a vector may be one of the encoder's. Raises BadRequest."""
+    """Checks that a vector has the encoder's number of dimensions. Raises BadRequest."""
     if len(vector) != dimensions:
         told = f"{len(vector)} numbers; {encoder}, which this service encodes with, makes {dimensions}"
         raise BadRequest("out_of_range", "vector", told)
@@ -170,17 +176,17 @@ def read_filters(asked: Filtered) -> Filters:
         raise BadRequest("out_of_range", "tiers", f"must be one or more of {', '.join(TIERS)}; others hold no text")
     if asked.since is not None and asked.until is not None and asked.since >= asked.until:
         raise BadRequest("out_of_range", "until", "must be later than since")
-    types = _names("types", asked.types, _facet(facets.check_type))
+    types = read_names("types", asked.types, _facet(facets.check_type))
     return replace(
         read_gates(asked.sensitivity_max, asked.purpose, asked.jurisdictions),
         tiers=tiers,
-        agents=spelled(_names("agents", asked.agents, read_exactly)),
-        subjects=spelled(_names("subjects", asked.subjects, read_name)),
-        sessions=spelled(_names("sessions", asked.sessions, read_name)),
+        agents=spelled(read_names("agents", asked.agents, read_exactly)),
+        subjects=spelled(read_names("subjects", asked.subjects, read_name)),
+        sessions=spelled(read_names("sessions", asked.sessions, read_name)),
         since=asked.since,
         until=asked.until,
         types=types,
-        keys=spelled(_names("keys", asked.keys, read_name)),
+        keys=spelled(read_names("keys", asked.keys, read_name)),
         experience=bool(asked.experience),
         **read_filed(asked.path, asked.where),
     )
@@ -191,8 +197,24 @@ def read_diffusion(asked: bool | None, filters: Filters) -> Filters:
     return replace(filters, experience=True, diffusion=True) if asked else filters
 
 
+def read_time(as_of: int | None, filters: Filters) -> Filters:
+    """The filters of who asks how things stood at a time. Raises BadRequest."""
+    if as_of is None:
+        return filters
+    _check_as_of(as_of)
+    if filters.experience:
+        told = "of experience nothing says how it stood then; ask without experience and diffusion"
+        raise BadRequest("out_of_range", "as_of", told)
+    return replace(filters, as_of=as_of)
+
+
+def _check_as_of(as_of: int) -> None:
+    if not OLDEST_MS <= as_of < NEWEST_MS:
+        raise BadRequest("out_of_range", "as_of", "must be milliseconds since the epoch, between 2000 and 2200")
+
+
 def read_filed(path: str | None, where: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Where memories have to be filed, and with which attributes: two fields of `Filters`. Raises BadRequest."""
+    """Reads the path and attributes that memories must have: their fields of `Filters`. Raises BadRequest."""
     older = None
     if path is not None:
         _check("path", labelling.path_fault(path))
@@ -204,7 +226,7 @@ def read_filed(path: str | None, where: Mapping[str, Any] | None) -> dict[str, A
 
 
 def read_gates(sensitivity_max: float | None, purpose: str | None, jurisdictions: tuple[str, ...] | None) -> Filters:
-    """What may be read at all, for whom and what for. Raises BadRequest and names the field."""
+    """Reads the gates of a request: sensitivity, purpose and jurisdictions. Raises BadRequest and names the field."""
     if sensitivity_max is not None and not 0 <= sensitivity_max <= 1:
         raise BadRequest("out_of_range", "sensitivity_max", "must lie in [0, 1]")
     if purpose is not None:
@@ -213,15 +235,15 @@ def read_gates(sensitivity_max: float | None, purpose: str | None, jurisdictions
             told = "that is what a publisher allows, and no purpose of a read; ask with diffusion: true"
             raise BadRequest("out_of_range", "purpose", told)
     return Filters(
-        # What is a hair above does not come in by rounding.
+        # Rounding down keeps out memories just above the limit.
         sensitivity_max=None if sensitivity_max is None else math.floor(sensitivity_max * PPM + 1e-6),
         purpose=purpose,
-        jurisdictions=_names("jurisdictions", jurisdictions, _facet(facets.check_jurisdiction)),
+        jurisdictions=read_names("jurisdictions", jurisdictions, _facet(facets.check_jurisdiction)),
     )
 
 
 GATED = ("sensitivity", "purposes", "jurisdictions")
-"""What `passes` asks of a memory."""
+"""The fields that `passes` reads of a memory."""
 
 
 def passes(
@@ -229,7 +251,8 @@ def passes(
 ) -> bool:
     """Whether what may be read at all, for whom and what for, lets a memory through.
 
-    It is `$gates` of the statements (db/columns) for a memory that is at hand; tests/integration asks both of the same.
+    It is `$gates` of the statements (db/sql_fragments) for a memory that is at hand; tests/integration asks both of the
+    same.
 
     `sensitivity` in [0, 1]; `purposes`: None for anything.
     """
@@ -275,13 +298,15 @@ def _facet(check: Callable[[str, str], None]) -> Callable[[str, str], None]:
     return checked
 
 
-def _names(
+def read_names(
     field: str, values: tuple[str, ...] | None, check: Callable[[str, str], str | None]
 ) -> tuple[str, ...] | None:  # fmt: skip
+    """Returns names after checking their number and each of them, as `check` returns it; None for None. Raises
+    BadRequest."""
     if values is None:
         return None
     if not 1 <= len(values) <= NAMES_MAX:
-        raise BadRequest("out_of_range", field, f"must be 1 to {NAMES_MAX} names; leave it out to ask all")
+        raise BadRequest("out_of_range", field, f"must be 1 to {NAMES_MAX} names; leave it out for all")
     found = ((check(field, value), value) for value in values)
     return tuple(value if read is None else read for read, value in found)
 
@@ -294,17 +319,27 @@ def read_body(body: bytes, kind: type[T]) -> T:
         raise BadRequest(wrong.code, wrong.field, wrong.detail) from None
 
 
-def read_number(field: str, value: int | None, least: int, most: int, default: int) -> int:
-    """A number within its bounds, the default where there is none. Raises BadRequest."""
+def read_number(asked: Struct, field: str, bounds: Bounds = DEFAULTS, default: int | None = None) -> int:
+    """Returns a number of a request after checking its bounds, as they are declared; for None the `default` given here,
+    or that of the field. Raises BadRequest."""
+    allowed = numbers(type(asked))[field]
+    value: int | None = getattr(asked, field)
     if value is None:
-        return default
+        return allowed.default if default is None else default
+    operator = {"k_most": bounds.k_most, "budget_most": bounds.budget_most, "listed_most": bounds.listed_most}
+    most = allowed.most if isinstance(allowed.most, int) else operator[allowed.most]
+    return read_between(field, value, allowed.least, most)
+
+
+def read_between(field: str, value: int, least: int, most: int) -> int:
+    """Returns a number after checking its bounds, both included. Raises BadRequest."""
     if not least <= value <= most:
         raise BadRequest("out_of_range", field, f"must lie between {least} and {most}")
     return value
 
 
 def read_namespace(value: str | None) -> str:
-    """A namespace, `default` where there is none. Raises BadRequest."""
+    """Returns a namespace after checking it, or `default` for None. Raises BadRequest."""
     if value is None:
         return ids.DEFAULT_NAMESPACE
     _check("namespace", names.namespace_fault(value))
@@ -334,6 +369,20 @@ def read_place(value: str | None) -> str | None:
     raise BadRequest("out_of_range", "place", "must be TOPIC/PARTITION/OFFSET, as the answer to a publication says it")
 
 
+def read_place_in_feed(value: str | None) -> str | None:
+    """The cursor of a feed that a query string holds, None where it holds none. Raises BadRequest."""
+    if value is not None and not _SEALED.fullmatch(value):
+        raise BadRequest("bad_id", "cursor", "no cursor; send the `latest` of a list, or the id of the last event")
+    return value
+
+
+def read_said(value: str | None) -> str | None:
+    """Reads the digest of a text that was published; None where none is given. Raises BadRequest."""
+    if value is None or _DIGEST.fullmatch(value):
+        return value
+    raise BadRequest("out_of_range", "said", "must be the SHA-256 of the text, in 64 small hexadecimal digits")
+
+
 def read_persona(value: str | None) -> str | None:
     """The subject or the agent that a query string names, None where it names none. Raises BadRequest."""
     return None if value is None else read_name("persona", value)
@@ -344,8 +393,7 @@ def read_as_of(value: str | None) -> int | None:
     if value is None:
         return None
     found = int(value) if value.isascii() and value.isdecimal() and len(value) <= _TIME_DIGITS else -1
-    if not OLDEST_MS <= found < NEWEST_MS:
-        raise BadRequest("out_of_range", "as_of", "must be milliseconds since the epoch, between 2000 and 2200")
+    _check_as_of(found)
     return found
 
 
@@ -367,7 +415,7 @@ def _read_id(field: str, value: str, which: str) -> str:
 
 
 def read_wait(value: str | None, bounds: Bounds = DEFAULTS) -> int:
-    """How many milliseconds to wait at most; 0 where nothing is said. Raises BadRequest."""
+    """Returns the greatest number of milliseconds to wait; 0 for None. Raises BadRequest."""
     if value is None:
         return 0
     if not (value.isascii() and value.isdecimal() and len(value) <= 9 and int(value) <= bounds.wait_ms_most):
@@ -391,20 +439,22 @@ def cosine(distance: float) -> float:
     return round(min(1.0, max(-1.0, 1.0 - distance)), 6)
 
 
-def uses(search: Search, hits: Sequence[Hit], event_ids: Sequence[str]) -> list[AccessRecorded]:
-    """The accesses that an answered search is: one per hit, none for a peek. `event_ids`: a fresh one per hit.
+def uses(search: Search, hits: Sequence[Hit], event_id: str) -> list[AccessRecorded]:
+    """The use that an answered search is, none for a peek; of more hits than one record names, several. `event_id`: a
+    fresh one.
 
     They carry no time: intake dates them, by the wall clock or by the one that is driven.
     """
     if search.peek or search.agent is None:
         return []
+    agent, used = search.agent, tuple(hit.memory_id for hit in hits)
     return [
-        AccessRecorded(agent=search.agent, memory_id=hit.memory_id, namespace=search.namespace, event_id=event_id)
-        for hit, event_id in zip(hits, event_ids, strict=True)
+        AccessRecorded(agent, used[at : at + USES_MOST], search.namespace, ids.use_event_id(agent, f"{event_id}/{at}"))
+        for at in range(0, len(used), USES_MOST)
     ]
 
 
-def asked(
+def query_record(
     search: Search, hits: Sequence[Hit], event_id: str, encoder: str | None = None, vector: Sequence[float] = ()
 ) -> QueryRecorded | None:
     """The query as it is logged; None for a peek, and where no text was asked. `vector`: by that encoder, where it is
@@ -430,7 +480,7 @@ def read_flag(field: str, value: str | None) -> bool:
 
 
 def read_query(value: str, bounds: Bounds = DEFAULTS) -> str:
-    """What is searched for. Raises BadRequest."""
+    """Returns the text of a query after checking it. Raises BadRequest."""
     try:
         size = len(value.encode())
     except UnicodeEncodeError:

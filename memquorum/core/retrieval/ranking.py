@@ -1,6 +1,6 @@
-"""What a retrieval puts first: relevance × strength × tier (docs/reading.md).
+"""Ranks the hits of a retrieval: relevance × strength × tier (docs/use/reading.md).
 
-It ranks what `retrieve`, `recall` and `context` are asked. A search is ordered by cosine alone, in the store
+It serves `retrieve`, `recall` and `context`. A search is ordered by cosine alone, in the store
 (`workers/retrieval/search.py`).
 
 Relevance counts most. Strength, which is high for what was used lately or was salient when it came, moves a score by at
@@ -12,18 +12,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from memquorum.core import decay
 from memquorum.core.api.answers import Hit
+from memquorum.core.late_numpy import np
 from memquorum.core.policy import PPM, ExperiencePolicy, Policy
 from memquorum.core.retrieval.fusion import Fusion, merged, relevance
 from memquorum.core.retrieval.overtaken import Beside, Otherwise
 from memquorum.core.retrieval.query import Filters
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _TIERS: Mapping[str, float] = MappingProxyType({"short-term": 1.0, "long-term": 1.1})
 
@@ -44,7 +47,7 @@ DEFAULTS = Ranking()
 
 
 class Question(Struct, frozen=True):
-    """What is asked of a store. `vectors`: the query's by the encoder's name, of shape (d,)."""
+    """A query to a store. `vectors`: the query's by the encoder's name, of shape (d,)."""
 
     namespace: str
     query: str
@@ -66,9 +69,9 @@ class Candidate(Struct, frozen=True):
     whole: str | None = None
     """All of a summary, where the hit has some sentences of it; all of a long text, where it has some passages."""
     passages: tuple[tuple[int, int], ...] = ()
-    """Of a long text, the passages that are nearest to the question, the nearest first."""
+    """The passages of a long text that are nearest to the question, the nearest first."""
     denied: Mapping[str, frozenset[int]] = MappingProxyType({})
-    """Of a summary, the lines of all of it that another memory contradicts, by that."""
+    """The lines of a summary's whole text that other memories contradict, by the contradicting memory."""
     against: tuple[Otherwise, ...] = ()
     """The newer memories that contradict it, and in which statements."""
 
@@ -82,6 +85,11 @@ class Candidate(Struct, frozen=True):
         hit = replace(self.hit, conflicts_with=marks.conflicts_with, overtakes=marks.overtakes)
         return replace(self, hit=hit, against=marks.against)
 
+    @property
+    def marks(self) -> Beside:
+        """What contradicts it."""
+        return Beside(self.hit.conflicts_with, self.against, self.hit.overtakes)
+
 
 class Scored(Struct, frozen=True):
     """A candidate with its score and the parts of that."""
@@ -93,7 +101,7 @@ class Scored(Struct, frozen=True):
     weight: float | None = None
     """In experience: w(m), where it is asked for experience."""
     through: str | None = None
-    """Where the second step found it: what names what it is of (`hops`)."""
+    """The memory or question by which the second step found it (`hops`)."""
 
 
 def rank(
@@ -120,8 +128,8 @@ def rank(
 
 
 def scheduled(ranked: Sequence[Scored], weights_ppm: Mapping[str, int], policy: ExperiencePolicy) -> list[Scored]:
-    """What a question is given of experience, best first, ties by id: s(q, m) = sim(q, m) · w(m), the weight by the
-    policy's root of it, where strength and tier say nothing (SPEC E, SEDM 3.3.1; `core.experience.view`).
+    """Returns the memories of experience for a question, best first, ties by id: s(q, m) = sim(q, m) · w(m), with the
+    weight by the policy's root of it, regardless of strength and tier (SPEC E, SEDM 3.3.1; `core.experience.view`).
     `weights_ppm`: of what was admitted; what has none, or less than the floor, is left out, and so is what is farther
     away than what is given may be; and so is the general form of what is given itself, which says all of it."""
     found = list[Scored]()
@@ -150,13 +158,13 @@ def idle_forms(hits: Sequence[Hit]) -> set[str]:
 
 
 def competing(near: Mapping[str, str | None]) -> frozenset[str]:
-    """What is ranked of what is near enough to be given, by its ids, each with the memory that it is the general form
-    of: a general form is not where that memory is near enough, too, which says all of it (SPEC E, SEDM 3.4)."""
+    """Returns the ids to rank among those that are near enough, each given with its source memory if it is a general
+    form. A general form is left out if its source is near enough, too, since that says all of it (SPEC E, SEDM 3.4)."""
     return frozenset(one for one, of in near.items() if of not in near)
 
 
 def near_enough(cosine: float, policy: ExperiencePolicy) -> bool:
-    """Whether what is so near a question may be given to it of experience."""
+    """True if a memory of experience with this cosine to a question may be served."""
     return cosine * PPM >= policy.given_ppm
 
 

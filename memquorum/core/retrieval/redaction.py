@@ -1,7 +1,7 @@
-"""What a reader is given where it asks for redaction, or where a namespace is read so alone (SPEC D).
+"""Masks texts for readers that request redaction, and in namespaces that are always redacted (SPEC D).
 
-Texts are masked after they were ranked and before they are packed: what is found does not depend on it, and budgets,
-`spans` and sentences of summaries are those of the masked text, which is what the reader is given of the whole too.
+Texts are masked after the ranking and before the packing: redaction does not change which memories are found. Budgets,
+`spans` and sentences of summaries refer to the masked text, which is the reader's whole text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.ranking import Candidate, Scored
 
 WITHHELD = "[withheld: it cannot be masked]"
-"""What is given of a text on which masking fails."""
+"""The replacement of a text on which masking fails."""
 
 
 def _on() -> None:
@@ -29,9 +29,9 @@ def _on() -> None:
 
 
 class Redaction(Struct, frozen=True):
-    """What is read masked alone, whoever asks: namespaces, as API keys name them (`team-*`, `*`). `second`: the pass
-    after the patterns, where there is one. `turn`: is called before each text, and what it raises ends the whole.
-    `failures`: takes the texts on which masking fails, which are withheld."""
+    """The rules of redaction: `namespaces` that are always read masked, as API keys name them (`team-*`, `*`).
+    `second`: the pass after the patterns, where there is one. `turn`: is called before each text, and what it raises
+    ends the whole. `failures`: takes the texts on which masking fails, which are withheld."""
 
     namespaces: tuple[str, ...] = ()
     second: Second | None = None
@@ -39,7 +39,7 @@ class Redaction(Struct, frozen=True):
     failures: Failures = field(default_factory=Failures)
 
     def of(self, namespace: str, *, asked: bool) -> Redactor:
-        """What masks for a reader of a namespace who `asked` for that, or did not."""
+        """Returns the redactor for a reader of a namespace who `asked` for redaction, or did not."""
         return Redactor(asked or covers(self.namespaces, namespace), self.second, self.turn, self.failures)
 
 
@@ -97,7 +97,8 @@ class Redactor(Struct, frozen=True):
         return [replace(one, candidate=self.candidate(one.candidate)) for one in ring] if self.on else list(ring)
 
     def candidate(self, one: Candidate) -> Candidate:
-        """What was found. Of a summary each line is masked by what the whole says, whichever lines are given."""
+        """Returns a candidate with its texts masked. Each line of a summary is masked as in the whole text, whichever
+        lines are served."""
         if not self.on:
             return one
         if one.passages:

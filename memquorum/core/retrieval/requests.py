@@ -1,12 +1,13 @@
-"""What may be asked beside a search: a set of memories that fits a budget, and what surrounds a memory or a matter."""
+"""Reads the requests besides a search: a set of memories that fits a budget, and the surroundings of a memory or a
+subject matter."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
+from memquorum.core.api.fields import numbers
 from memquorum.core.api.requests import Gated, RecallRequest, RetrieveRequest
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
-from memquorum.core.retrieval.hops import HOPS_DEFAULT, HOPS_MAX
 from memquorum.core.retrieval.query import (
     BadRequest,
     Filters,
@@ -20,18 +21,16 @@ from memquorum.core.retrieval.query import (
     read_number,
     read_query,
     read_speaker,
+    read_time,
 )
 
-BUDGET_DEFAULT = 2_000
-K_MAX_DEFAULT = 20
-STEPS_DEFAULT, STEPS_MAX = 5, 50
-LINKS_DEFAULT, LINKS_MAX = 2, 10
-ANCHORS_DEFAULT, ANCHORS_MAX = 3, 20
-WITHIN_MS_MAX = 31 * 24 * 3_600_000
+_FOR_A_GOAL = 20
+"""The number of memories that a recall for a goal starts from."""
 
 
 class Reader(Struct, frozen=True):
-    """Who reads, and where. `agent` is None only for a peek. `redact`: what is given is to be masked."""
+    """The reader and the namespace that it reads. `agent` may be None only if the read is a peek. `redact`: what is
+    given is to be masked."""
 
     namespace: str
     agent: str | None
@@ -51,7 +50,7 @@ class Retrieve(Struct, frozen=True):
     budget_tokens: int
     k_max: int
     filters: Filters
-    hops: int = HOPS_DEFAULT
+    hops: int = numbers(RetrieveRequest)["hops"].default
 
 
 class Recall(Struct, frozen=True):
@@ -80,10 +79,10 @@ def read_retrieve(body: bytes, bounds: Bounds = DEFAULTS) -> Retrieve:
     return Retrieve(
         reader=_reader(asked),
         query=read_query(asked.query, bounds),
-        budget_tokens=read_number("budget_tokens", asked.budget_tokens, 1, bounds.budget_most, BUDGET_DEFAULT),
-        k_max=read_number("k_max", asked.k_max, 1, bounds.k_most, K_MAX_DEFAULT),
-        filters=read_diffusion(asked.diffusion, read_filters(asked)),
-        hops=read_number("hops", asked.hops, 1, HOPS_MAX, HOPS_DEFAULT),
+        budget_tokens=read_number(asked, "budget_tokens", bounds),
+        k_max=read_number(asked, "k_max", bounds),
+        filters=read_time(asked.as_of, read_diffusion(asked.diffusion, read_filters(asked))),
+        hops=read_number(asked, "hops"),
     )
 
 
@@ -93,18 +92,17 @@ def read_recall(body: bytes, bounds: Bounds = DEFAULTS) -> Recall:
     if (named := 3 - [asked.memory_id, asked.query, asked.goal].count(None)) != 1:
         code = "too_many" if named else "missing_field"
         raise BadRequest(code, "memory_id", "from where? Send exactly one of memory_id, query and goal")
-    most = ANCHORS_DEFAULT if asked.goal is None else ANCHORS_MAX
     return Recall(
         reader=_reader(asked),
         memory_id=None if asked.memory_id is None else read_memory_id(asked.memory_id),
         query=None if asked.query is None else read_query(asked.query, bounds),
         goal=None if asked.goal is None else read_exactly("goal", asked.goal),
-        anchors=read_number("anchors", asked.anchors, 1, ANCHORS_MAX, most),
-        steps=read_number("steps", asked.steps, 0, STEPS_MAX, STEPS_DEFAULT),
-        links=read_number("links", asked.links, 0, LINKS_MAX, LINKS_DEFAULT),
-        within_ms=read_number("within_ms", asked.within_ms, 0, WITHIN_MS_MAX, 0),
-        budget_tokens=read_number("budget_tokens", asked.budget_tokens, 1, bounds.budget_most, BUDGET_DEFAULT),
-        filters=read_filters(asked),
+        anchors=read_number(asked, "anchors", default=None if asked.goal is None else _FOR_A_GOAL),
+        steps=read_number(asked, "steps"),
+        links=read_number(asked, "links"),
+        within_ms=read_number(asked, "within_ms"),
+        budget_tokens=read_number(asked, "budget_tokens", bounds),
+        filters=read_time(asked.as_of, read_filters(asked)),
     )
 
 

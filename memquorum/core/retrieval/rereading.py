@@ -11,7 +11,7 @@ A vector hardly sees what makes two memories two: a number, a name, a day. So th
 4. What was said later of the same matter comes before what it renews: its words say that something became otherwise
    ("Bernd has handed the juniors over to Svenja."), or it gives another value of the same sort.
 
-The rules of `text.conflict` are strict, for a vote lets what they find go. This is no judgement of which of two holds,
+The rules of `conflict` are strict, for a vote lets what they find go. This is no judgement of which of two holds,
 and nothing is marked or voted on by it: of what is given anyway the one comes before the other.
 """
 
@@ -19,17 +19,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
 from types import MappingProxyType
 
 from memquorum.core.api.answers import Hit
-from memquorum.core.reading import assertion
-from memquorum.core.retrieval.matter import Matter, differ
-from memquorum.core.text import claiming
-from memquorum.core.text.asking import bare_question
-from memquorum.core.text.content import stems_of
-from memquorum.core.text.moments import Moment, moment
+from memquorum.core.denying import statements
+from memquorum.core.reading import assertion, claiming
+from memquorum.core.reading.asking import bare_question
+from memquorum.core.reading.content import stems_of
+from memquorum.core.reading.lists import CJK, Words
+from memquorum.core.reading.matter import Matter, differ
+from memquorum.core.reading.moments import Moment, moment
+from memquorum.core.reading.sentences import clauses
+from memquorum.core.reading.wording import NEGATORS
 from memquorum.core.tiers import LONG_TERM
 
 HEAD = 10
@@ -44,35 +47,48 @@ _AS_NEAR = 0.05
 
 _YEAR = 31_556_952_000
 """Milliseconds, on average: about new year a year may be off."""
+_OTHERWISE = Words(claiming.OTHERWISE)
+_TURNED = {word.rstrip("~") for one in (*claiming.OTHERWISE, *claiming.TURNS) for word in one.split()}
+_NEW = frozenset(stem for word in claiming.NEW for stem in stems_of(word))
+_MOVES = frozenset(stem for word in claiming.MOVES for stem in stems_of(word.rstrip("~")))
 # What stands where another word stood may be a verb, or a word for the change itself: that is no other thing.
-_CHANGES = frozenset(
-    stem for word in claiming.OTHERWISE | claiming.RENEWS | claiming.FUNCTIONAL for stem in stems_of(word)
-)
+_CHANGES = frozenset(stem for word in _TURNED | claiming.RENEWS | claiming.FUNCTIONAL for stem in stems_of(word))
 # Not that of "not any more".
 _DENIES = re.compile(r"\bnot\b(?! (?:longer|any))", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")
 _ASKS_A_NAME = re.compile(
     r"\b(?:who|whom|whose|where|which|what|wer|wem|wen|wo|welche[rsnm]?|qui|où|quel(?:le)?s?|quién|dónde|cuál|chi|dove|"
-    r"quale)\b"
+    r"quale|wat|welke?|quem|onde|qua(?:l|is)|kto|kogo|gdzie|jak(?:i|a|ie)|który|kim|nerede|hangi|кто|кого|где|"
+    r"как(?:ой|ая|ое|ие))\b|^was (?:ist|sind|hat|haben|macht|kostet)\b"
 )
 _OWNS = (
     "his its their theirs hers sein seine seinen seiner ihr ihre ihren ihrer er sie es son sa ses leur leurs il elle "
     "su sus él ella suo sua suoi sue lui lei"
 )
+# Not "mia" or "ja", which are words of other languages and names.
+_SAYS_I = (
+    "i me my mine myself ich mein meine meinen meiner mir mich je j mon mes moi yo mi mis io mio miei mie ik mijn eu "
+    "meu minha mój moja moje benim я мой моя мне меня"
+)
+_I = frozenset(_SAYS_I.split())
 _POINTS_BACK = claiming.PRONOUNS.union(_OWNS.split())
 _YES_OR_NO = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will|would|am)\b")
 
 
 def of_one_moment(hits: Sequence[Hit]) -> list[str]:
-    """Which of the best were said in the same millisecond as another: their times do not tell which is later."""
+    """Returns the best hits that were said in the same millisecond as another: their times do not tell
+    which is later.
+    """
     said = Counter(hit.occurred_at for hit in hits[:HEAD])
     return [hit.memory_id for hit in hits[:HEAD] if said[hit.occurred_at] > 1]
 
 
-def best_first(question: str, hits: Sequence[Hit], entries: Mapping[str, int] = MappingProxyType({})) -> list[Hit]:
+def best_first(
+    question: str, hits: Sequence[Hit], entries: Mapping[str, int] = MappingProxyType({}), *, asker: str | None = None
+) -> list[Hit]:
     """The hits, each directly before the first of the best that it comes before. `entries`: of those of one moment,
-    where they were said last, in the accepted stream."""
-    asked = _Asked(question)
+    where they were said last, in the accepted stream. `asker`: the agent whom "I" of the question names."""
+    asked = _Asked(question, asker)
     head = [_Read(hit, asked, entries.get(hit.memory_id, 0)) for hit in hits[:HEAD]]
     order: list[_Read] = []
     for one in sorted(head, key=lambda one: one.only_asks):
@@ -94,13 +110,17 @@ def _with_what_is_so_again(order: list[_Read]) -> list[_Read]:
 class _Asked:
     """A question, and what it asks for."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, asker: str | None) -> None:
         flat = text.strip().casefold()
         self.matter, self.moment = Matter(text), moment(text)
-        self.named = self.matter.names | self.matter.numbers
+        asks = asker if asker and _says_i(text) else ""
+        self.asker = frozenset(stems_of(asks.casefold()))
+        self.named = self.matter.names | self.matter.numbers | self.asker
+        self.stems = self.matter.stems | self.asker
         self.plain = self.matter.stems - self.named
         self.things = self.named | {stem for one in self.named for stem in self.matter.said_before(one)}
-        """What names the things that it asks about: "pump 7", "project Kiwi"."""
+        """The names of the things that it asks about: "pump 7", "project Kiwi"."""
+        self.of_now = self.moment.now or self.moment.passing
         self.a_name = _ASKS_A_NAME.search(flat) is not None
         self.exactly = self.moment.was or _YES_OR_NO.match(flat) is not None
         """It asks whether something is so, or what was: another value is no newer answer to that."""
@@ -113,7 +133,30 @@ class _Read:
         self.hit, self.question = hit, question
         self.said = (hit.occurred_at, entry)
         self.matter = Matter(hit.answering)
-        self.has = self.matter.stems & question.matter.stems
+        self.personal = _says_i(hit.answering)
+        subject = hit.subject or (hit.agent if self.personal else "")
+        self.about = frozenset(stems_of(subject.casefold())) & question.named - self.matter.stems
+        """The name of its subject, where the question has it and the text does not: "I am allergic to nuts." of Bob."""
+        self.state = _ended(hit.answering) & question.matter.stems
+        """Verbs of the question whose state it ends: "lives", of who moved."""
+        self.has = (self.matter.stems | self.about | self.state) & question.stems
+
+    @cached_property
+    def parts(self) -> list[Matter]:
+        """The matter of each of its statements."""
+        return [Matter(text) for text in statements(self.hit.answering)] or [self.matter]
+
+    def nearest_parts(self, asked: Set[str]) -> list[Matter]:
+        """Its statements that have the most of some stems."""
+        most = max(len(part.stems & asked) for part in self.parts)
+        return [part for part in self.parts if len(part.stems & asked) == most]
+
+    @cached_property
+    def asked_part(self) -> Matter:
+        """The matter of the statement that has the most of the question, or of all where several have as much: a newer
+        word on another statement of a note renews nothing that is asked for."""
+        best = self.nearest_parts(self.question.matter.stems)
+        return best[0] if len(best) == 1 else self.matter
 
     @cached_property
     def only_asks(self) -> bool:
@@ -124,16 +167,18 @@ class _Read:
         """Whether it comes before the other."""
         if self.only_asks != other.only_asks:
             return other.only_asks
-        if self.asserts != other.asserts:
-            sure, unsure = (self, other) if self.asserts else (other, self)
+        if self.holds != other.holds:
+            sure, unsure = (self, other) if self.holds else (other, self)
             if sure.answers_like(unsure):
                 return sure is self
         return self.renews(other) or (self.fits_better(other) and not other.renews(self))
 
     @cached_property
-    def asserts(self) -> bool:
-        """True if it asserts what it says."""
-        return assertion.asserts(self.hit.answering)
+    def holds(self) -> bool:
+        """True if it asserts what it says, and not of a day or a week alone that nobody asks about: "This week on
+        Thursday." ends no rule."""
+        passing = self.moment.passing and not (self.otherwise or self.question.of_now)
+        return not passing and assertion.asserts(self.hit.answering)
 
     def answers_like(self, other: _Read) -> bool:
         """True if it has as much of the question as the other, but for one word, and is hardly further from it."""
@@ -145,69 +190,109 @@ class _Read:
         """The names and numbers of the question that it has: a number where one of its neighbours is the same."""
         mine, asked = self.matter, self.question.matter
         found = (self.has & self.question.named) - (mine.owners - asked.owners)
-        return frozenset(one for one in found if one not in asked.numbers or self._same_place(one, mine, asked))
+        return self.about.union(one for one in found if one not in asked.numbers or self._same_place(one, mine, asked))
 
     @staticmethod
     def _same_place(number: str, mine: Matter, asked: Matter) -> bool:
         beside = asked.beside(number)
         return not beside or not beside.isdisjoint(mine.beside(number))
 
+    def answers_as_much(self, other: _Read) -> bool:
+        """True if it was said later, is built mostly of the other's words, and has all that the other has of the
+        question: of two such texts the newer one holds, whatever word of it is another."""
+        mine, theirs = self.matter.stems - _CHANGES, other.asked_part.stems
+        alike = 2 * len(mine & theirs) > max(len(mine), len(theirs)) and not mine & theirs <= self.question.plain
+        near = self.hit.score >= other.hit.score - _NAMED_FURTHER and self.said > other.said
+        denied = {NEGATORS.isdisjoint(one.hit.answering.casefold().split()) for one in (self, other)}
+        covers = self.has >= other.has and not (self.over or self.question.exactly)
+        return alike and near and covers and len(denied) == 1
+
     def fits_better(self, other: _Read) -> bool:
         """Whether it has a name or a number of the question that the other lacks, and nothing less."""
-        return (
-            self.fits > other.fits
-            and len(self.has) >= len(other.has)
-            and self.hit.score >= other.hit.score - _NAMED_FURTHER
-        )
+        more = self.fits > other.fits or bool(self.about and self.fits == other.fits and self.has > other.has)
+        return more and len(self.has) >= len(other.has) and self.hit.score >= other.hit.score - _NAMED_FURTHER
 
     def renews(self, other: _Read) -> bool:
         """Whether it speaks of the same matter as the other, and of the time that is asked for or later."""
         mine, theirs = self.hit, other.hit
-        if not self.asserts:
+        if not self.holds:
             return False
         if (theirs.tier == LONG_TERM and mine.agent != theirs.agent) or mine.score < theirs.score - _FURTHER:
             return False
-        if not self.same_matter(other):
+        if self.speaks_of_another(other) or not self.same_matter(other):
             return False
         told = self.of_the_time_asked(other)
-        return told if told is not None else self.is_newer(other)
+        return told if told is not None else self.is_newer(other) or self.answers_as_much(other)
 
     def is_so_again_after(self, other: _Read, all_: Sequence[_Read]) -> bool:
         """Whether it says again, in the words in which it was said before, what the other replaced."""
-        if self.said <= other.said or self.only_asks or self.hit.score < other.hit.score - _FURTHER:
+        if (
+            not (self.has or self.otherwise)
+            or self.said <= other.said
+            or self.only_asks
+            or self.hit.score < other.hit.score - _FURTHER
+        ):
             return False
-        if other.fits_better(self):
+        if other.fits_better(self) and not self.points_back:
             return False  # "door 3" is asked for, and this is of another door
-        answers = bool(self.has) and len(self.has) >= len(other.has)
-        if not answers and self.hit.score < other.hit.score - _AS_NEAR:
-            return False  # it speaks of another statement of the note that the other renews
         first = self.hit.first_at
         if first is not None and first < other.hit.occurred_at and (self.same_matter(other) or other.same_matter(self)):
             return True
         known = other.matter.stems | self.question.matter.stems
         return any(
             one.said < other.said
-            and not (self.matter.stems & one.matter.stems) <= known
+            and not (self.matter.stems & one.replaced_by(other)) <= known
             and (other.renews(one) or min(one.hit.score, self.hit.score) >= other.hit.score - _AS_NEAR)
             for one in all_
         )
 
+    def replaced_by(self, other: _Read) -> frozenset[str]:
+        """The stems of the statements that a later memory may replace: of a note of several, those that have most of
+        the later one's words and the question's. "Her phone is 555-0100." beside "Ada lives in Graz." says nothing of
+        a move."""
+        near = self.nearest_parts(other.matter.stems | self.question.matter.stems)
+        return frozenset[str]().union(*(part.stems for part in near))
+
+    def speaks_of_another(self, other: _Read) -> bool:
+        """True if "I" of one of them, by another agent, is somebody else than the other speaks of."""
+        if self.hit.agent == other.hit.agent or not (self.personal or other.personal):
+            return False
+        return not (self.about | self.has) & (other.about | other.has) & self.question.named
+
     def same_matter(self, other: _Read) -> bool:
         """Whether both speak of one thing, as far as their words tell."""
-        mine, theirs, asked = self.matter, other.matter, self.question
+        mine, theirs, asked = self.matter, other.asked_part, self.question
         lacks = other.has - self.has
-        both = mine.stems & theirs.stems
-        alike = len(both) >= _SHARED * min(len(mine.stems), len(theirs.stems)) or len(both & asked.plain) > 1
+        both = (mine.stems | self.state) & theirs.stems
+        least = min(len(mine.stems - _MOVES), len(theirs.stems))
+        alike = len(both) >= _SHARED * least or len(both & asked.plain) > 1
         return (
             bool(self.has)
             and len(self.has) >= (1 if asked.exactly else _COVERED) * len(other.has)
             and alike
-            and bool(both - asked.named)
+            and bool(both - asked.named or (len(both) > 1 and not lacks))
             and lacks.isdisjoint(theirs.numbers)
             # Of one pump there is much to say: what is said of it otherwise renews nothing that the other answers.
-            and bool(both - asked.things or not lacks & asked.plain)
+            and bool(both - asked.things or not lacks & asked.plain or (asked.a_name and differ(mine, theirs, True)))
             and not self.says_instead(other, lacks)
+            and not (lacks and self.is_of_another_clause(other, lacks))
+            and not (lacks and self.does_something_else(other, lacks) and not differ(mine, theirs, asked.a_name))
         )
+
+    def is_of_another_clause(self, other: _Read, lacks: Set[str]) -> bool:
+        """True if it shares words with one clause of the other, and what it lacks of the question is in another one:
+        "It opens at 10 now." renews nothing of "sells bread" in "It opens at 9 and sells bread."."""
+        shared = (self.matter.stems & other.matter.stems) - self.question.matter.stems
+        parts = [Matter(text).stems for text in clauses(other.hit.answering)]
+        return len(parts) > 1 and bool(shared) and not any(part & lacks and part & shared for part in parts)
+
+    def does_something_else(self, other: _Read, lacks: Set[str]) -> bool:
+        """True if another word than one that it lacks stands directly behind what both speak of: "The shop opens at 10
+        now." tells nothing of what the shop sells."""
+        mine, theirs = self.matter, other.matter
+        both = mine.stems & theirs.stems & self.question.matter.stems
+        told = ((theirs.said_behind(stem) & lacks, mine.said_behind(stem) - _MOVES) for stem in both)
+        return any(asked and other for asked, other in told)
 
     def says_instead(self, other: _Read, lacks: Iterable[str]) -> bool:
         """Whether it has another word where the other has one of those that it lacks: it speaks of another thing."""
@@ -227,7 +312,7 @@ class _Read:
 
     @cached_property
     def moment(self) -> Moment:
-        """What it says of its time."""
+        """The statement about its time."""
         return moment(self.hit.answering)
 
     def of_the_time_asked(self, other: _Read) -> bool | None:
@@ -243,12 +328,12 @@ class _Read:
         """Whether it was said later and tells something else."""
         if self.said <= other.said:
             return False
-        mine, theirs = self.matter, other.matter
-        if self.otherwise or (self.moment.now and not other.moment.now):
+        mine, theirs = self.matter, other.asked_part
+        if self.otherwise or (self.moment.now and not other.moment.now) or self.has_a_new(other.has & self.has):
             return True
         if not (mine.owners & self.has) <= self.question.matter.owners | theirs.owners:
             return False  # it is about what belongs to what is asked for
-        if (theirs.stems & self.question.matter.names) - mine.stems and not self.points_back:
+        if (theirs.stems & self.question.matter.names) - mine.stems - self.about and not self.points_back:
             return False  # "The server's address is 203.0.113.7" after "Marta's address is 12 Elm Street"
         if differ(mine, theirs, self.question.a_name):
             return True
@@ -258,6 +343,11 @@ class _Read:
             return not self.says_instead(other, others)
         answers = self.question.a_name and self.has == other.has == self.question.matter.stems
         return answers and self.says_instead(other, others)
+
+    def has_a_new(self, asked: Set[str]) -> bool:
+        """True if it says "new" of something that is asked for: "a new number"."""
+        found = _NEW & self.matter.stems
+        return any(not asked.isdisjoint(self.matter.said_behind(one) | self.matter.said_before(one)) for one in found)
 
     @cached_property
     def points_back(self) -> bool:
@@ -270,8 +360,20 @@ class _Read:
         return becomes_otherwise(_DENIES.sub(" ", self.hit.answering))
 
 
+def _says_i(text: str) -> bool:
+    """True if a text speaks of who says it: by another agent, the same words are of somebody else."""
+    return any(word.casefold().split("'")[0] in _I for word in _WORD.findall(text.replace("’", "'")))
+
+
+def _ended(text: str) -> frozenset[str]:
+    """The stems of the verbs whose state a text ends."""
+    ended = (claiming.ENDS_STATE.get(word.casefold(), ()) for word in _WORD.findall(text))
+    return frozenset(stem for states in ended for state in states for stem in stems_of(state))
+
+
 def becomes_otherwise(text: str) -> bool:
     """Whether its words say that something is not as it was: "now", "was moved", "nicht mehr"."""
     words = [word.replace("’", "'") for word in _WORD.findall(text.casefold())]
     flat = f" {' '.join(words)} "
-    return not claiming.OTHERWISE.isdisjoint(words) or any(f" {phrase} " in flat for phrase in claiming.CUES)
+    turned = any(word in _OTHERWISE for word in words) or any(f" {phrase} " in flat for phrase in claiming.TURNS)
+    return turned or (CJK.search(text) is not None and any(one in text for one in claiming.TURNS_UNSPACED))

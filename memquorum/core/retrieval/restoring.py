@@ -1,4 +1,4 @@
-"""What may be asked of a restore: a request checked like a record, and what is told of each memory that it names."""
+"""Reads a request to restore: checks it like a record, and describes the state of each memory that it names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from memquorum.core.vote.kinds import KINDS, LETS_GO
 SEALED, RESTORED, ALIVE, DESTROYED, ERASED, UNKNOWN = "sealed", "restored", "alive", "destroyed", "erased", "unknown"
 FORGOTTEN, KEPT = "forgotten", "kept"
 NOT_NOMINATED = "it was not put to the vote"
-"""Of a memory that an epoch about a request does not speak of; `forgetting.passed_over` says why."""
+"""The detail for a memory that an epoch about a request did not propose; `forgetting.passed_over` says why."""
 ANSWERS = {RESTORE: frozenset({RESTORE}), FORGET: frozenset(LETS_GO.values()), ROLLBACK: frozenset({ROLLBACK})}
 """By what a request asks for, the kinds of proposals that answer it."""
 _STEPS = {KINDS[name].outcome for name in ANSWERS[FORGET] if not KINDS[name].seals}
@@ -40,7 +40,7 @@ class Resting(Struct, frozen=True):
 
 
 def read_restore(body: bytes, policy: Policy) -> RestoreOrdered:
-    """What a JSON body asks for; who asks, when and by which id is still open. Raises BadRequest."""
+    """Returns the order that a JSON body requests; its signer, time and id are still open. Raises BadRequest."""
     return checked(read_body(body, RestoreRequest), policy, RESTORE)
 
 
@@ -56,18 +56,18 @@ def checked(asked: RestoreRequest, policy: Policy, action: str) -> RestoreOrdere
 
 
 def why(action: str, code: str) -> str:
-    """Why a request was declined, by its code."""
+    """Returns in words why a request was declined, by its code."""
     return KINDS[action].words.why.get(code) or WHY.get(code, code)
 
 
 def standing(memory_ids: Iterable[str], rows: Iterable[Resting]) -> tuple[Restoring, ...]:
-    """Where each memory stands, in the order asked for; those that rest sealed may be asked for."""
+    """Returns the state of each memory, in the order of the request; sealed ones may be requested."""
     known = {row.memory_id: row for row in rows}
     return tuple(_standing(memory_id, known.get(memory_id)) for memory_id in memory_ids)
 
 
 def decided(memory_id: str, outcome: str, reason: str, *, action: str = RESTORE) -> Restoring:
-    """How the request ended for one memory: by the vote, and then by what the commit worker found."""
+    """Returns the outcome of a request for one memory: by the vote, and then by the commit worker."""
     said = WHY.get(reason, reason)
     if action == FORGET:
         return _left(memory_id, outcome, said)

@@ -1,4 +1,4 @@
-"""What may be asked of a rollback of a weight: a request checked like a record, and what is told of it."""
+"""Reads a request to roll back a weight: checks it like a record, and describes its result."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from memquorum.core.vote.kinds.rollback import NO_VERSION, NOT_ALIVE, NOT_IN_EXP
 
 NOTHING = "nothing to roll back"
 _FIELDS = {"version": "to", "memory_ids": "memory_id"}
-"""What the order's fields are called in the request."""
+"""The names of the order's fields in the request."""
 
 
 class Weighed(Struct, frozen=True):
@@ -41,7 +41,7 @@ class Weighed(Struct, frozen=True):
 
 
 def read_rollback(body: bytes, policy: Policy) -> RestoreOrdered:
-    """What a JSON body asks for; who asks, when and by which id is still open. Raises BadRequest."""
+    """Returns the order that a JSON body requests; its signer, time and id are still open. Raises BadRequest."""
     asked = read_body(body, RollbackRequest)
     order = RestoreOrdered(
         b"", NOBODY, read_namespace(asked.namespace), (read_memory_id(asked.memory_id),), "x", 0, asked.reference,
@@ -55,7 +55,7 @@ def read_rollback(body: bytes, policy: Policy) -> RestoreOrdered:
 
 
 def in_the_way(found: Weighed, to: int) -> str | None:
-    """Why there is nothing to be voted on, as the store tells of the memory now; None where there is."""
+    """Returns why the request needs no vote in the memory's current state, or None if it does."""
     kind, version = KINDS[ROLLBACK], found.version or 0
     if found.tier not in ALIVE:
         return why(kind, NOT_ALIVE)
@@ -66,9 +66,9 @@ def in_the_way(found: Weighed, to: int) -> str | None:
     return None if to in found.versions else why(kind, NO_VERSION)
 
 
-def told(asked: RestoreOrdered, found: Weighed, order_id: str, done: Ordered | None) -> Rollback:
-    """What became of the request. `found`: where the memory stands now; `done`: what became of the order, None where it
-    is on its way."""
+def rollback_result(asked: RestoreOrdered, found: Weighed, order_id: str, done: Ordered | None) -> Rollback:
+    """Returns the result of a request. `found`: where the memory stands now; `done`: what became of the order, None
+    where it is on its way."""
     (memory_id,), to = asked.memory_ids, asked.version or 0
     version, weight = found.now
     one = done.memories[0] if done is not None and done.memories else None

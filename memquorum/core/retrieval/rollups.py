@@ -1,4 +1,4 @@
-"""What a reader is shown of roll-ups: their state at a time, as far as it can be read and nothing keeps it back."""
+"""Shows roll-ups to a reader: their state at a time, as far as it is readable and no gate hides it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from memquorum.core.api.answers import Rollup, RollupPatch, Rollups, RollupSentence, RollupTopic
 from memquorum.core.consolidation.rollups import called, standing
 from memquorum.core.contained import Failures
-from memquorum.core.text.topics import key
+from memquorum.core.reading.topics import key
 from memquorum.ports import Logged
 
 
@@ -56,7 +56,7 @@ def shown(
     most: int,
     failures: Failures | None = None,
 ) -> Rollup | None:
-    """What is said of one thing at a time, the latest `most` sentences of it; None where nothing is called so.
+    """Returns the roll-up of one topic at a time with its latest `most` sentences, or None if no topic has that name.
     `failures`: takes the names on which a rule fails, by which nothing is called."""
     names = called(log)
     wanted = (failures or Failures()).answer("topics", (), None, key, topic)
@@ -81,14 +81,14 @@ def shown(
 
 
 def _keys(names: Mapping[str, str], failures: Failures | None) -> dict[str, str]:
-    """What roll-ups are found by, by their ids."""
+    """Returns the search keys of roll-ups, by their ids."""
     failures = failures or Failures()
     found = ((topic, failures.answer("topics", [topic], None, key, name)) for topic, name in names.items())
     return {topic: called_so for topic, called_so in found if called_so is not None}
 
 
 def _seen(log: Iterable[Logged], persona: str | None) -> list[Logged]:
-    """What no gate keeps back, about somebody or by them."""
+    """Returns the sentences that no gate hides, about a persona or by it."""
     return [one for one in log if not one.withheld and persona in (None, one.agent, one.subject)]
 
 

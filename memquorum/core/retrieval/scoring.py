@@ -3,11 +3,12 @@
 A cosine says which of two texts is nearer, and nothing about whether either answers: what is near enough differs from
 question to question. So the score also asks how much of the question's content the hit has, a word the more, the fewer
 hits have it, and whether it lacks names and numbers of the question. The coefficients are whole numbers, by the name of
-the encoder, fitted by `python -m tests.benchmarks.fitting` on questions of our own in ten languages; of an encoder that
+the encoder, fitted by `python -m bench.fitting` on questions of our own in ten languages; of an encoder that
 was not fitted the score is the cosine.
 
 The score falls with the rank: a hit counts as its own evidence or that of the best one behind it, for which it was put
-first. A hit is `answerable` from `FLOOR` on, and an answer if its first hit is.
+first. A hit is `answerable` from `FLOOR` on, and an answer if its first hit is. The `HEAD` best hits are scored among
+themselves, and later ones no higher: so the scores of the best do not depend on how many hits are asked for.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from types import MappingProxyType
 
 from msgspec import Struct
 
+from memquorum.core.api.answers import Hit
 from memquorum.core.policy import PPM
-from memquorum.core.reading.lists import CJK
+from memquorum.core.reading import assertion, times
+from memquorum.core.reading.lists import CJK, LANGUAGES, months
 from memquorum.core.reading.words import folded, words
 
 VERSION = 1
@@ -32,9 +36,11 @@ ALONE_FLOOR = 0.35
 """The same where the score is the cosine alone."""
 _READ = 4_000
 """So many characters of a text are read."""
-_LOOKED = 100
-"""So many hits count for how rare a word is."""
+HEAD = 10
+"""So many of the best hits are scored, however few are asked for; and so many count for how rare a word is."""
 _STEM, _SHORT, _LACK_MOST = 5, 2, 3
+_WORD = re.compile(r"\w+")
+_MONTHS = frozenset(folded(name) for language in LANGUAGES for name in months(language))
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _NAME = re.compile(r"(?<![.!?]\s)(?<!\A)\b[^\W\d_a-z][\w'-]{0,60}")
 
@@ -52,8 +58,8 @@ class Weights(Struct, frozen=True):
 
 WEIGHTS: Mapping[str, Weights] = MappingProxyType(
     {
-        "minilm-l6-v2-int8/1": Weights(
-            cosine=1_918_053, content=4_838_244, name=-235_057, number=-852_395, always=-1_569_589
+        "minilm-l6-v2-rows8/1": Weights(
+            cosine=1_949_801, content=4_831_084, name=-232_524, number=-852_742, always=-1_582_145
         ),
         "use-multilingual-v3-6bit/1": Weights(
             cosine=6_904_961, content=2_799_005, name=-428_804, number=-1_105_189, always=-2_123_939
@@ -63,7 +69,7 @@ WEIGHTS: Mapping[str, Weights] = MappingProxyType(
 """By the name of the encoder."""
 
 
-class Read(Struct, frozen=True):
+class ScoredText(Struct, frozen=True):
     """A text as it is scored: its content, names and numbers."""
 
     content: frozenset[str]
@@ -78,7 +84,7 @@ class Verdict(Struct, frozen=True):
     answerable: bool
 
 
-def read(text: str) -> Read:
+def read(text: str) -> ScoredText:
     """Reads a text for scoring. In scripts without spaces pairs of characters stand for words."""
     text = text[:_READ]
     content = set[str]()
@@ -89,15 +95,15 @@ def read(text: str) -> Read:
         elif one.isdecimal() or len(one) > _SHORT:
             content.add(one[:_STEM])
     names = frozenset(folded(one)[:_STEM] for one in _NAME.findall(text) if one[0].isupper())
-    return Read(frozenset(content), names, frozenset(_NUMBER.findall(text)))
+    return ScoredText(frozenset(content), names, frozenset(_NUMBER.findall(text)))
 
 
 def features(question: str, texts: Sequence[str]) -> list[tuple[float, float, float]]:
     """Finds for each text the share of the question's content that it has, and how many of the question's names and
     numbers it lacks."""
     asked, told = read(question), [read(text) for text in texts]
-    holders = Counter(one for text in told[:_LOOKED] for one in text.content & asked.content)
-    among = len(told[:_LOOKED]) + 1
+    holders = Counter(one for text in told[:HEAD] for one in text.content & asked.content)
+    among = len(told[:HEAD]) + 1
     # In a fixed order: a sum of floats depends on it.
     worth = {one: math.log(among / (holders[one] + 0.5)) for one in sorted(asked.content)}
     every = sum(worth.values())
@@ -111,6 +117,19 @@ def features(question: str, texts: Sequence[str]) -> list[tuple[float, float, fl
     ]
 
 
+def nearest_first(question: str, hits: Sequence[Hit], encoder: str) -> list[Hit]:
+    """The hits, nearest first, with the best in the order of their own evidence: of two that are about as near, the one
+    that has more of the question's words comes first. Jokes, drafts and guesses count for half. `encoder`: of an
+    encoder that was not fitted the order stays."""
+    weights, head = WEIGHTS.get(encoder), hits[:HEAD]
+    if weights is None:
+        return list(hits)
+    texts = [hit.answering for hit in head]
+    found = _own(weights, question, texts, [hit.score for hit in head])
+    own = [score if assertion.asserts(text) else score / 2 for score, text in zip(found, texts, strict=True)]
+    return [*(head[at] for at in sorted(range(len(head)), key=lambda at: -own[at])), *hits[HEAD:]]
+
+
 def verdicts(question: str, texts: Sequence[str], cosines: Sequence[float], encoder: str) -> list[Verdict]:
     """Scores how likely each text answers, best first. `question`: empty where a vector was asked."""
     weights = WEIGHTS.get(encoder) if question else None
@@ -118,14 +137,33 @@ def verdicts(question: str, texts: Sequence[str], cosines: Sequence[float], enco
         own = [min(1.0, max(0.0, cosine)) for cosine in cosines]
         floor = ALONE_FLOOR
     else:
-        found = features(question, texts)
-        own = [_likely(weights, cosine, *one) for cosine, one in zip(cosines, found, strict=True)]
+        own = _own(weights, question, texts, cosines)
         floor = FLOOR
-    best, falling = 0.0, list[Verdict]()
-    for score in reversed(own):
-        best = max(best, score)
-        falling.append(Verdict(round(best, 6), round(best, 6) >= floor))
-    return falling[::-1]
+    head = _falling(own[:HEAD])
+    scores = [*head, *(min(head[-1], score) for score in _falling(own[HEAD:]))]
+    return [Verdict(round(score, 6), round(score, 6) >= floor) for score in scores]
+
+
+def _own(weights: Weights, question: str, texts: Sequence[str], cosines: Sequence[float]) -> list[float]:
+    """Each text's own evidence."""
+    found = features(_without_time(question), texts)
+    return [_likely(weights, cosine, *one) for cosine, one in zip(cosines, found, strict=True)]
+
+
+def _without_time(question: str) -> str:
+    """The question without the date that it asks about: a memory is of that time by when it was said, and seldom has
+    its words."""
+    asked = times.asked_time(question)
+    span = None if asked is None else asked.span
+    if span is None:
+        return question
+    dates = {str(one) for one in (span.year, span.day) if one is not None}
+    return _WORD.sub(lambda word: "" if word[0] in dates or folded(word[0]) in _MONTHS else word[0], question)
+
+
+def _falling(own: Sequence[float]) -> list[float]:
+    """The scores, each as high as the best behind it."""
+    return list(accumulate(reversed(own), max))[::-1]
 
 
 def _likely(weights: Weights, cosine: float, content: float, names: float, numbers: float) -> float:

@@ -1,4 +1,4 @@
-"""Who votes in a shard, and who did, as its configurations say that follow from each other."""
+"""Lists the present and former members of a shard, from its chain of configurations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What comes of a session: which of its memories a summary says, which wait for their vote, and why others stay."""
+"""Explains the state of a session: which of its memories are in a summary, which wait for their vote, and why others
+stay."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from memquorum.core.consolidation.extractive import LEAST
 from memquorum.core.policy import Policy
 from memquorum.core.retrieval.plainly import counted, minute
 from memquorum.core.retrieval.telling import Opens, opening
-from memquorum.core.text.plurals import many
+from memquorum.core.showing.plurals import many
 from memquorum.core.tiers import DRAFT, LONG_TERM, SEALED, SHORT_TERM
 from memquorum.ports import SessionMemory
 
@@ -27,22 +28,23 @@ _STAYS = {
     parting.FEW: f"too few: it takes {counted(LEAST)} that may be used alike",
     parting.TALK: "saying too little",
     parting.WORTH: "worth more than a summary would say of them",
+    parting.UNREAL: "a joke, a draft, a tale, a simulation or a rumour",
     parting.SAVES: "so dense that a summary would be no shorter",
 }
-"""Why memories are in no summary, behind "not summed up:"."""
+"""The reasons why memories are in no summary, after "not summed up:"."""
 
 
 SERVED, MERGED, ERASED, FORGOTTEN = "served", "merged", "erased", "forgotten"
 _SAYS = SERVED, MERGED
-"""How summaries stand of which what they say is found."""
+"""The statuses of summaries whose content searches find."""
 
 
 class Member(Struct, frozen=True):
     """A memory of a session, as its row has it. `told_by`: the summary that says what is to be kept of it, where it
     rests sealed because of one. `summary`: one that was made of it and is not gone, with its tier, and in which epoch
     members voted last and did not take it. `sealed_until`: of what rests, when its key goes. `seq`, `summed_seq`: at
-    which entry of the journal it came into its tier, and the last summary of it came. What it is bound by is as
-    `core.facets.Kept` has it."""
+    which entry of the journal it came into its tier, and the last summary of it came. The fields that bind it are those
+    of `core.facets.Kept`."""
 
     agent: str
     memory_id: str
@@ -77,14 +79,14 @@ class Made(Struct, frozen=True):
 
 
 class SessionShard(Struct, frozen=True):
-    """Where the session's shard stands: its time, its last epoch, and when that was."""
+    """The state of the session's shard: its time, its last epoch, and the time of that epoch."""
 
     as_of: int
     last_epoch: int
     last_epoch_at: int
 
 
-def told(
+def session_state(
     place: tuple[str, str],
     members: Sequence[Member],
     made: Sequence[Made],
@@ -93,7 +95,7 @@ def told(
     *,
     policy: Policy,
 ) -> Session:
-    """What comes of a session. `place`: its namespace and its name. `made`: the summaries of it, in the order in
+    """Returns the state of a session. `place`: its namespace and its name. `made`: the summaries of it, in the order in
     which they came; `free`: those of its memories of which one may be made."""
     by_agent: dict[str, list[Member]] = {}
     for one in members:
@@ -145,8 +147,8 @@ def _part(
 
 
 def _summaries(mine: Sequence[Member], made: Sequence[Made]) -> tuple[SessionSummary, ...]:
-    """The summaries on which members have voted, as they stand. Of one that is gone and in whose place there is
-    another, only as long as something rests because of it."""
+    """The summaries on which members have voted, as they stand. A summary that is gone and was replaced is listed only
+    as long as a memory rests because of it."""
     resting = [one for one in mine if one.tier == SEALED and one.told_by is not None]
     renewed = {one.renews for one in made}
     found: list[SessionSummary] = []
@@ -169,7 +171,7 @@ def _status(one: Made) -> str:
 
 
 def _beside(mine: Sequence[Member]) -> frozenset[str]:
-    """What was there when the last summary was made of what is bound as it is."""
+    """Returns the memories that already existed when the last summary of memories with the same binding was made."""
     summed = Counter[object]()
     for one in mine:
         summed[parting.bound(one)] = max(summed[parting.bound(one)], one.summed_seq or 0)
@@ -177,7 +179,7 @@ def _beside(mine: Sequence[Member]) -> frozenset[str]:
 
 
 def _stays(one: Member) -> str | None:
-    """Why no summary may be made of a memory, as far as its row tells."""
+    """Returns why a memory may not be summed up, as far as its row tells."""
     if one.tier == LONG_TERM:
         return PROMOTED
     if one.explicit:
@@ -208,7 +210,7 @@ def lines(found: Session, agent: str | None = None, *, ended: bool = False, numb
 
 
 def _stands_now(parts: Sequence[SessionPart], *, over: bool) -> str:
-    """How a session stands, in a sentence."""
+    """Returns the state of a session in a sentence."""
     if any(one.waiting for one in parts):
         return "A summary of the session waits for the members' vote."
     if any(one.coming for one in parts):
@@ -242,7 +244,7 @@ def _of_one(part: SessionPart, *, over: bool) -> Iterator[str]:
 
 
 def _stands(one: SessionSummary) -> str:
-    """How a summary stands, after its id."""
+    """Returns the state of a summary, as the words after its id."""
     place = _in_place(one.renews)
     if one.status == MERGED:
         return f"was merged into {one.into}, which searches find"

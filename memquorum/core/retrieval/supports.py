@@ -1,4 +1,4 @@
-"""A summary and what it was made of are never served together: whichever answers better stands for both (SPEC C).
+"""A summary and its sources are never served together: the one that answers better is served for both (SPEC C).
 
 Both are alive where nothing is sealed by a summary, or where a source was restored; and of what is found by several
 questions one may have come in the other's place between them.
@@ -19,7 +19,7 @@ class Support(Struct, frozen=True):
 
 
 def told_otherwise(memory_ids: Sequence[str], found: Iterable[Support]) -> frozenset[str]:
-    """Which of the memories, best first, another one that stands before them tells as well."""
+    """Returns the memories, of a list best first, that repeat one before them: one of a summary and its source."""
     place = {memory_id: at for at, memory_id in enumerate(memory_ids)}
     left: set[str] = set()
     both = (one for one in found if one.summary in place and one.source in place)

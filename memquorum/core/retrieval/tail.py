@@ -15,9 +15,10 @@ from memquorum.core.journal.anew import WORDS
 from memquorum.core.journal.decisions import CAP, passed, revived
 from memquorum.core.journal.effects import REPEATED, order_in
 from memquorum.core.journal.slots import CONTESTED, EMPTY
-from memquorum.core.orders import uses
 from memquorum.core.policy import share
 from memquorum.core.records import (
+    ASKS,
+    MISSED,
     Accessed,
     Assessed,
     Compared,
@@ -45,8 +46,8 @@ from memquorum.core.records import (
 )
 from memquorum.core.retrieval.telling import ENDED, moment, why
 from memquorum.core.salience import CLEARED
-from memquorum.core.text.escaping import escaped
-from memquorum.core.text.plurals import many
+from memquorum.core.showing.escaping import escaped
+from memquorum.core.showing.plurals import many
 from memquorum.core.vote.kinds import KINDS
 
 _KEPT = "kept"
@@ -63,17 +64,17 @@ class Tail:
     def __init__(self, codec: Codec, namespace: str | None = None, *, ticks: bool = False) -> None:
         """`ticks`: also where nothing but time went by."""
         self._codec, self._namespace, self._ticks = codec, namespace, ticks
-        # Of the namespace's memories, those whose keys are still to be destroyed.
+        # The memories of the namespace whose keys are still to be destroyed.
         self._forgotten: set[str] = set()
 
     def entry(self, data: bytes) -> JournalEntry:
-        """The entry in a record of the journal's topic. Raises DecodeError for what is none."""
+        """The entry in a record of the journal's topic. Raises DecodeError if it is malformed."""
         return self._codec.decode_as(JournalEntry, self._codec.decode_as(JournalAppended, data).entry)
 
     def lines(self, entry: JournalEntry) -> list[str]:
-        """The lines for an entry; none where it is not to be told. Raises DecodeError for a detail that is none.
+        """Returns the lines for an entry; no line if it is not shown. Raises DecodeError for a malformed detail.
 
-        No name in it can forge another: control characters are written out, line breaks too.
+        A name cannot forge a line: control characters and line breaks are escaped.
         """
         told = [escaped(line, keep="") for line in self._told(entry)]
         if not told:
@@ -118,10 +119,9 @@ class Tail:
             return f"lapsed      {detail.kind} {where}: {told}"
         if isinstance(detail, Protected):
             return f"{entry.effect:<11} {entry.memory_id}  {where}: {self._protection(detail)}"
-        said = f"{entry.effect:<11} {entry.memory_id}"
         if isinstance(detail, Accessed):
-            late = ": it was forgotten already, and the members vote on it again" if entry.effect == uses.ASKED else ""
-            return f"{said}  by {detail.agent} {where}{late or ('' if detail.applied else ': it was gone already')}"
+            return f"{entry.effect:<11} {_used(detail)}  by {detail.agent} {where}{_missed(detail)}"
+        said = f"{entry.effect:<11} {entry.memory_id}"
         if isinstance(detail, Reencoded | Rehearsed | Tried):
             return f"{said}  {where}: {self._looked_at(detail)}"
         if isinstance(detail, Assessed):
@@ -148,7 +148,7 @@ class Tail:
         except DecodeError:
             return "by a verifier that cannot be read"
         gain = "" if detail.score_ppm is None else f", S = {share(detail.score_ppm)}"
-        return f"by {made.verifier}: {_TRIED.get(detail.status, detail.status)}{gain}"
+        return f"by {made.verifier}: {TRIED.get(detail.status, detail.status)}{gain}"
 
     def _decided(self, decided: Decided) -> Iterator[str]:
         proposals = {p.memory_ids: p for p in self._proposals(decided)}
@@ -200,16 +200,32 @@ class Tail:
             yield from (f"  destroyed {memory_id}" for memory_id in ids)
 
 
-_TRIED = {
+_MISSED = {MISSED: "gone already", ASKS: "forgotten already, and the members vote on it again"}
+TRIED = {
     "heard": "too few have told the same yet",
     "apart": "all have told, and too few the same: it is tried anew later",
     "agreed": "verifiers agree that it helps, and members are to vote on it",
     "rejected": "verifiers agree that it helps too little: it is tried again once enough tasks came since",
 }
+"""The results of a verifier's trial, in words."""
+
+
+def _used(detail: Accessed) -> str:
+    return ", ".join(one.memory_id for one in detail.used)
+
+
+def _missed(detail: Accessed) -> str:
+    """Tells which of its memories a use did not keep alive, and why; nothing where it kept all."""
+    told = [
+        f"{'it' if len(detail.used) == 1 else one.memory_id} was {_MISSED[one.outcome]}"
+        for one in detail.used
+        if one.outcome in _MISSED
+    ]
+    return f": {', '.join(told)}" if told else ""
 
 
 def _said(effect: str, detail: Stored) -> str:
-    """What became of an episode."""
+    """Returns in words what became of an episode."""
     if effect == "cleared":
         gone = f", and takes away {', '.join(detail.superseded)}" if detail.superseded else ""
         return f"{_CLEARED.get(detail.outcome, detail.outcome)}{gone}"

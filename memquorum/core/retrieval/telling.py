@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 from msgspec import Struct
 
-from memquorum.core import labelling, rehearsal, triage
+from memquorum.core import labelling, moments, rehearsal, triage
 from memquorum.core.budgets.items import in_words
 from memquorum.core.budgets.rules import WEIGHS
 from memquorum.core.consolidation import rendering
@@ -27,10 +26,11 @@ from memquorum.core.orders.restore import ROLLBACK
 from memquorum.core.policy import PPM, Policy, number, share
 from memquorum.core.records import Link, Lot, Summary, Weighed
 from memquorum.core.retrieval import holding
+from memquorum.core.retrieval.conflicts import Pair
 from memquorum.core.retrieval.explain import Account, Anew, Birth, Erasing, Merged, SourceSent, Superseded
 from memquorum.core.retrieval.votes import Vote
 from memquorum.core.salience import FAILED, UNREADABLE
-from memquorum.core.text.plurals import many
+from memquorum.core.showing.plurals import many
 from memquorum.core.tiers import ALIVE, DRAFT, FINISHED, GONE, SEALED, SUPERSEDED
 from memquorum.core.vote.kinds import CONTESTS, KINDS, LETS_GO, MAKES_ROOM, RAISES
 from memquorum.core.vote.kinds.kind import UNKNOWN, Kind, opinion_in_words
@@ -38,7 +38,7 @@ from memquorum.core.vote.kinds.kind import UNKNOWN, Kind, opinion_in_words
 _USES_SHOWN = 5
 
 SECTIONS = {"facts": "key fact", "decisions": "decision", "open": "open issue", "follow-ups": "follow-up"}
-"""How a section of a summary is told, of one sentence."""
+"""The word for one sentence of each section of a summary."""
 _TRIGGER = {
     "interactions": "opened after enough interactions",
     "interval": "opened after the interval",
@@ -56,20 +56,20 @@ WHY = {
     CAP: "its namespace had lost as much as may go by then",
     UNKNOWN: "its shard does not know it",
 } | {code: told for kind in reversed(list(KINDS.values())) for code, told in kind.words.why.items()}
-"""Why a proposal ended so, by the codes of reasons, whatever its kind."""
+"""The reasons for a proposal's outcome in words, by their codes, for any kind."""
 
 
 ENDED = {texts.SUCCEEDED: "succeeded", texts.FAILED: "failed", texts.UNKNOWN: "ended"}
-"""How a task ended, in a word."""
+"""The word for each outcome of a task."""
 
 
 def why(kind: Kind, code: str) -> str:
-    """Why a proposal of this kind ended so."""
+    """Returns in words why a proposal of this kind had its outcome."""
     return kind.words.why.get(code) or WHY.get(code, code)
 
 
 class Opens(Struct, frozen=True):
-    """When an epoch opens, by the shard's time `as_of`: at `at` at the latest, or so many interactions after it."""
+    """The next epoch's time, by the shard's time `as_of`: at `at` at the latest, or so many interactions after it."""
 
     as_of: int
     at: int
@@ -116,12 +116,12 @@ def _lines(account: Account, genesis: Genesis, winner: str | None, text: str | N
     yield ""
     yield f"Now, {moment(account.as_of)} by the clock of shard {account.shard}, which its ticks move"
     if account.policy_version:
-        yield f"  The members judge by policy {account.policy_version}, which they agreed on; see `infra policy show`."
+        yield f"  The members judge by policy {account.policy_version}, which they agreed on: `… admin policy show`."
     yield from _now(account, genesis.policy, winner)
 
 
 def _linked(link: Link) -> str:
-    """Tells a link; of one to a name that the reader is not told, that it is one."""
+    """Describes a link; for a link to a name that the reader may not see, only that it exists."""
     return f"{link.kind} {link.to or link.name or 'a name'}"
 
 
@@ -141,14 +141,16 @@ def _headline(account: Account) -> str:
         "draft": "made of others, and waits for its vote; never served, and its key exists until its grace time ends",
         "finished": "a finished task: no search finds it, and trials of what helps in tasks read it",
         "sealed": "forgotten and sealed; its key still exists",
-        "superseded": f"superseded: {_took(account)}; never served, and its key is kept",
+        "superseded": f"superseded: {_took(account)}, and its key is kept",
         "gone": "forgotten, its key destroyed: what is sealed stays sealed",
     }.get(account.tier, f"never stored ({outcome.replace('_', ' ')})")
 
 
 def _took(account: Account) -> str:
     cleared = bool(account.superseded) and account.superseded[-1].cleared
-    return "its slot was cleared, or it was taken back" if cleared else "another memory took its place"
+    if cleared:
+        return "its slot was cleared, or it was taken back; never served"
+    return "another memory took its place; only reads of the past may show it"
 
 
 def _stands_for(account: Account) -> Anew | None:
@@ -173,7 +175,7 @@ def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
     if born.outcome == FAILED:
         yield (
             f"  It failed: it could not be encoded or judged ({born.encoder}), so nothing is said of its worth. "
-            "Its dead letter and its key are kept; `python -m infra dlq replay --reason failed --go` tries it again."
+            "Its dead letter and its key are kept; `memquorum admin dlq replay --reason failed --go` tries it again."
         )
         return
     if born.outcome == UNREADABLE:
@@ -342,16 +344,21 @@ _INFERRED = (
 
 
 def _conflicts(account: Account) -> Iterator[str]:
-    """Tells what else is alive and says otherwise, on purpose or as was inferred from the words."""
+    """Tells what else says otherwise, on purpose or as was inferred from the words, and which statements it denies."""
     for one in account.conflicts:
         mine, other = one.newer == account.memory_id, one.older if one.newer == account.memory_id else one.newer
         when = f"{'before' if mine else 'since'}, at {moment(one.older_at if mine else one.newer_at)}"
         who = "the same agent or source" if one.own else "another agent"
-        yield f"  {other} says otherwise: {who} said it {when}."
+        what = denied(one, account.memory_id)
+        if not one.alive:
+            yield f"  {other} said otherwise{what}: {who} said it {when}."
+            yield "    It was forgotten, and is served no more; its mark stays."
+            continue
+        yield f"  {other} says otherwise{what}: {who} said it {when}."
         first = "this one" if one.first == account.memory_id else "that one"
         why = "is promoted" if one.first == one.older else "is newer"
         voted = [v.epoch for v in account.votes if v.kind in CONTESTS.values() and other in v.memory_ids]
-        found = _COMPARED if one.numbers else _INFERRED
+        found = _COMPARED if one.compared else _INFERRED
         asked = "members vote on it soon" if one.stated else found
         asked = f"members voted on it in epoch {voted[-1]}, and keep both" if voted else asked
         if not mine and account.born is not None and account.born.summary is not None:
@@ -359,6 +366,15 @@ def _conflicts(account: Account) -> Iterator[str]:
         meanwhile = "Meanwhile " if one.stated else ""
         told = f"{meanwhile}{first} is served first, for it {why}."
         yield f"    Both are alive: {asked}. {told[:1].upper()}{told[1:]}"
+
+
+def denied(one: Pair, memory_id: str) -> str:
+    """Names the statements of the older of two memories that the newer one denies, as the end of "says otherwise"."""
+    if not one.numbers:
+        return ""
+    numbers = ", ".join(map(str, one.numbers))
+    whose = "this" if one.older == memory_id else "that"
+    return f" than {'statements' if len(one.numbers) > 1 else 'statement'} {numbers} of {whose}"
 
 
 def folded(votes: Sequence[Vote]) -> Iterator[tuple[Vote, list[int]]]:
@@ -380,15 +396,16 @@ def voted(vote: Vote, memory_id: str, genesis: Genesis, before: Sequence[int] = 
         yield f"{where}: {vote.outcome}, but the certificate proves nothing: {vote.complaint}"
         return
     kind = KINDS[vote.kind]
-    ended = vote.outcome if memory_id in kind.taken(vote.memory_ids) else _of_others(vote, kind)
+    ended = kind.ended(vote.outcome, vote.memory_ids, memory_id)
     yield f"{where}, {moment(vote.as_of)}: vote to {kind.words.aim}. Outcome: {ended}"
     yield f"  Proposed {proposed(vote)}; the epoch was {_trigger(vote.trigger)}."
     if vote.weighed is not None:
         yield from _weighed(vote.weighed)
     if before:
         yield f"  Proposed so in {_epochs(before)} too, with the same outcome for the same reason."
-    if kind.takes > 1:
-        yield f"  {_whether(kind, *vote.memory_ids)}."
+    if kind.words.question is not None:
+        first, *others = vote.memory_ids
+        yield f"  {kind.words.question.format(first=first, others=', '.join(others))}."
     by = genesis.of(vote.config) or genesis
     if by.policy_version:
         yield f"  Judged by policy {by.policy_version}."
@@ -415,7 +432,7 @@ def voted(vote: Vote, memory_id: str, genesis: Genesis, before: Sequence[int] = 
 
 
 def proposed(vote: Vote) -> str:
-    """Why it was proposed: 'because it had decayed'."""
+    """Returns the reason for the proposal in words: 'because it had decayed'."""
     told = KINDS[vote.kind].words.proposed.get(vote.proposed_because, vote.proposed_because)
     return told.replace("somebody", vote.asked_by) if vote.asked_by else told
 
@@ -452,24 +469,6 @@ def _lot(lot: Lot) -> Iterator[str]:
         )
 
 
-def _whether(kind: Kind, first: str, *others: str) -> str:
-    """What a vote on several memories was about."""
-    if kind.merges or kind.unites:
-        return f"The one that would stay is {first}; the vote was whether {', '.join(others)} says the same"
-    if kind.generalises:
-        return f"The vote was whether {first} comes into experience as the general form of {', '.join(others)}"
-    called = "summary" if kind.revives else "newer one"
-    return f"The {called} is {first}; the vote was whether it takes the place of {', '.join(others)}"
-
-
-def _of_others(vote: Vote, kind: Kind) -> str:
-    """How a vote ended, for a memory that loses nothing by it."""
-    if vote.outcome != kind.outcome or kind.generalises:
-        return vote.outcome
-    others = kind.taken(vote.memory_ids)
-    return f"the other{'s are' if len(others) > 1 else ' is'} {vote.outcome}"
-
-
 def _trigger(trigger: str) -> str:
     what, _, name = trigger.partition("/")
     if what not in ("restore", "forget"):
@@ -481,7 +480,7 @@ def _opinions(vote: Vote, kind: Kind, policy: Policy) -> Iterator[str]:
     profiles = {o.profile for o in vote.opinions}
     alike = next(iter(profiles)) if len(profiles) == 1 else None
     if alike is not None:
-        yield f"  Decay: {_decay(alike, of_tier(policy, kind.decays_in))}."
+        yield f"  Decay: {_decay(alike, kind.scaled(policy))}."
     by_words: dict[str, list[str]] = {}
     for opinion in vote.opinions:
         own = ""
@@ -528,7 +527,7 @@ def _disagreement(profile: Profile) -> str:
 
 
 def _importance(account: Account) -> Iterator[str]:
-    """What a memory's importance is by now."""
+    """Yields a line on a memory's current importance."""
     born, found, left = account.born, account.importance_ppm, account.weight_ppm
     if born is not None and found is not None and left is not None:
         of, half_life = ("a summary", SUMMARY_HALF_LIFE_MS) if born.summary else ("an episode", EPISODE_HALF_LIFE_MS)
@@ -537,7 +536,7 @@ def _importance(account: Account) -> Iterator[str]:
 
 
 def _anew(account: Account, fate: str | None) -> Iterator[str]:
-    """What became of what others said in a summary that was erased."""
+    """Yields lines on the statements of others in a summary that was erased."""
     if fate is not None:
         yield f"  It was {WORDS.get(fate, fate)}."
     for one in account.renewed:
@@ -687,7 +686,7 @@ def _due(account: Account, due_at: int) -> Iterator[str]:
 
 
 def _old(account: Account, due_at: int, stopped: bool) -> Iterator[str]:
-    """Tells of what is proposed to be forgotten for its age."""
+    """Yields lines on when the memory may be proposed to be forgotten for its age."""
     if due_at > account.as_of:
         yield f"  It may be proposed to be forgotten in {span(due_at - account.as_of)}, from {moment(due_at)} on,"
         yield "  used or not: then it is older than its type may become (budget.ttl_ms)."
@@ -736,7 +735,7 @@ def _not_raised(account: Account) -> Iterator[str]:
 
 def moment(ms: int) -> str:
     """Milliseconds since the epoch as a date and time in UTC."""
-    return f"{np.datetime64(ms // 1000, 's')}".replace("T", " ") + " UTC"
+    return moments.moment(ms)[:-5].replace("T", " ") + " UTC"
 
 
 _UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s"), (1, "ms"))

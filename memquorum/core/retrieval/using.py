@@ -1,4 +1,5 @@
-"""Uses that a reader tells of: what it took from a list, a file or a cache, or read by its key (SPEC A, Alg. 2)."""
+"""Reads the uses that a reader reports: memories that it took from a list, a file or a cache, or read by key (SPEC A,
+Alg. 2). 2)."""
 
 from __future__ import annotations
 
@@ -7,14 +8,14 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from memquorum.core import ids, names
-from memquorum.core.api.requests import USES_MOST, UsesRequest
-from memquorum.core.records import AccessRecorded
+from memquorum.core.api.requests import UsesRequest
+from memquorum.core.records import USES_MOST, AccessRecorded
 from memquorum.core.retrieval.query import BadRequest, read_body, read_event_id, read_namespace, read_speaker
 
 MINUTE_S = 60.0
 
 
-class Told(Struct, frozen=True):
+class ReportedUse(Struct, frozen=True):
     """Memories that an agent used. `event_id`: the request's own, if it has one; who repeats it counts once."""
 
     namespace: str
@@ -23,7 +24,7 @@ class Told(Struct, frozen=True):
     event_id: str | None = None
 
 
-def read_uses(body: bytes) -> Told:
+def read_uses(body: bytes) -> ReportedUse:
     """The uses that a JSON body tells of. Raises BadRequest and names the field."""
     asked = read_body(body, UsesRequest)
     if not 1 <= len(asked.memory_ids) <= USES_MOST:
@@ -31,24 +32,26 @@ def read_uses(body: bytes) -> Told:
     found = tuple(dict.fromkeys(map(names.uuid, asked.memory_ids)))
     if None in found:
         raise BadRequest("bad_id", "memory_ids", "one is not a UUID; send ids of memories")
-    return Told(
+    return ReportedUse(
         read_namespace(asked.namespace), read_speaker(asked.agent), tuple(filter(None, found)),
         None if asked.event_id is None else read_event_id(asked.event_id),
     )  # fmt: skip
 
 
-def accesses(told: Told, event_id: str) -> list[AccessRecorded]:
-    """One access for each memory. They carry no time: intake dates them."""
-    return [
-        AccessRecorded(told.agent, one, told.namespace, ids.use_event_id(told.agent, event_id, one))
-        for one in told.memory_ids
-    ]
+def accesses(told: ReportedUse, event_id: str) -> list[AccessRecorded]:
+    """Returns one use of all the memories, or an empty list if there are no memories. It carries no time: intake dates
+    it."""
+    if not told.memory_ids:
+        return []
+    return [AccessRecorded(told.agent, told.memory_ids, told.namespace, ids.use_event_id(told.agent, event_id))]
 
 
 class Lately:
-    """Bounds uses that are told: of a memory one of each agent counts in a minute, and of a key so many at most.
+    """Limits reported uses: one use of a memory by each agent counts in a minute, and at most so many uses of an API
+    key.
 
-    What reads the same entry at each turn keeps it alive by one use as well as by a hundred. One for a process.
+    An agent that reads the same entry at each turn keeps it alive by one use as well as by a hundred. One for a
+    process.
     """
 
     def __init__(self, most: int) -> None:

@@ -37,7 +37,7 @@ class DecisionFacts(Struct, frozen=True):
 
 
 class MemberOpinion(Struct, frozen=True):
-    """What one member said of it: `terms` by the kind's names, `profile` the decay that it saw, where it judged one."""
+    """A member's opinion: `terms` by the kind's names, `profile` the decay that it saw, if it judged one."""
 
     member: int
     name: str
@@ -87,11 +87,11 @@ class Vote(Struct, frozen=True):
     asked_by: str | None = None
     config: int = 0
     spared: tuple[str, ...] = ()
-    """What the vote was about as well, and what stays however it ended: of a supersession, what takes its place."""
+    """The memories that the vote named and spared whatever its outcome: in a supersession, the replacement."""
     memory_ids: tuple[str, ...] = ()
     """All memories that the proposal named, in its order."""
     weighed: Weighed | None = None
-    """How its budget's policy weighed it, where it was nominated for that: the nominator's word."""
+    """The nominator's weighing under its budget's policy, if it was nominated for that."""
 
 
 class Proven(Struct, frozen=True):
@@ -174,8 +174,8 @@ def _opinion(genesis: Genesis, ballot: Ballot, at: int, kind: str, as_of: int) -
     member, opinion = genesis.member(ballot.member), ballot.opinions[at]
     assert member is not None  # the certificate was checked
     terms = dict(zip(KINDS[kind].terms, opinion.terms, strict=True))
-    policy = decay.of_tier(genesis.policy, KINDS[kind].decays_in)
-    # Who does not know a memory to rest says nothing of its last use.
+    policy = KINDS[kind].scaled(genesis.policy)
+    # A member that does not hold the memory reports no last use.
     last_access = terms.get("last_access") if terms.get("holds") != 0 else None
     return MemberOpinion(
         member=member.id,

@@ -1,8 +1,8 @@
-"""This module chooses by which words of a query memories are looked up, in a namespace too large to rank as a whole.
+"""Chooses the words of a query by which memories are looked up, in a namespace too large to rank completely.
 
 Every word that a memory shares with the query counts for its rank. But a common word leads to too many memories. So
 memories are looked up by the rarest words, as many of them as lead to few enough memories together, and by pairs or
-triples of common words, which fewer memories have. What is found is ranked by all words.
+triples of common words, which fewer memories have. The memories found are ranked by all words.
 """
 
 from __future__ import annotations

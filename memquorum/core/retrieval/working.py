@@ -1,9 +1,9 @@
-"""Working memory: what goes into the prompt of one inference (SPEC B, tier 0), within a budget of tokens.
+"""Builds working memory: the memories for the prompt of one inference (SPEC B, tier 0), within a budget of tokens.
 
-It is put together anew for each inference and kept nowhere. The agent's episodic buffer comes first, up to its share of
-the budget: all of it, or its most salient traces. Then come the memories of the namespace that answer the query best.
-What is left of the budget goes to the rest of the buffer. No memory is taken twice, and one that says the same as
-another is folded into it.
+It is built for each inference and stored nowhere. The agent's episodic buffer comes first, up to its share of the
+budget: all of it, or its most salient traces. Then come the memories of the namespace that answer the query best. The
+remaining budget goes to the rest of the buffer. No memory is taken twice, and one that says the same as another is
+folded into it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from msgspec.structs import replace
 from memquorum.core.api import answers
 from memquorum.core.api.answers import Hit
 from memquorum.core.contained import Failures
+from memquorum.core.reading.tokens import tokens
 from memquorum.core.retrieval.buffer import PLACES, Trace, as_it_happened, by_salience
 from memquorum.core.retrieval.packing import Item, Packed, pack
 from memquorum.core.retrieval.ranking import Scored
-from memquorum.core.text import quoting
-from memquorum.core.text.quoting import HEADING
-from memquorum.core.text.tokens import tokens
+from memquorum.core.showing import quoting
+from memquorum.core.showing.quoting import HEADING
 
 BUFFER, RELEVANT = "buffer", "relevant"
 # The headings of the two parts of the text.
@@ -40,8 +40,8 @@ class Placed(Struct, frozen=True):
 
 
 class Working(Struct, frozen=True):
-    """What was taken, in the order of the `text`: the buffer as it happened, then the others, best first. `packed`: the
-    same with the tokens of the whole text, and what was left out, by reason."""
+    """The memories taken, in the order of the `text`: the buffer as it happened, then the others, best first. `packed`:
+    the same with the tokens of the whole text, and what was left out, by reason."""
 
     placed: tuple[Placed, ...]
     packed: Packed
@@ -49,9 +49,9 @@ class Working(Struct, frozen=True):
 
 
 class Frame(Struct, frozen=True):
-    """What a working memory may hold: `budget` tokens, of which the buffer takes `share` before anything else is looked
-    at, and at most `k_max` memories beside those. `session`: whether the buffer is that of one session. `signed`: of a
-    namespace whose agents sign what they say; elsewhere a role is a claim, and stands in no prompt."""
+    """The limits of a working memory: `budget` tokens, of which the buffer takes `share` first, and at most `k_max`
+    memories besides those. `session`: whether the buffer is that of one session. `signed`: of a namespace whose agents
+    sign what they say; elsewhere a role is a claim, and stands in no prompt."""
 
     budget: int
     share: float

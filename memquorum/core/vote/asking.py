@@ -1,14 +1,14 @@
-"""How an order is put to the vote: an epoch of its own, which proposes what the order's kind says and nothing else.
+"""Puts an order to the vote in an epoch of its own, which holds the proposals of the order's kind and no others.
 
-- *erase*: everything that the order names is erased by then, and nobody votes on whether. Members attest that it is
-  genuine and where in the accepted stream it stands. So the certificate of the decision shows to someone who has the
-  genesis file alone that q members have seen the order at this place of the shard's history.
-- *restore*: one proposal for each memory that the request names. A use that came late asks in the same way
-  (`orders.uses`), signed by nobody.
+- *erase*: everything that the order names is erased before the vote, so members do not vote on the erasure itself. They
+  attest that the order is genuine and at which offset of the accepted stream it stands. The certificate of the decision
+  proves to a reader who has only the genesis file that q members saw the order at this place of the shard's history.
+- *restore*: one proposal for each memory that the request names. A use that arrived late asks in the same way
+  (`orders.uses`), without a signature.
 
-That an order is signed by who may give it, and names what the nomination proposes, everybody checks of the nomination.
-What is left is the vote: whether a member has read it where it is said to stand, and what its kind asks beside that
-(`vote.kinds`).
+Every member checks that the order is signed by somebody who may give it, and that the nomination proposes the memories
+that the order names. The vote is about the rest: whether the member has read the order at the stated offset, and the
+conditions of its kind (`vote.kinds`).
 """
 
 from __future__ import annotations
@@ -26,22 +26,23 @@ from memquorum.core.records import DecayCrossed, NominationProposed, OrderFound,
 from memquorum.core.vote import nomination
 
 OpenOrder = tuple[OrderKind[Any], OrderFound, Any]
-"""An order as it is put to the vote: its kind, where it stands, and what it says."""
+"""An order that is put to the vote: its kind, its place in the accepted stream, and its content."""
 
 
 def trigger(order_id: str, kind: str = REQUEST.name) -> str:
-    """What the epoch of an order is opened by: it names the order, so the store can tell which were voted on."""
+    """Returns the trigger of an order's epoch. It names the order, so the store can tell which orders were voted on."""
     return f"{kind}/{order_id}"
 
 
 def kind_of(proposed: NominationProposed) -> OrderKind[Any] | None:
-    """The kind of order that a nomination says it puts to the vote; None where it is about none of these."""
+    """Returns the kind of order that a nomination puts to the vote; None where its trigger names no such kind."""
     kind = ORDERS.get(proposed.trigger.partition("/")[0])
     return kind if kind is not None and kind.proposals is not None else None
 
 
 def check(codec: Codec, genesis: Genesis, proposed: NominationProposed) -> tuple[OrderFound, Any]:
-    """What a nomination asks of the members, and the order. Raises BadOrder."""
+    """Returns the place and the content of the order in a nomination. Raises BadOrder where the nomination does not
+    match it."""
     kind = kind_of(proposed)
     if kind is None:
         raise BadOrder("bad_order", "trigger", f"{proposed.trigger[:60]!r} names no order")
@@ -66,7 +67,7 @@ def check(codec: Codec, genesis: Genesis, proposed: NominationProposed) -> tuple
 def build(
     codec: Codec, genesis: Genesis, standing: Standing, tick: DecayCrossed, asked: OpenOrder
 ) -> NominationProposed:
-    """The next epoch's nomination, of an order alone."""
+    """Builds the next epoch's nomination, for an order alone."""
     kind, found, order = asked
     ordered = _proposals(kind, order, found.accepted_at), codec.encode(found)
     return nomination.alone(genesis, standing, tick, trigger(order.order_id, kind.name), ordered)

@@ -1,42 +1,44 @@
-"""A ballot as it travels: the terms of its opinions side by side, column by column, instead of a record for each.
+"""The encoding of a ballot: the terms of its opinions, column by column, instead of one record for each opinion.
 
-An opinion is free in its terms alone, the score follows from them and the vote from the score, so a ballot says only
-the terms: for each kind that the nomination has, in the order of `KINDS`, and for each of its terms in their order, one
-number for each proposal of the kind in the nomination's order; little-endian, of as many bytes as the kind gives that
-term. So there is one encoding of what a member thinks, and 256 opinions are read in a few steps.
+Only the terms of an opinion are free: the score follows from them, and the vote from the score. So a ballot holds the
+terms alone. For each kind in the nomination, in the order of `KINDS`, and for each of its terms, in their order, it has
+one number for each proposal of that kind, in the nomination's order; little-endian, with as many bytes as the kind
+gives that term. So each opinion has exactly one encoding, and 256 opinions are read in a few steps.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from memquorum.core.late_numpy import np
 from memquorum.core.policy import Policy
 from memquorum.core.records import BallotCast, NominationProposed
 from memquorum.core.vote.kinds import KINDS
 from memquorum.core.vote.kinds.kind import Columns, Kind, Opinion, Terms
 
-Places = tuple[tuple[Kind, tuple[int, ...]], ...]
-"""The kinds that a nomination has, in the order of `KINDS`, and where the proposals of each stand in it."""
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-Column = tuple[tuple[int, ...], NDArray[np.bool_], NDArray[np.int64], Columns]
-"""Opinions side by side: their places, votes, scores and terms."""
+Places = tuple[tuple[Kind, tuple[int, ...]], ...]
+"""The kinds in a nomination, in the order of `KINDS`, each with the indices of its proposals."""
+
+Column: TypeAlias = "tuple[tuple[int, ...], NDArray[np.bool_], NDArray[np.int64], Columns]"
+"""The opinions on one kind's proposals, as columns: their indices, votes, scores and terms."""
 
 _LETTERS = {4: "i", 8: "q"}
 
 
 class BadBallot(ValueError):
-    """A ballot that no honest member casts; the text says what is wrong with it."""
+    """Raised for a ballot that no honest member casts; the text says what is wrong with it."""
 
 
 class Ballot:
     """One member's opinions on the proposals of one nomination.
 
     `yes`: a byte for each proposal, 1 where the member is for it. `nomination`: the digest that the ballot names.
-    `columns`: the opinions of each kind, side by side.
+    `columns`: the opinions, by kind.
     """
 
     __slots__ = ("_opinions", "columns", "member", "nomination", "yes")
@@ -54,7 +56,7 @@ class Ballot:
 
     @property
     def opinions(self) -> tuple[Opinion, ...]:
-        """One by one, in the order of the proposals; made when first asked for."""
+        """The opinions one by one, in the order of the proposals; computed on first use."""
         if self._opinions is None:
             found: dict[int, Opinion] = {}
             for places, votes, scores, terms in self.columns:
@@ -74,7 +76,7 @@ class Ballot:
 
 
 def places_of(nomination: NominationProposed) -> Places:
-    """Where the proposals of each kind stand. Of kinds that nobody knows there are none."""
+    """Returns the kinds in a nomination with the indices of their proposals. Unknown kinds are left out."""
     found: dict[str, list[int]] = {name: [] for name in KINDS}
     for at, proposal in enumerate(nomination.proposals):
         if proposal.kind in found:
@@ -83,31 +85,32 @@ def places_of(nomination: NominationProposed) -> Places:
 
 
 def packed(terms: Mapping[int, Terms] | Sequence[Terms], places: Places) -> bytes:
-    """What a ballot says, of the terms by the places of their proposals."""
+    """Encodes a ballot. `terms`: by the index of their proposal."""
     parts = []
     for kind, where in places:
         columns = zip(*(terms[at] for at in where), strict=True)
-        for column, width in zip(columns, kind.widths, strict=True):
-            parts.append(struct.pack(f"<{len(where)}{_LETTERS[width]}", *column))
+        for column, term in zip(columns, kind.terms.values(), strict=True):
+            parts.append(struct.pack(f"<{len(where)}{_LETTERS[term.width]}", *column))
     return b"".join(parts)
 
 
 def packed_columns(kind: Kind, terms: Columns) -> bytes:
-    """What a ballot says on the proposals of one kind, of their terms in columns."""
-    return b"".join(column.astype(f"<i{width}").tobytes() for column, width in zip(terms, kind.widths, strict=True))
+    """Encodes the part of a ballot on one kind's proposals. `terms`: as columns."""
+    pairs = zip(terms, kind.terms.values(), strict=True)
+    return b"".join(column.astype(f"<i{term.width}").tobytes() for column, term in pairs)
 
 
 def read(cast: BallotCast, nomination: NominationProposed, places: Places, policy: Policy) -> Ballot:
-    """What a ballot on this nomination says, every opinion checked by its kind. Raises BadBallot."""
-    awaited, said = sum(len(where) * sum(kind.widths) for kind, where in places), cast.terms
+    """Decodes a ballot on this nomination; its kind checks every opinion. Raises BadBallot."""
+    awaited, said = sum(len(where) * term.width for kind, where in places for term in kind.terms.values()), cast.terms
     if len(said) != awaited:
         raise BadBallot(f"{len(said)} bytes of terms where {awaited} belong to {len(nomination.proposals)} proposals")
     columns, at = [], 0
     for kind, where in places:
         terms = np.empty((len(kind.terms), len(where)), np.int64)
-        for row, width in enumerate(kind.widths):
-            terms[row] = np.frombuffer(said, f"<i{width}", len(where), at)
-            at += width * len(where)
+        for row, term in enumerate(kind.terms.values()):
+            terms[row] = np.frombuffer(said, f"<i{term.width}", len(where), at)
+            at += term.width * len(where)
         if not kind.sound(terms, nomination.as_of, policy):
             _complain(kind, where, terms, nomination.as_of, policy)
         scores = kind.score(terms, policy)
@@ -116,7 +119,7 @@ def read(cast: BallotCast, nomination: NominationProposed, places: Places, polic
 
 
 def _complain(kind: Kind, where: Sequence[int], terms: Columns, as_of: int, policy: Policy) -> None:
-    """Raises BadBallot for the first opinion of a kind that does not hold."""
+    """Raises BadBallot for the first opinion that the kind's check rejects."""
     for at, of_it in zip(where, zip(*terms.tolist(), strict=True), strict=True):
         wrong = kind.check(of_it, as_of, policy)
         if wrong is not None:

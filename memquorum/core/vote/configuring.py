@@ -1,13 +1,13 @@
-"""What the members decide of an order for another membership (`core.orders.configuration`).
+"""Checks of an order for another membership (`core.orders.configuration`), before members vote on it.
 
-The nomination service proposes it in an epoch of its own, of kind `configure`; the order stands in the nomination, so
-the certificate of the decision holds everything that the next configuration follows from.
+The nomination service proposes the order in an epoch of its own, of kind `configure`. The order stands in the
+nomination, so the certificate of the decision holds everything that the next configuration follows from.
 
-A nomination of an order is signed by the key that the service has *afterwards*. So a nomination key that is lost or in
-other hands is not needed to replace it, and none comes into force that nobody holds.
+The nomination is signed by the key that the service has *after* the order. So a lost or stolen nomination key is not
+needed to replace it, and no key comes into force without an owner.
 
-What everybody can check is a rule (`check_order`): a nomination with an order that breaks one counts for nobody. What a
-member has to know itself, the reliabilities that follow from the history, is what it votes on.
+`check_order` checks the rules that every member can check: a nomination whose order breaks one is ignored. Members vote
+on the part that only they can know: the reliabilities that follow from the history.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ TRIGGER = "order"
 
 
 def check_order(codec: Codec, genesis: Genesis, nomination: NominationProposed) -> Genesis:
-    """What the order in a nomination would make, if the operator signed it, for this shard, and it breaks no rule.
+    """Returns the configuration that the nomination's order leads to.
 
-    Raises GenesisError.
+    Raises GenesisError where the operator did not sign it, it is for another shard, or it breaks a rule.
     """
     if genesis.operator is None:
-        raise GenesisError("order: the genesis file names no operator, so its membership holds for ever")
+        raise GenesisError("order: the genesis file names no operator, so its membership cannot be changed")
     try:
         signed, order = open_signed(codec, genesis, nomination.order or b"", ConfigurationOrdered)
     except BadMessage as error:
@@ -36,8 +36,8 @@ def check_order(codec: Codec, genesis: Genesis, nomination: NominationProposed) 
     if order.shard != nomination.shard:
         raise GenesisError(f"order: it is for shard {order.shard}, not {nomination.shard}")
     if nomination.trigger != TRIGGER:
-        raise GenesisError(f"order: it is nominated for {nomination.trigger[:40]!r}, not {TRIGGER}")
+        raise GenesisError(f"order: the nomination's trigger is {nomination.trigger[:40]!r}, not {TRIGGER!r}")
     told = [(p.kind, p.memory_ids, p.namespace) for p in nomination.proposals]
     if told != [(CONFIGURE.name, (order_id(signed.body),), "")]:
-        raise GenesisError("order: it is not what the nomination proposes, alone")
+        raise GenesisError("order: the nomination has to propose this order and nothing else")
     return apply(genesis, order)

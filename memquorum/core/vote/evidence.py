@@ -1,11 +1,13 @@
-"""What counts as a ground to promote a memory, by rules and without a model (SPEC B, Alg. 13).
+"""The grounds of a vote to promote a memory, by rules and without a model (SPEC B, Alg. 13).
 
-Nothing is promoted on its own word: of a memory of which a member knows only that it was accepted, bfs is 0.5, grounded
-0, consistency 1, and the score 0.45 at most. What states nothing, small talk and what only asks, has no ground whoever
-repeats it. What carries a memory over 0.60 is that another agent said it again, or said as much in other words near it;
-for a member of whose own agents nobody spoke of it, that it became one with what another agent said, or that its own
-agent repeated it and others read it. What gives another number, or has a "not" where it has none, bears nothing out, be
-it a contradiction by the rules or not.
+No memory is promoted on its own statement: while a member knows only that it was accepted, bfs is 0.5, grounded 0,
+consistency 1, and the score 0.45 at most. Texts that state nothing (small talk, questions) have no grounds, however
+often they are repeated.
+
+A memory comes above 0.60 where another agent repeated it, or said much of it in other words near it. For a member whose
+own agents said nothing near it, two other ways suffice: it was merged with what another agent said, or its own agent
+repeated it and it was read. A text that gives another number, or a negation that the memory lacks, supports nothing,
+whether or not the rules call that a contradiction.
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ import numpy as np
 from msgspec import Struct
 
 from memquorum.core.policy import PPM
-from memquorum.core.text import conflict
-from memquorum.core.text.conflict import Claims
+from memquorum.core.reading import conflict
+from memquorum.core.reading.conflict import Claims
 from memquorum.core.vote.grounds import (
     NEAR,
     Around,
@@ -35,20 +37,20 @@ Disputes = Callable[[Claims, Claims, bool], bool]
 """(claims of an earlier text, of a later text, whether one agent said both) → whether they contradict each other."""
 
 _EARLIER = 0.25
-"""What a contradiction weighs that is older than the memory: whoever corrects something contradicts it."""
+"""The weight of a contradiction that is older than the memory: a correction contradicts what it corrects."""
 _OWN_PPM = 500_000
-"""What it weighs that a memory's own agent says it again."""
+"""The weight of a repetition by the memory's own agent."""
 _READ_PPM, _READS_MOST = 250_000, 2
-"""What each of the first readings weighs."""
+"""The weight of each read, and how many reads count."""
 
 
 def disputes(earlier: Claims, later: Claims, same_agent: bool) -> bool:
-    """Whether two texts contradict each other by the rules of `core.text.conflict`."""
+    """Whether two texts contradict each other by the rules of `core.reading.conflict`."""
     return conflict.between(earlier, later, same_agent=same_agent) is not None
 
 
 def rules(disputes: Disputes = disputes, own_ppm: int = _OWN_PPM) -> Grounds:
-    """The grounds by rules. `own_ppm`: how much counts what the memory's own agent says or repeats."""
+    """Returns the grounds by rules. `own_ppm`: the weight of what the memory's own agent says or repeats."""
 
     def around(facts: MemoryFacts, context: MemberContext) -> Around:
         key = (grounds, facts, context.disputes)
@@ -62,7 +64,7 @@ def rules(disputes: Disputes = disputes, own_ppm: int = _OWN_PPM) -> Grounds:
         return (PPM - found.conflict + found.support) // 2
 
     def grounded(facts: MemoryFacts, context: MemberContext) -> int:
-        """The share of what the memory states that other sources, other agents and later readings bear out.
+        """Returns the share of the memory's statements that other sources, other agents and later reads confirm.
 
         0 where it states nothing, or where the member did not read the accepted episode, with commitment and publisher.
         """
@@ -74,12 +76,12 @@ def rules(disputes: Disputes = disputes, own_ppm: int = _OWN_PPM) -> Grounds:
         return min(PPM, max(found.found, again) + read)
 
     def consistency(facts: MemoryFacts, context: MemberContext) -> int:
-        """1 - the strongest contradiction; one that the memory itself came after weighs little."""
+        """Returns 1 - the strongest contradiction; a contradiction that is older than the memory weighs little."""
         return PPM - around(facts, context).conflict
 
     def uncertainty(facts: MemoryFacts, context: MemberContext) -> int:
-        """What the episode said of itself: u_ep, else 1 - confidence; else how its evidence spreads, by the rule of
-        succession: one half where nobody else spoke of it, the less the more agree."""
+        """Returns u_ep of the episode, else 1 - its confidence; else the spread of its evidence, by the rule of
+        succession: one half where no other episode speaks of it, and less the more agree."""
         if facts.uncertainty_ppm is not None:
             return facts.uncertainty_ppm
         if facts.confidence_ppm is not None:
@@ -93,8 +95,8 @@ def rules(disputes: Disputes = disputes, own_ppm: int = _OWN_PPM) -> Grounds:
 
 
 def _around(facts: MemoryFacts, context: MemberContext, disputes: Disputes, own_ppm: int) -> Around:
-    """What the member's near episodes make of a memory. Those that state nothing, or nothing of the same, say nothing
-    of it, and so do those that are too long to be read for what they deny."""
+    """Returns the support for a memory and the contradictions of it among the member's near episodes. Episodes that
+    state nothing, share no statement with it or are too long to be read for negations count for neither."""
     mine = context.hear(facts.memory_id, facts.text)
     if mine is None or not mine.stated:
         return Around()
@@ -108,7 +110,7 @@ def _around(facts: MemoryFacts, context: MemberContext, disputes: Disputes, own_
         other = context.memory_ids[place]
         agent, when = context.said.get(other, ("", facts.said[0]))
         same, later = agent == facts.agent, when >= facts.said[0]
-        # A rule that fails on a neighbour takes nothing from the memory: that neighbour says nothing of it.
+        # A rule that fails on a neighbour costs the memory nothing: that neighbour counts as saying nothing about it.
         said = context.failures.answer(
             "evidence", [facts.memory_id, other], _NOTHING,
             _said, mine, partial(context.hear, other, context.texts[place]), disputes, same, later,
@@ -126,7 +128,7 @@ def _around(facts: MemoryFacts, context: MemberContext, disputes: Disputes, own_
 
 
 class _Said(Struct, frozen=True):
-    """What a near episode says of a memory: that it is otherwise, or these words of it."""
+    """A near episode's answer about a memory: that it contradicts it, or the words that it confirms."""
 
     disputes: bool = False
     shared: frozenset[str] = frozenset()
@@ -136,7 +138,8 @@ _NOTHING = _Said()
 
 
 def _said(mine: Heard, hears: Callable[[], Heard | None], disputes: Disputes, same: bool, later: bool) -> _Said:
-    """What a near episode says of a memory. `same`: whether one agent said both; `later`: whether after it."""
+    """Compares a near episode with a memory. `same`: whether one agent said both; `later`: whether the episode came
+    after it."""
     theirs = hears()
     if theirs is None or not theirs.stated or not theirs.whole:
         return _NOTHING
@@ -148,7 +151,8 @@ def _said(mine: Heard, hears: Callable[[], Heard | None], disputes: Disputes, sa
 
 
 RULES = rules()
-"""The grounds that a member votes by where nothing else was chosen."""
+"""The grounds that a member votes by unless others were chosen."""
 
 NAMED: Mapping[str, Grounds] = MappingProxyType({"rules": RULES, "others": rules(own_ppm=0)})
-"""Those that a member can be told to vote by. `others`: what a memory's own agent says again counts for nothing."""
+"""The grounds that can be chosen for a member by name. `others`: repetitions by a memory's own agent count for
+nothing."""

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from memquorum.core.contained import Failed, attempt
 from memquorum.core.policy import Policy
+from memquorum.core.reading.conflict import between
 from memquorum.core.records import Proposal
-from memquorum.core.text.conflict import between
 from memquorum.core.vote.evidence import RULES
 from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts, later, names, refills
-from memquorum.core.vote.kinds.kind import Kind, Terms, Together
+from memquorum.core.vote.kinds.kind import Case, Kind, Terms, Together
 
 __all__ = ["MemberContext", "MemoryFacts", "judged"]
 
@@ -25,41 +25,39 @@ def judged(
     grounds: Grounds = RULES,
     claimed: list[MemoryFacts] | None = None,
 ) -> list[Terms]:
-    """The terms of a member's opinions; all at once, because numbers side by side cost a fraction of their sum.
+    """Returns the terms of a member's opinions, in the order of `asked`; all at once, as one vectorised call is far
+    cheaper.
 
-    A member that does not know one of the memories, cannot open its embedding, or reads it into another namespace than
-    the proposal does says the strongest possible 'no': ignorance never deletes and never promotes.
-    So does one whose rules fail on a text of a proposal, of that proposal alone.
-    `context` is that of the proposals' namespace; `as_of` that of the nomination, not negative. `claimed`: what the
-    member has said yes to of the nomination so far, in this namespace; what it claims here comes to that.
+    A member votes the strongest possible 'no' where it lacks knowledge, so that ignorance never deletes and never
+    promotes: it does not know one of the memories, cannot open its embedding or has read it in another namespace, or
+    its rules fail on a text.
+
+    `context` is that of the proposals' namespace; `as_of` that of the nomination, not negative. `claimed`: the claims
+    that the member has voted yes to in this nomination so far, in this namespace; new ones are added to it.
     """
     places = [at for at, (proposal, facts) in enumerate(asked) if _same(kind, facts, proposal, context)]
     known = [facts for _, facts in map(asked.__getitem__, places) if facts is not None]
     terms = [kind.abstain(as_of)] * len(asked)
     if known:
-        for at, found in zip(places, _contained(kind, known, context, (as_of, policy, grounds)), strict=True):
+        for at, found in zip(places, _contained(kind, known, Case(context, as_of, policy, grounds)), strict=True):
             terms[at] = terms[at] if found is None else found
     if kind.claims:
         _claim_once(kind, asked, terms, [] if claimed is None else claimed, context=context, as_of=as_of, policy=policy)
     return terms
 
 
-def _contained(
-    kind: Kind,
-    known: Sequence[Together],
-    context: MemberContext,
-    by: tuple[int, Policy, Grounds],
-) -> Sequence[Terms | None]:
-    """The terms of the kind's judge by (as_of, policy, grounds); None of a proposal on whose texts its rules fail. Each
-    opinion follows from its own proposal alone, so those of the others are the same one by one."""
+def _contained(kind: Kind, known: Sequence[Together], case: Case) -> Sequence[Terms | None]:
+    """Returns the terms of the kind's judge; None for a proposal on whose texts its rules
+    fail. Each opinion depends on its own proposal alone, so the others are judged again one by one with the same
+    result."""
     rule = f"vote to {kind.name}"
-    every = attempt(rule, (), kind.judge, known, context, *by)
+    every = attempt(rule, (), kind.judge, known, case)
     if not isinstance(every, Failed):
         return every
     found = list[Terms | None]()
     for facts in known:
         names = [one.memory_id for one in facts]
-        alone = context.failures.answer(rule, names, None, kind.judge, [facts], context, *by)
+        alone = case.context.failures.answer(rule, names, None, kind.judge, [facts], case)
         found.append(alone[0] if alone else None)
     return found
 
@@ -74,22 +72,23 @@ def _claim_once(
     as_of: int,
     policy: Policy,
 ) -> None:
-    """Takes back the yes to all but one of claims that contradict each other (SPEC B, P40): the best score stays, then
-    the latest. Two quorums have an honest member in common, so no two such claims of a nomination are decided.
+    """Withdraws the yes to all but one of several claims that contradict each other (SPEC B, P40): the claim with the
+    best score stays, then the latest. Two quorums have an honest member in common, so at most one such claim of a
+    nomination is decided.
 
-    A contradiction that was inferred from words delays a promotion, as long as `promote.disputed_ms` says, and no act:
-    or whoever says something in every epoch would keep another's memory from ever being promoted.
+    A contradiction inferred from words delays a promotion by `promote.disputed_ms` and no more; otherwise an agent
+    could block a promotion for ever by contradicting it in every epoch. A replacement on purpose has no such limit.
     """
     scores = [kind.score(one, policy) for one in terms]
     for_it = [(at, facts[0]) for at, (_, facts) in enumerate(asked) if facts and kind.yes(scores[at], policy)]
     for at, claim in sorted(for_it, key=lambda one: (-scores[one[0]], *(-at for at in one[1].said))):
         young = not kind.supersedes and as_of - claim.created < policy.promote.disputed_ms
         inferred = policy.supersede.inferred or young
-        # Whether it contradicts what a rule fails on nobody knows: no yes is said to it.
+        # A claim on which the rule fails may contradict another: the member does not vote yes.
         rule, names = f"claims of a vote to {kind.name}", [claim.memory_id, *(one.memory_id for one in claimed)]
         otherwise = context.failures.answer(rule, names, True, _contradicts_any, claim, claimed, context, inferred)
         if otherwise:
-            terms[at] = (kind.yields or kind.abstain)(as_of)
+            terms[at] = kind.yields(as_of)
         else:
             claimed.append(claim)
 
@@ -101,8 +100,8 @@ def _contradicts_any(
 
 
 def _contradict(a: MemoryFacts, b: MemoryFacts, context: MemberContext, *, inferred: bool) -> bool:
-    """Whether one of two memories takes the other's place on purpose, or, if what is `inferred` counts, says otherwise
-    by the rules."""
+    """True if one of two memories replaces the other on purpose, or, where `inferred` counts, contradicts it by the
+    rules."""
     newer, older = (a, b) if later(a, b) else (b, a)
     if refills(newer, older) or names(newer, older):
         return True
@@ -112,11 +111,11 @@ def _contradict(a: MemoryFacts, b: MemoryFacts, context: MemberContext, *, infer
 
 
 def _same(kind: Kind, facts: Together | None, proposal: Proposal, context: MemberContext) -> bool:
-    """Whether facts and context speak of what the proposal speaks of, and there are embeddings where the kind looks at
-    them."""
+    """True if facts and context are those of the proposal's memories and namespace, with embeddings where the kind
+    needs them."""
     return (
         facts is not None
         and tuple(one.memory_id for one in facts) == proposal.memory_ids
         and all(one.namespace == proposal.namespace == context.namespace for one in facts)
-        and (kind.stands or all(one.vector is not None for one in facts))
+        and (not kind.reads or all(one.vector is not None for one in facts))
     )

@@ -1,11 +1,12 @@
-"""When a shard votes, and on what: the triggers of an epoch and its proposals (SPEC A, Alg. 4; SPEC B, Alg. 12).
+"""The triggers of an epoch and its proposals (SPEC A, Alg. 4; SPEC B, Alg. 12).
 
-A tick comes with where its shard stood then, as the journal has it (`Standing`), so whether it opens an epoch does not
-depend on how late anybody asks, or how often. The stage calls, in this order: `trigger`; then `build` with the crossed
-memories that still are candidates, with what has expired, under pressure also with those that are to go first, with
-what may be promoted, and with who knows what is beyond a budget.
-What is beyond a budget is nominated before what merely decayed, and does not count on that: members may keep it.
-Nothing here removes a memory: decay and capacity nominate, the vote decides.
+A tick comes with its shard's standing at that time, as the journal has it (`Standing`), so whether it opens an epoch
+does not depend on when or how often the service asks. The stage calls `trigger`, then `build` with the memories in
+question: those that decayed or expired, under pressure those to evict first, those that may be promoted, and a function
+that names those beyond a budget.
+
+Memories beyond a budget are nominated before those that merely decayed, and the excess is not reduced by the decayed
+ones: members may keep them. This module removes no memory: decay and capacity nominate, the vote decides.
 """
 
 from __future__ import annotations
@@ -33,51 +34,52 @@ from memquorum.core.vote.kinds import (
     LETS_GO,
     MAKES_ROOM,
     MERGES,
+    RAISES,
     SUMS_UP,
     UNITES,
 )
 from memquorum.core.vote.kinds.admit import TRIED
 from memquorum.core.vote.kinds.generalise import GENERAL
-from memquorum.core.vote.kinds.kind import Kind, Offered
+from memquorum.core.vote.kinds.kind import Kind
 from memquorum.core.vote.kinds.unite import TWINS
 from memquorum.ports import Candidate
 
 INTERACTIONS = "interactions"
 INTERVAL = "interval"
 TRIAGE = "triage"
-"""Why an epoch is opened before its interval is over: something has expired."""
+"""The trigger of an epoch before its interval is over: a memory has expired."""
 CONTRADICTION = "contradiction"
-"""Why an epoch is opened that is about contradictions alone: its shard's rhythm is as if there had been none."""
+"""The trigger of an epoch that is about contradictions alone; it does not move the shard's schedule."""
 ANEW = "anew"
-"""Why an epoch is opened, apart from its shard's rhythm too, for summaries in the place of erased ones: what they say
-is found nowhere until they are voted for."""
+"""The trigger of an epoch for summaries that replace erased ones; it does not move the shard's schedule either. Their
+content cannot be found until they are voted for."""
 APART = frozenset({CONTRADICTION, ANEW})
-"""The reasons of epochs that leave their shard's rhythm as it is."""
+"""The triggers of epochs that do not move their shard's schedule."""
 CONTRADICTED = "contradicted"
-"""Why memories are nominated of which one says otherwise than the others."""
+"""The reason of a nomination: one memory contradicts the others."""
 SUMMED_UP = "summed up"
-"""Why memories are nominated of which there is a summary."""
+"""The reason of a nomination: there is a summary of the memories."""
 DOUBTED = "doubted"
-"""Why a memory is nominated that the last rehearsal found not to hold (`core.rehearsal`)."""
+"""The reason of a nomination: the last rehearsal found that the memory does not hold (`core.rehearsal`)."""
 ALIKE = "alike"
-"""Why summaries are nominated that say the same."""
+"""The reason of a nomination: the summaries say the same."""
 ASKED = "asked"
-"""Why a memory is nominated that somebody wants to be forgotten."""
+"""The reason of a nomination: somebody asked to forget the memory."""
 
 LATEST = 2**62
-"""Later than any due time: what is due by then is everything that does not rest, longest unused first."""
+"""A due time after all others: the memories due by then are all that do not rest, longest unused first."""
 
 
 def nothing() -> bool:
-    """Nothing has expired, is too much, or is found nowhere."""
+    """Returns False, for a caller that knows of no such memory."""
     return False
 
 
 class Elsewhere(Struct, frozen=True):
-    """What the same epoch votes on for other reasons than a budget.
+    """The other proposals of the same epoch, for the stage of budgets.
 
-    `going`: memories that are to go, because somebody asked for it or because of their age; `drafts`: summaries that
-    are to stay, each with what it takes the place of; `stays`: what else is voted on, and counts until that is decided.
+    `going`: memories that go on request or because of their age; `drafts`: summaries that are to stay, each with the
+    memories that it replaces; `stays`: the other memories in proposals, which count until the decision.
     """
 
     going: Collection[str] = ()
@@ -86,29 +88,30 @@ class Elsewhere(Struct, frozen=True):
 
 
 class Leaving(Struct, frozen=True):
-    """What is to go for want of tokens, in the order of its policy, and how many of each of its namespaces may go."""
+    """The memories to evict for lack of tokens, in the order of the budget's policy, and how many each namespace may
+    lose."""
 
     chosen: tuple[tuple[Candidate, Weighed], ...] = ()
     rooms: Mapping[str, int] = {}
 
 
 def something() -> bool:
-    """Something takes another memory's place on purpose, and is to be voted on."""
+    """Returns True, for a caller that does not look whether a replacement on purpose waits for its vote."""
     return True
 
 
 def nobody(_: Elsewhere) -> Leaving:
-    """No namespace is over its budget."""
+    """Returns no memory, where no namespace is over its budget."""
     return Leaving()
 
 
 RETRY_TICKS_MOST = 16
-"""A retry waits for so many ticks at most."""
+"""The maximum number of ticks that a retry waits for."""
 
 
 class Attempt(Struct, frozen=True):
-    """The last nomination of an epoch that was sent, and the time it speaks of. `tries`: how often the epoch was
-    nominated; `ticks`: how many ticks were read since the last time."""
+    """The last nomination of an epoch that was sent, and its time. `tries`: how often the epoch was nominated; `ticks`:
+    the ticks read since then."""
 
     epoch: int
     as_of: int
@@ -116,11 +119,11 @@ class Attempt(Struct, frozen=True):
     ticks: int = 0
 
     def ticked(self) -> Attempt:
-        """Counts a tick that was read since."""
+        """Counts one more tick."""
         return replace(self, ticks=self.ticks + 1)
 
     def again(self, epoch: int, as_of: int) -> Attempt:
-        """Replaces it by the nomination of this or another epoch."""
+        """Returns the attempt that follows, for the nomination of this or another epoch."""
         return Attempt(epoch, as_of, self.tries + 1 if epoch == self.epoch else 1)
 
 
@@ -134,15 +137,18 @@ def trigger(
     unsaid: Callable[[], bool] = nothing,
     contested: Callable[[], bool] = something,
 ) -> str | None:
-    """Why the shard should vote at the tick `as_of`, or None.
+    """Returns the reason to open an epoch at the tick `as_of`, or None.
 
-    "pressure": more memories are alive than the capacity. "interactions": enough episodes and accesses since the last
-    epoch. "interval": enough time since the last epoch; before the first epoch that holds at once. "triage": as much
-    time as `triage.every_ms`, and something has expired, which `expired` is asked only then. "budget": as much as
-    `budget.every_ms`, and a namespace is over its budget and may let something go, by `over`. "anew": none of these,
-    but a summary waits for its first vote whose sources are found nowhere, by `unsaid`. "contradiction": none of these,
-    but a memory says otherwise than another, no epoch has had that before it, and some such are to be voted on, by
-    `contested`. A tick from before the last epoch triggers nothing: its time has been judged.
+    - "pressure": more memories are alive than the capacity.
+    - "interactions": enough episodes and accesses since the last epoch.
+    - "interval": enough time since the last epoch; always true before the first one.
+    - "triage": `triage.every_ms` have passed, and a memory has expired; `expired` is called only then.
+    - "budget": `budget.every_ms` have passed, and a namespace is over its budget and may lose memories, by `over`.
+    - "anew": none of these, but a summary waits for its first vote and its sources cannot be found, by `unsaid`.
+    - "contradiction": none of these, but a memory contradicts another, no epoch has voted on that, and some such
+      proposals may be made, by `contested`.
+
+    A tick from before the last epoch triggers nothing: its time has been judged.
     """
     epoch = policy.epoch
     if as_of < standing.last_epoch_at:
@@ -163,20 +169,20 @@ def trigger(
 
 
 def excess(alive: int, policy: Policy) -> int:
-    """How many memories a shard has over its capacity."""
+    """Returns the number of memories beyond a shard's capacity."""
     return max(0, alive - policy.epoch.capacity)
 
 
 def due_at(candidate: Candidate, policy: Policy) -> int:
-    """The first millisecond at which a memory that nobody uses may be nominated to go, as far as its age goes."""
+    """Returns the first millisecond at which an unused memory may be nominated because it decayed or expired."""
     at = decay.due_at(candidate.last_access, decay.of_tier(policy, candidate.tier))
     expires_at = expiry(candidate, policy)
     return at if expires_at is None else min(at, expires_at)
 
 
 def expiry(candidate: Candidate, policy: Policy) -> int | None:
-    """The first millisecond at which a memory that nobody uses has expired by its decay score; None where it never
-    does, or has no such score."""
+    """Returns the first millisecond at which an unused memory has expired by its decay score; None where it never does,
+    or has no such score."""
     if candidate.tier != SHORT_TERM or not candidate.fades:
         return None
     span = triage.span_ms(candidate.salience_ppm, candidate.replays, policy)
@@ -184,86 +190,105 @@ def expiry(candidate: Candidate, policy: Policy) -> int | None:
 
 
 def evicted_limit(standing: Standing, named: int, policy: Policy) -> int:
-    """How many memories to ask the schedule for that are to go for want of room: the excess, and as many as may be
-    `named` for another reason before."""
+    """Returns how many memories to read from the schedule of evictions: the excess, and as many as may be `named` for
+    another reason."""
     over = min(excess(standing.alive, policy), policy.epoch.proposals_max)
     return over + named if over else 0
 
 
+class Going(Struct, frozen=True):
+    """The memories that may be let go, each list in its order of preference.
+
+    `crossed`: the tick's memories that still are candidates; `expired`: short-term memories whose decay score is too
+    low; `evicted`: those to evict first, under pressure; `asked`: those that somebody asked to forget; `doubted`: those
+    that the last rehearsal found not to hold, and whose decay score is low; `aged`: those older than their types may
+    become. `over`: returns the memories beyond budgets, as their policies weigh them, given the other proposals.
+    `rooms`: how many memories each of their namespaces may lose now (core/caps).
+    """
+
+    crossed: Sequence[Candidate] = ()
+    expired: Sequence[Candidate] = ()
+    evicted: Sequence[Candidate] = ()
+    asked: Sequence[Candidate] = ()
+    doubted: Sequence[Candidate] = ()
+    aged: Sequence[Candidate] = ()
+    over: Callable[[Elsewhere], Leaving] = nobody
+    rooms: Mapping[str, int] = {}
+
+
+class Rising(Struct, frozen=True):
+    """The memories that may be raised, each list in its order of preference.
+
+    `promotable`: those that the schedule offers for promotion; `tried`: those that verifiers agree on, with the signed
+    results; `general`: general forms, each with its memory.
+    """
+
+    promotable: Sequence[Candidate] = ()
+    tried: Sequence[tuple[Candidate, tuple[bytes, ...]]] = ()
+    general: Sequence[tuple[Candidate, ...]] = ()
+
+
+class Groups(Struct, frozen=True):
+    """The memories that may replace others or stand for them, first of their group, each list in its order of
+    preference.
+
+    `contested`: memories, each with those that it contradicts, all of one tier; `drafted`: summaries, each with all its
+    sources; `alike`: summaries that say the same; `twins`: memories of experience that say the same.
+    """
+
+    contested: Sequence[tuple[Candidate, ...]] = ()
+    drafted: Sequence[tuple[Candidate, ...]] = ()
+    alike: Sequence[tuple[Candidate, ...]] = ()
+    twins: Sequence[tuple[Candidate, ...]] = ()
+
+
+class Offers(Struct, frozen=True):
+    """All memories that may be proposed."""
+
+    going: Going = Going()
+    rising: Rising = Rising()
+    groups: Groups = Groups()
+
+
 def build(
-    *,
-    cluster: bytes,
-    config: int,
-    why: str,
+    genesis: Genesis,
     standing: Standing,
     tick: DecayCrossed,
-    crossed: Sequence[Candidate],
-    evicted: Sequence[Candidate],
-    promotable: Sequence[Candidate],
-    expired: Sequence[Candidate] = (),
-    asked: Sequence[Candidate] = (),
-    doubted: Sequence[Candidate] = (),
-    aged: Sequence[Candidate] = (),
-    contested: Sequence[tuple[Candidate, ...]] = (),
-    drafted: Sequence[tuple[Candidate, ...]] = (),
-    alike: Sequence[tuple[Candidate, ...]] = (),
-    tried: Sequence[tuple[Candidate, tuple[bytes, ...]]] = (),
-    twins: Sequence[tuple[Candidate, ...]] = (),
-    general: Sequence[tuple[Candidate, ...]] = (),
-    over: Callable[[Elsewhere], Leaving] = nobody,
-    rooms: Mapping[str, int],
-    policy: Policy,
+    why: str,
+    offers: Offers,
 ) -> NominationProposed | None:
-    """The next epoch's nomination, or None where there is nothing to propose.
+    """Builds the next epoch's nomination; None where there is nothing to propose. `why`: from `trigger`.
 
-    `why`: what `trigger` answered. `crossed`: the tick's memories that still are candidates; `expired`: those of short-
-    term memory whose decay score is too low; `evicted`: those to go first, if there is pressure; `promotable`: what the
-    schedule offers; each in its order of preference. `asked`: what somebody wants to be forgotten, which comes first.
-    `doubted`: what rehearsals found not to hold, and is faint enough to go. `aged`: what is older than its type may
-    become. `contested`: memories, each with those that it contradicts, all of a tier. `drafted`: summaries, each with
-    all that it was made of. `alike`: summaries that say the same, first the one that stays. `tried`: what verifiers
-    agree in, with what they signed. `twins`: memories of experience that say the same, first the one that stays there.
-    `general`: general forms, each with what it was made of. `over` answers what is beyond budgets, as their policies
-    weighed it, once it is told what else is voted on. `rooms`: how many memories each of their namespaces may lose now
-    (core/caps). A memory is proposed once: rather where others contradict it than with its summary, or with those that
-    say the same, rather with these than to be let go, rather to be let go than to have a general form, rather that than
-    to be promoted; and to be let go rather because somebody asked, for its age, for want of tokens, since it does not
-    hold, for want of room in its shard, and because it decayed, in this order; and to be admitted to experience, or to
-    become one with others there, where it is proposed for nothing else.
+    A memory is proposed once, for the first of these reasons that applies: somebody asked to forget it, a
+    contradiction, its summary, summaries that say the same, its age, lack of tokens, doubt, lack of room in its shard,
+    decay, a general form, promotion, admission to experience, uniting with others there.
     """
-    disputed = _disputed(contested, asked)
-    disputed += _together(drafted, SUMS_UP, SUMMED_UP, asked, disputed)
-    disputed += _together(alike, MERGES, ALIKE, asked, disputed)
+    going, rising, groups = offers.going, offers.rising, offers.groups
+    policy, asked = genesis.policy, going.asked
+    disputed = _disputed(groups.contested, asked)
+    disputed += _together(groups.drafted, SUMS_UP, SUMMED_UP, asked, disputed)
+    disputed += _together(groups.alike, MERGES, ALIKE, asked, disputed)
     told = _named(disputed)
-    foremost, rooms = _foremost(asked, aged, disputed, over, rooms)
+    foremost, rooms = _foremost(going, disputed)
     named = told | _named(foremost)
-    due, evicted, doubted = (_without(named, some) for some in ([*crossed, *expired], evicted, doubted))
+    lists = [*going.crossed, *going.expired], going.evicted, going.doubted
+    due, evicted, doubted = (_without(named, some) for some in lists)
     much = excess(standing.alive, policy) - sum(KINDS[one.kind].seals for one in foremost)
     falling = _doubting(_falling(due, evicted, over=much, as_of=tick.as_of, policy=policy), doubted)
     first = _within([*foremost, *falling], rooms)
-    first += _together(general, GENERALISES, GENERAL, (), [*disputed, *first])
+    first += _together(rising.general, GENERALISES, GENERAL, (), [*disputed, *first])
     taken = told | _named(first)
-    rising = _rising(promotable, taken, tick.as_of, policy)
-    others = [*first, *rising, *disputed, *_helping(tried, taken | _named(rising))]
-    proposals = _share([*others, *_together(twins, UNITES, TWINS, (), others)], policy.epoch)
-    if not proposals:
-        return None
-    return NominationProposed(
-        cluster=cluster,
-        config=config,
-        shard=tick.shard,
-        epoch=standing.last_epoch + 1,
-        as_of=tick.as_of,
-        accepted_offset=tick.accepted_offset,
-        trigger=why,
-        proposals=tuple(proposals),
-    )
+    promoted = _rising(rising.promotable, taken, tick.as_of, policy)
+    others = [*first, *promoted, *disputed, *_helping(rising.tried, taken | _named(promoted))]
+    proposals = _share([*others, *_together(groups.twins, UNITES, TWINS, (), others)], policy.epoch)
+    return alone(genesis, standing, tick, why, (tuple(proposals), None)) if proposals else None
 
 
 def build_order(
     genesis: Genesis, standing: Standing, tick: DecayCrossed, order: tuple[bytes, ConfigurationOrdered, str]
 ) -> NominationProposed:
-    """The next epoch's nomination, of an order alone. `order`: as signed, its body, its id."""
+    """Builds the next epoch's nomination, for an order of another configuration. `order`: as signed, its body, its
+    id."""
     data, body, name = order
     return alone(
         genesis, standing, tick, TRIGGER, ((Proposal((name,), "", CONFIGURE.name, body.action, 0, 0, 0),), data)
@@ -271,9 +296,14 @@ def build_order(
 
 
 def alone(
-    genesis: Genesis, standing: Standing, tick: DecayCrossed, why: str, ordered: tuple[tuple[Proposal, ...], bytes]
+    genesis: Genesis,
+    standing: Standing,
+    tick: DecayCrossed,
+    why: str,
+    ordered: tuple[tuple[Proposal, ...], bytes | None],
 ) -> NominationProposed:
-    """The next epoch's nomination, of one order. `ordered`: what it proposes, and the order."""
+    """Builds the next epoch's nomination of these proposals alone. `ordered`: the proposals, and the signed order that
+    they are about, if any."""
     proposals, order = ordered
     return NominationProposed(
         cluster=genesis.cluster,
@@ -289,11 +319,11 @@ def alone(
 
 
 def may_send(last: Attempt | None, epoch: int, as_of: int, policy: Policy) -> bool:
-    """Whether to nominate an epoch, given the last attempt on the shard: again only after `epoch.retry_ms` of ticks,
-    and after twice as many ticks each time, up to `RETRY_TICKS_MOST`.
+    """True if an epoch may be nominated now, given the last attempt on the shard: a retry waits for `epoch.retry_ms`,
+    and for twice as many ticks each time, up to `RETRY_TICKS_MOST`.
 
-    Between the two the epoch is being voted on. Members hold the latest nominations alone: where each takes them longer
-    than the next one takes to come, no two of them would vote on the same (infra/decisions/0148).
+    In the meantime the epoch is being voted on. Members hold only the latest nominations: if voting took longer than
+    the time between two nominations, no two members would vote on the same one (infra/decisions/0148).
     """
     if last is None or last.epoch != epoch:
         return True
@@ -302,18 +332,20 @@ def may_send(last: Attempt | None, epoch: int, as_of: int, policy: Policy) -> bo
 
 
 def rest_until(epoch: int, kept: int, policy: Policy) -> int:
-    """The first epoch that may propose a memory again which `epoch` has kept, `kept` times in a row by now (≥ 1).
+    """Returns the first epoch that may propose a memory again after `epoch` has kept it, for the `kept`-th time in a
+    row (≥ 1).
 
-    It rests for 1, 2, 4, … epochs (times `epoch.rest_epochs`) up to the cap, so that keeping does not cost every epoch.
+    It rests for 1, 2, 4, … epochs (times `epoch.rest_epochs`) up to the cap, so that a kept memory does not take a
+    place in every epoch. Raises ValueError where `kept` is below 1.
     """
     if kept < 1:
-        raise ValueError(f"a memory that was kept {kept} times does not rest")
+        raise ValueError(f"kept is {kept}; a memory rests only after it was kept, so it has to be 1 or more")
     doubled = policy.epoch.rest_epochs << min(kept - 1, 62)
     return epoch + 1 + min(doubled, policy.epoch.rest_epochs_max)
 
 
 def latest(ticks: Iterable[DecayCrossed]) -> dict[int, DecayCrossed]:
-    """The last tick of each shard among several that wait: an earlier one asks about a time that is over."""
+    """Returns the last tick of each shard among those that wait: earlier ones are about a time that is over."""
     found: dict[int, DecayCrossed] = {}
     for tick in ticks:
         known = found.get(tick.shard)
@@ -323,7 +355,7 @@ def latest(ticks: Iterable[DecayCrossed]) -> dict[int, DecayCrossed]:
 
 
 def _named(proposals: Iterable[Proposal]) -> set[str]:
-    """The memories that proposals are about."""
+    """Returns the memories that proposals name."""
     return {memory_id for proposal in proposals for memory_id in proposal.memory_ids}
 
 
@@ -331,29 +363,23 @@ def _without(named: Collection[str], some: Iterable[Candidate]) -> list[Candidat
     return [one for one in some if one.memory_id not in named]
 
 
-def _foremost(
-    asked: Sequence[Candidate],
-    aged: Sequence[Candidate],
-    disputed: Sequence[Proposal],
-    over: Callable[[Elsewhere], Leaving],
-    rooms: Mapping[str, int],
-) -> tuple[list[Proposal], Mapping[str, int]]:
-    """What goes before what decayed: what somebody wants to be forgotten, what is older than it may become, and what is
-    beyond a budget then; and how many of each namespace may go."""
-    told, found = _named(disputed), _asking(asked)
-    found += _aging(aged, told | _named(found))
-    leaving = over(_elsewhere(_within(found, rooms), disputed))
+def _foremost(going: Going, disputed: Sequence[Proposal]) -> tuple[list[Proposal], Mapping[str, int]]:
+    """Proposes the memories that come before decayed ones: on request, for their age, and beyond a budget; and returns
+    how many memories each namespace may lose."""
+    told, found = _named(disputed), _asking(going.asked)
+    found += _aging(going.aged, told | _named(found))
+    leaving = going.over(_elsewhere(_within(found, going.rooms), disputed))
     found += _beyond(leaving.chosen, told | _named(found))
-    return found, {**leaving.rooms, **rooms}
+    return found, {**leaving.rooms, **going.rooms}
 
 
 def _asking(asked: Sequence[Candidate]) -> list[Proposal]:
-    """What somebody wants to be forgotten."""
+    """Proposes the memories that somebody asked to forget."""
     return [_proposal(candidate, kind, ASKED) for candidate in asked if (kind := _lets_go(candidate)) is not None]
 
 
 def _elsewhere(going: Sequence[Proposal], disputed: Sequence[Proposal]) -> Elsewhere:
-    """What is voted on beside budgets, as their stage is told of it. What is only demoted stays."""
+    """Returns the other proposals for the stage of budgets. A memory that is only demoted counts as staying."""
     sums_up = frozenset(SUMS_UP.values())
     drafts = {one.memory_ids[0]: one.memory_ids[1:] for one in disputed if one.kind in sums_up}
     return Elsewhere(
@@ -366,9 +392,9 @@ def _elsewhere(going: Sequence[Proposal], disputed: Sequence[Proposal]) -> Elsew
 def _falling(
     falling: Sequence[Candidate], evicted: Sequence[Candidate], *, over: int, as_of: int, policy: Policy
 ) -> list[Proposal]:
-    """Proposes of those to go first as many as make the excess of the shard, then what else decayed or expired.
+    """Proposes as many of the `evicted` as make the shard's excess, then the other memories that decayed or expired.
 
-    What merely decayed counts for nothing where more is to go: members may keep it.
+    Decayed memories do not reduce the excess: members may keep them.
     """
     due: dict[str, Proposal] = {}
     for candidate in evicted:
@@ -385,10 +411,10 @@ def _falling(
 
 
 def _rising(promotable: Sequence[Candidate], named: Collection[str], as_of: int, policy: Policy) -> list[Proposal]:
-    """What is worth keeping, where nothing else is voted on of it."""
+    """Proposes promotions of memories that no other proposal names."""
     return [
         _proposal(candidate, kind, reason)
-        for kind in KINDS.values() if kind.offered is Offered.SALIENT
+        for kind in map(KINDS.__getitem__, dict.fromkeys(RAISES.values()))
         for candidate in promotable
         if candidate.memory_id not in named
         and (reason := kind.eligible(candidate, as_of, policy))
@@ -396,14 +422,14 @@ def _rising(promotable: Sequence[Candidate], named: Collection[str], as_of: int,
 
 
 def _doubting(falling: Sequence[Proposal], doubted: Sequence[Candidate]) -> list[Proposal]:
-    """What is to be let go, with what does not hold before what is only old."""
+    """Puts doubted memories before those that are only old."""
     found = [_proposal(candidate, kind, DOUBTED) for candidate in doubted if (kind := _lets_go(candidate)) is not None]
     named = _named(found)
     return [*found, *(one for one in falling if named.isdisjoint(one.memory_ids))]
 
 
 def _aging(aged: Sequence[Candidate], named: Collection[str]) -> list[Proposal]:
-    """What is older than it may become, where nothing else is voted on of it."""
+    """Proposes the memories that are too old, where no other proposal names them."""
     return [
         _proposal(candidate, kind, AGE)
         for candidate in aged
@@ -412,7 +438,7 @@ def _aging(aged: Sequence[Candidate], named: Collection[str]) -> list[Proposal]:
 
 
 def _beyond(over: Sequence[tuple[Candidate, Weighed]], named: Collection[str]) -> list[Proposal]:
-    """What is beyond a budget, where nothing else is voted on of it."""
+    """Proposes the memories beyond a budget, where no other proposal names them."""
     return [
         replace(_proposal(candidate, KINDS[MAKES_ROOM[candidate.tier]], BUDGET), weighed=weighed)
         for candidate, weighed in over
@@ -421,13 +447,13 @@ def _beyond(over: Sequence[tuple[Candidate, Weighed]], named: Collection[str]) -
 
 
 def capped(candidate: Candidate) -> bool:
-    """Whether letting a memory go counts against the caps of its namespace, as it does not where it is demoted."""
+    """True if forgetting the memory counts against the caps of its namespace; a demotion does not."""
     kind = _lets_go(candidate)
     return kind is not None and kind.capped
 
 
 def _disputed(contested: Sequence[tuple[Candidate, ...]], asked: Sequence[Candidate]) -> list[Proposal]:
-    """What contradicts others, each with as many of those as its kind takes, and no memory twice."""
+    """Proposes memories with those that they contradict, as many as the kind takes, and no memory twice."""
     taken, found = {candidate.memory_id for candidate in asked}, list[Proposal]()
     for challenger, *incumbents in contested:
         left = [one for one in incumbents if one.memory_id not in taken]
@@ -448,8 +474,8 @@ def _together(
     asked: Sequence[Candidate],
     others: Sequence[Proposal],
 ) -> list[Proposal]:
-    """Each summary with all that belongs to it, or each memory with its twins, unless something else is voted on of
-    that. `kinds`: by the tier of the first."""
+    """Proposes each summary with its sources, or each memory with those that say the same, unless another proposal
+    names one of them. `kinds`: by the tier of the first."""
     taken = {one.memory_id for one in asked} | {i for proposal in others for i in proposal.memory_ids}
     found = list[Proposal]()
     for named in some:
@@ -464,7 +490,7 @@ def _together(
 
 
 def _helping(tried: Sequence[tuple[Candidate, tuple[bytes, ...]]], named: Collection[str]) -> list[Proposal]:
-    """What verifiers agree in, where nothing else is voted on of it."""
+    """Proposes the memories that verifiers agree on, where no other proposal names them."""
     return [
         replace(_proposal(candidate, KINDS[ADMITS[candidate.tier]], TRIED), tried=made)
         for candidate, made in tried
@@ -473,17 +499,18 @@ def _helping(tried: Sequence[tuple[Candidate, tuple[bytes, ...]]], named: Collec
 
 
 def _lets_go(candidate: Candidate) -> Kind | None:
-    """The kind by which a memory of this tier goes."""
+    """Returns the kind that proposes unused memories of this tier."""
     return KINDS[LETS_GO[candidate.tier]] if candidate.tier in LETS_GO else None
 
 
 def _makes_room(candidate: Candidate) -> Kind | None:
-    """The kind by which a memory of this tier goes for want of room."""
+    """Returns the kind that evicts memories of this tier."""
     return KINDS[GOES[candidate.tier]] if candidate.tier in GOES else None
 
 
 def _within(proposals: Sequence[Proposal], rooms: Mapping[str, int]) -> list[Proposal]:
-    """No more of each namespace than there is room for, the first of them. What no cap counts has room."""
+    """Returns the first proposals of each namespace, as many as it may lose. Kinds that no cap counts are not
+    limited."""
     taken, found = Counter[str](), []
     for proposal in proposals:
         capped = KINDS[proposal.kind].capped
@@ -494,7 +521,8 @@ def _within(proposals: Sequence[Proposal], rooms: Mapping[str, int]) -> list[Pro
 
 
 def _share(proposals: Sequence[Proposal], policy: EpochPolicy) -> list[Proposal]:
-    """All within `proposals_max`, kind by kind: each leaves free what those after it need of their shares."""
+    """Fits the proposals into `proposals_max`, kind by kind: each leaves free what the kinds after it need of their
+    shares."""
     most, found = policy.proposals_max, list[Proposal]()
     by_kind = {kind: [one for one in proposals if one.kind == name] for name, kind in KINDS.items()}
     free = {kind: min(len(of_kind), most * kind.share // 1) for kind, of_kind in by_kind.items()}

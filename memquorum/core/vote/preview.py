@@ -1,8 +1,8 @@
-"""What a policy would do to what is alive now: who would be nominated to be forgotten, and let go by the votes.
+"""A preview of a policy on the memories that are alive now: which would be nominated to be forgotten, and forgotten.
 
-For people who change a policy, or fear the one they have. The predicate, the members' rule, the tally and the caps are
-those of nomination, ballots and commit. One thing is an estimate: a member votes by the late episodes of its agents as
-it has read them, and here they are those that are alive in the store.
+For people who change a policy, or doubt the one in force. The predicate, the members' rule, the tally and the caps are
+those of nomination, ballots and commit. One input is an estimate: a member votes by the late episodes of its agents as
+it has read them; here they are those that are alive in the store.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from memquorum.ports import Candidate
 
 Vectors = Mapping[str, NDArray[np.float32]]
 ROOM = frozenset({AGE, PRESSURE})
-"""The reasons by which members ask something else than whether a memory has decayed."""
+"""The reasons for which members do not ask whether a memory has decayed."""
 
 
 class Alive(Struct, frozen=True):
-    """A memory that is alive, whether it rests after a vote that kept it, and whether an order protects it."""
+    """A living memory, whether it rests after a vote that kept it, and whether an order protects it."""
 
     candidate: Candidate
     rests: bool
@@ -45,7 +45,7 @@ class Alive(Struct, frozen=True):
 
 
 class Vote(Struct, frozen=True):
-    """What the votes would come to. `agreed_ppm`: the highest of the q lowest scores."""
+    """The predicted vote. `agreed_ppm`: the highest of the q lowest scores."""
 
     let_go: bool
     yes: int
@@ -61,22 +61,23 @@ class Example(Struct, frozen=True):
     decay_ppm: int
     vote: Vote
     now: bool
-    """Whether the next epoch would nominate it."""
+    """True if the next epoch would nominate it."""
     decay_score_ppm: int | None = None
-    """Where triage goes by it."""
+    """The decay score, where triage uses one."""
 
 
 @dataclass(slots=True)
 class Outlook:
-    """What the next epoch would do in a namespace.
+    """The predicted result of the next epoch in a namespace.
 
-    Of `living` memories `due` have crossed δ or expired, are older than their type may become, or are too many for
-    the shard's capacity; of these `resting` and `protected` are left out, and of the others the votes `let_go` some of
-    the first `judged`.
+    `due`: the number of the `living` memories that have crossed δ or expired, are older than their type may become, or
+    are beyond the shard's capacity. `resting` and `protected` of these are left out; the votes were computed for the
+    first `judged` of the others, and `let_go` of these would be forgotten.
 
-    `nominated`, `forgotten`: in the next epoch, for which the caps leave `room`; `named`: which are nominated;
-    `day_left`: what they leave of the day; `stopped_until`: nothing may go before. `reasons`: of those that are due and
-    free, how many for which. `beyond`: how many are beyond the namespace's budget, and nominated before them.
+    `nominated`, `forgotten`: in the next epoch, where the caps leave `room`; `named`: the nominated ones; `day_left`:
+    the room that the caps leave for the day; `stopped_until`: the time before which no memory may go. `reasons`: the
+    number of memories by reason, of those that are due and free. `beyond`: the number beyond the namespace's budget,
+    which are nominated before them.
     """
 
     namespace: str
@@ -116,9 +117,9 @@ def outlook(
     judged_most: int = 2_000,
     shown: int = 3,
 ) -> list[Outlook]:
-    """A shard's namespaces by name. `alive`: those that nobody has used for longest first; `beyond`: by namespace, what
-    is beyond its budget, in the order of its policy. That is nominated before what is due, and members let it go: by
-    what the store holds it is what is least."""
+    """Returns the preview of a shard's namespaces, by name. `alive`: longest unused first; `beyond`: by namespace, the
+    memories beyond its budget, in the order of its policy. These are nominated before the due ones, and members forget
+    them: the order follows from the store."""
     found: dict[str, Outlook] = {}
     free: dict[str, list[tuple[Candidate, str]]] = {}
     for one in alive:
@@ -153,8 +154,8 @@ def outlook(
         asked = free.get(namespace, [])[:judged_most]
         judged = [candidate for candidate, reason in asked if reason not in ROOM]
         said = {**judge(namespace, judged)} if judged else {}
-        # Of what is too much members ask whether it is among the lowest, of what is too old when it was made; and those
-        # are what is nominated.
+        # About these reasons members ask whether a memory is among the lowest, or when it was made; the nominated ones
+        # are.
         said |= {candidate.memory_id: Vote(True, members, 0) for candidate, reason in asked if reason in ROOM}
         told.judged, told.let_go = len(asked), sum(vote.let_go for vote in said.values())
         others = [candidate.memory_id for candidate, _ in asked if candidate.memory_id not in set(told.named)]
@@ -176,9 +177,9 @@ def outlook(
 
 
 def _in_turn(alive: Sequence[Alive], over: int, as_of: int, policy: Policy) -> list[tuple[Alive, str]]:
-    """What may be forgotten, with the reason, as it is nominated: what is older than its type may become; where
-    there is too much, what is to go first, of which as many as are too much; what decayed, longest unused first; what
-    expired, the lowest decay score first."""
+    """Returns the memories that may be forgotten, with the reason, in the order of nomination: those older than their
+    type may become; under pressure all others, those to evict first in front; decayed ones, longest unused first;
+    expired ones, the lowest decay score first."""
     short = [one for one in alive if one.candidate.tier in FORGET.tiers]
     aged = [one for one in short if older(one.type, one.candidate.created, policy.budget, as_of)]
     named = {one.candidate.memory_id for one in aged}
@@ -211,8 +212,8 @@ def votes(
     ranks: Mapping[str, int],
     contexts: Mapping[int, MemberContext],
 ) -> dict[str, Vote]:
-    """What all members' ballots would decide on candidates of one namespace. `vectors`: of those that can be compared;
-    `ranks`: of their worth, in millionths; `contexts`: by member, what its agents did of late."""
+    """Predicts what all members' ballots would decide on candidates of one namespace. `vectors`: of those that can be
+    compared; `ranks`: of their worth, in millionths; `contexts`: by member, the late episodes of its agents."""
     proposals = tuple(
         Proposal((c.memory_id,), c.namespace, FORGET.name, "", c.last_access, c.created, c.salience_ppm)
         for c in candidates
@@ -235,8 +236,7 @@ def _ballot(
     of: tuple[Vectors, Mapping[str, int]],
     context: MemberContext | None,
 ) -> Ballot:
-    """Makes a ballot as a judge does: a member that knows no embedding of a memory says the strongest no."""
-    assert FORGET.fade is not None
+    """Makes a ballot by the same rules as a member: where it has no embedding of a memory, its no is the strongest."""
     vectors, ranks = of
     terms = np.empty((len(FORGET.terms), len(asked.proposals)), np.int64)
     terms[:] = np.array(FORGET.abstain(asked.as_of), np.int64)[:, None]

@@ -2,16 +2,16 @@
 
 A proposal is decided iff
 
-1. at least q distinct members say yes, q = ⌈(N+f+1)/2⌉: then at least f+1 of them are honest; for a kind that can be
-   undone f+1, of whom one is;
+1. at least q distinct members say yes, q = ⌈(N+f+1)/2⌉, so that at least f+1 of them are honest; for a kind that can be
+   undone f+1, so that one is honest;
 2. their voices reach the kind's share of *all* voices: Σ_yes w·c ≥ α·Σ w·c, the sum on the right over every configured
-   member, voting or not (SPEC A, decision 0); of a kind that weighs scores, each by its score: Σ_yes s·w·c;
+   member, voting or not (SPEC A, decision 0); for a kind that weighs scores, each voice times its score: Σ_yes s·w·c;
 3. the kind's own gate holds (promote: SPEC B's validity gate, on q-th highest values).
 
-Otherwise the memory is kept: because it is contradicted, where half of all weight says so of what would be promoted
-(SPEC B's REJECTED_CONTRADICTED; its INSUFFICIENT_VOTES are the other reasons). Adding ballots can make all three true,
-never false: whoever picks the ballots of a certificate can delay a deletion, and cannot cause one. Everything is
-integers and exact fractions.
+Otherwise the memory is kept; with the reason 'contradicted' where members with half of all weight found that of a
+memory to promote (SPEC B's REJECTED_CONTRADICTED; its INSUFFICIENT_VOTES are the other reasons). More ballots can make
+all three conditions true, never false: a primary that selects the ballots of a certificate can delay a deletion, and
+cannot cause one. All numbers are integers and exact fractions.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from memquorum.core.vote.columns import Ballot
 from memquorum.core.vote.kinds import KINDS
 from memquorum.core.vote.kinds.kind import Kind
 
-# Why a proposal of a kind without a gate is decided, and why one is kept that never came to its kind's gate; the gate's
-# own reasons stand in `kinds`.
+# The reasons of a decision without a gate, and of a proposal kept before its gate; the gates' own reasons stand in
+# `kinds`.
 ENOUGH = "quorum"
 TOO_FEW = "too_few_votes"
 TOO_LIGHT = "too_little_weight"
@@ -38,11 +38,12 @@ KEPT = "kept"
 
 
 class Outcome(Struct, frozen=True):
-    """One proposal's end.
+    """The outcome of one proposal.
 
     `outcome`: the kind's word where it is decided ('forgotten', 'promoted'), else 'kept'; `reason`: a reason code.
-    `yes`: the members for it, by id; `votes`: how many decide. `weight_ppm`: their voices, Σ w·c in millionths;
-    `needed_ppm`: how many decide. `confidence_ppm`: consolidated confidence, where the kind has one and it was reached.
+    `yes`: the members that voted yes, by id; `votes`: how many are needed. `weight_ppm`: their voices, Σ w·c in
+    millionths; `needed_ppm`: the weight that is needed. `confidence_ppm`: consolidated confidence, where the kind has
+    one and the gate was reached.
     """
 
     memory_ids: tuple[str, ...]
@@ -58,17 +59,17 @@ class Outcome(Struct, frozen=True):
 
 
 def tally(genesis: Genesis, nomination: NominationProposed, ballots: Sequence[Ballot]) -> tuple[Outcome, ...]:
-    """What the ballots decide, in the order of the proposals.
+    """Counts the ballots; returns the outcomes in the order of the proposals.
 
-    The ballots are of distinct members, on this nomination, one opinion per proposal: `certificate` checks that.
-    Raises ValueError where it does not hold, because a vote counted twice could delete a memory.
+    The ballots have to be of distinct members, on this nomination, with one opinion per proposal: `certificate` checks
+    that. Raises ValueError where they are not, because a vote counted twice could delete a memory.
     """
     members = [b.member for b in ballots]
     if len(set(members)) != len(members) or any(genesis.member(m) is None for m in members):
-        raise ValueError(f"ballots of members {members} are not of distinct members of {genesis.n}")
+        raise ValueError(f"the ballots are of members {members}; they have to be of distinct members among {genesis.n}")
     if any(len(b.yes) != len(nomination.proposals) for b in ballots):
-        raise ValueError("a ballot has not one opinion per proposal")
-    # Who is for a proposal, as a byte of each ballot: most proposals of an epoch have the same, which is counted once.
+        raise ValueError("a ballot needs exactly one opinion for each proposal")
+    # The votes on a proposal, one byte of each ballot. Most proposals of an epoch have the same votes, counted once.
     said = zip(*(b.yes for b in ballots), strict=True) if ballots else repeat((), len(nomination.proposals))
     counts: dict[tuple[str, tuple[int, ...], int], _Count] = {}
     found = []
@@ -87,13 +88,15 @@ def tally(genesis: Genesis, nomination: NominationProposed, ballots: Sequence[Ba
 
 
 def needed_ppm(genesis: Genesis, kind: Kind, namespace: str = "") -> int:
-    """The weighted quorum of a kind: ⌈share · Σ w·c⌉ over all members; voices are integers, so rounding up is exact."""
-    share = kind.needed(genesis.policy) if kind.needed_in is None else kind.needed_in(genesis.policy, namespace)
+    """Returns the weighted quorum of a kind: ⌈share · Σ w·c⌉ over all members; voices are integers, so rounding up is
+    exact."""
+    share = kind.needed(genesis.policy, namespace)
     return -(-share.numerator * genesis.voice // share.denominator)
 
 
 class _Count(Struct, frozen=True):
-    """What a set of yes-ballots comes to for a kind: whether votes and weight suffice, and if not, what is missing."""
+    """The count of a set of yes-ballots for a kind: whether votes and weight suffice, and if not, which of them is
+    missing."""
 
     kind: Kind
     yes: tuple[int, ...]
@@ -107,7 +110,8 @@ class _Count(Struct, frozen=True):
 def _count(
     genesis: Genesis, kind: Kind, yes: tuple[int, ...], *, votes: int, needed: int, scores: Mapping[int, int]
 ) -> _Count:
-    """`yes`: the members for it, by id; `votes`, `needed`: what decides; `scores`: theirs, where they count."""
+    """Counts the weight of `yes`, the members that voted yes, by id. `votes`, `needed`: the required number of votes
+    and weight; `scores`: of their ballots, where scores count."""
     weight = sum(m.voice * scores.get(m.id, PPM) // PPM for m in genesis.members if m.id in yes)
     enough, reason = False, TOO_LIGHT
     if len(yes) < votes:
@@ -121,10 +125,10 @@ def _outcome(
     genesis: Genesis, nomination: NominationProposed, count: _Count, at: int, ballots: Sequence[Ballot]
 ) -> Outcome:
     kind, decided, reason, confidence = count.kind, count.enough, count.reason, None
-    if not decided and kind.contradicted is not None and _contradicted(genesis, kind, at, ballots, nomination.as_of):
+    if not decided and _contradicted(genesis, kind, at, ballots):
         reason = CONTRADICTED
-    if decided and kind.gate is not None:
-        verdict = kind.gate([b.opinions[at] for b in ballots if b.yes[at]], count.votes, genesis.policy)
+    if decided:
+        verdict = kind.gate((b.opinions[at] for b in ballots if b.yes[at]), count.votes, genesis.policy)
         decided, reason, confidence = verdict.passed, verdict.reason, verdict.confidence_ppm
     return Outcome(
         nomination.proposals[at].memory_ids,
@@ -140,12 +144,11 @@ def _outcome(
     )
 
 
-def _contradicted(genesis: Genesis, kind: Kind, at: int, ballots: Sequence[Ballot], as_of: int) -> bool:
-    """Whether members with half of *all* weight are against a proposal because they found the memory contradicted.
+def _contradicted(genesis: Genesis, kind: Kind, at: int, ballots: Sequence[Ballot]) -> bool:
+    """True if members with half of *all* weight vote no because they found the memory contradicted.
 
-    Leaving ballots out can only hide that, and liars have less than a third: nobody makes it up.
+    Leaving ballots out can only hide that; liars have less than a third of the weight, so they cannot cause it.
     """
-    assert kind.contradicted is not None
-    found = (b for b in ballots if not b.yes[at] and kind.contradicted(b.opinions[at], as_of))
     voices = {member.id: member.voice for member in genesis.members}
-    return 2 * sum(voices[ballot.member] for ballot in found) >= genesis.voice
+    against = kind.against((voices[b.member], b.opinions[at]) for b in ballots if not b.yes[at])
+    return 2 * against >= genesis.voice

@@ -1,9 +1,9 @@
-"""What no policy could exceed: an upper bound of the reads that a budget can serve, in the manner of PFOO.
+"""An upper bound of the reads that any policy can serve within a budget, in the manner of PFOO.
 
-Each read needs its memory to be held since it came, or since its last read, through so many epochs, at its weight in
-each. The bound forgets that memories compete at every epoch and lets all reads share the sum of what fits: the cheapest
-are served until that sum is used up (Berger, Beckmann, Harchol-Balter 2018, PFOO-U; here an evicted memory does not
-come back, which the bound need not know).
+Each read needs its memory to be held since it came, or since its last read, through some epochs, at its weight in each.
+The bound ignores that memories compete at every epoch and lets all reads share the sum of the room: the cheapest are
+served until that sum is used up (Berger, Beckmann, Harchol-Balter 2018, PFOO-U; here an evicted memory does not come
+back, which the bound can ignore).
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from memquorum.core.whatif.replaying import Demand
 
 
 def most_hits(demand: Demand, arrivals: dict[str, int], tokens: int) -> float:
-    """The most reads that a budget of so many tokens can serve, of those that are known.
+    """Returns the most reads, of those known, that a budget of so many tokens can serve.
 
-    `arrivals`: when each memory came, or was put under the budget. What may not go, or may not go yet, is held beyond
-    the budget: at each epoch as much fits as the fullest setting held, if that is more.
+    `arrivals`: the time when each memory came, or was put under the budget. Memories that may not go, or not yet, are
+    held beyond the budget: at each epoch the room is what the fullest setting held, if that is more.
     """
-    # What is held after the last read serves nobody.
+    # Memories held after the last read serve no read.
     last = bisect_left(demand.epochs, max((times[-1] for times in demand.times.values()), default=0))
     room = float(sum(max(tokens, held) for held in demand.held[:last]))
     costs = []

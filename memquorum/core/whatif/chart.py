@@ -1,4 +1,4 @@
-"""A report as a picture: the tokens that each policy held, and how much of what was wanted it had, over time. SVG."""
+"""Draws a report as SVG: the tokens that each policy held, and its share of served reads, over time."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from html import escape
 
 import numpy as np
 
-from memquorum.core.whatif.report import Line, Report
+from memquorum.core.whatif.report import PolicyResult, TrialReport
 
 _WIDE, _HIGH, _LEFT, _RIGHT, _TOP, _GAP = 760, 190, 64, 120, 30, 46
 _COLOURS = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2", "#9c6b4e", "#9498a0")
 _STYLE = "font-family:sans-serif;font-size:12px"
 
 
-def draw(report: Report) -> str:
-    """The picture. The same report gives the same text."""
+def draw(report: TrialReport) -> str:
+    """Returns the picture. The same report gives the same text."""
     span = max(1, report.until - report.since)
     high = 2 * (_TOP + _HIGH + _GAP)
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDE} {high}" style="{_STYLE}">']
@@ -31,14 +31,14 @@ def draw(report: Report) -> str:
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _ratios(line: Line, since: int, span: int) -> Iterator[tuple[float, float]]:
+def _ratios(line: PolicyResult, since: int, span: int) -> Iterator[tuple[float, float]]:
     for one in line.points:
         if one.hits + one.misses:
             yield (one.at - since) / span, one.hits / (one.hits + one.misses)
 
 
 def _panel(
-    top: int, title: str, most: str, lines: Sequence[tuple[str, Sequence[tuple[float, float]]]], report: Report
+    top: int, title: str, most: str, lines: Sequence[tuple[str, Sequence[tuple[float, float]]]], report: TrialReport
 ) -> Iterator[str]:
     wide, low = _WIDE - _LEFT - _RIGHT, top + _HIGH
     yield f'<text x="{_LEFT}" y="{top - 10}" font-weight="bold">{escape(title)}</text>'

@@ -1,16 +1,16 @@
-"""Which policy a namespace should have, and which shares by type, by its own history (SPEC D; MaRS 3.4, 3.2.7).
+"""Suggests a policy for a namespace, and shares by type, from its own history (SPEC D; MaRS 3.4, 3.2.7).
 
-**Policy.** What served most of the history is suggested, if that is more than chance serves and more than what the
-namespace has, each beyond chance (`leads`); else nothing is. The source puts a contextual bandit over the policies. A
-bandit sees only what its choice came to; a replay sees what every policy would have, so nothing has to be tried out:
-exponential weights, one set for each context (Cesa-Bianchi and Lugosi 2006, theorem 2.3: with η_t = √(8 ln K / t) the
-regret is at most 2√(T/2 · ln K) + √(ln K / 8) of the largest loss). A round is a window of the history, its loss what a
-policy missed in it, its context the workload of the window before: whether more came, and whether more was read, than
-in most windows until then. They say what following the workload would have come to; where another policy serves the
-context that the history ends in better, beyond chance, that is told beside.
+**Policy.** The policy that served most reads of the history is suggested, if its lead over random and over the present
+policy is beyond chance (`leads`); else none. The source puts a contextual bandit over the policies. A bandit sees only
+the result of its choice; a replay sees that of every policy, so no exploration is needed: exponential weights, one set
+for each context (Cesa-Bianchi and Lugosi 2006, theorem 2.3: with η_t = √(8 ln K / t) the regret is at most 2√(T/2 · ln
+K) + √(ln K / 8) of the largest loss). A round is a window of the history, its loss the reads that a policy missed in
+it, its context the workload of the window before: whether more came, and whether more was read, than in most windows so
+far. The weights show the result of following the workload; if another policy serves the last context better, beyond
+chance, that is reported too.
 
-**Shares** move by the dual update: a type gains whose tokens would serve more reads (what was missed of it, per token
-of its share), until all serve alike. They are moved on the first half of the reads and told by the second.
+**Shares** move by the dual update: a type gains if its tokens would serve more reads (its misses per token of its
+share), until all types serve alike. They are moved on the first half of the reads and evaluated on the second.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from memquorum.core.whatif.replaying import Demand, Result, Trial, replay
 from memquorum.core.whatif.vectors import Asking
 
 ARMS = ("worth", "hybrid", "priority", "lru", "fifo")
-"""The policies among which one is chosen, the first of equals. `random` is chance, and `reflection` is `worth` where a
-replay makes no summaries of its own."""
+"""The policies to choose from; at equal results the first wins. `random` is the baseline, and `reflection` is `worth`
+where a replay makes no summaries of its own."""
 RANDOM = "random"
 READS_LEAST = 20
-"""Of fewer reads nothing is told."""
+"""The minimum number of reads for a suggestion."""
 MOVES = 10
-"""So often shares are moved."""
+"""The number of times that shares are moved."""
 _STEP = 1.0
 _SMALLEST = 0.02
 
@@ -46,8 +46,8 @@ Context = tuple[bool, bool]
 
 
 class Lately(Struct, frozen=True):
-    """A policy that serves windows like the last one better than the best of all the time does: its `hits` there, of so
-    many `reads`, and its lead. `more_came`, `more_read`: what such windows are like."""
+    """A policy that serves windows like the last one better than the overall best does: its `hits` there, of so many
+    `reads`, and its lead. `more_came`, `more_read`: the context of such windows."""
 
     policy: str
     hits: int
@@ -58,14 +58,14 @@ class Lately(Struct, frozen=True):
 
 
 class Suggestion(Struct, frozen=True):
-    """What a namespace's history suggests; counts are reads.
+    """The suggestion for a namespace by its history; counts are reads.
 
-    `policy`: what is suggested, the `best` of `ARMS` or nothing; `standing`: what the namespace's budget has, or would
-    have if it named none; `hits`: of each of `ARMS`; `chance`: of `random`, the mean of its runs; `over_chance`,
-    `over_standing`: the best one's leads, the second None where it is the standing one; `followed`: of who had drawn by
-    the weights, window by window; `regret`: what the best served beyond that, and `bound` what it can be at most;
-    `shares_ppm`, of that policy or the standing one: empty where none serve more than no shares do, beyond chance, on
-    the `later` half of the reads, with (`shared`) and without (`unshared`).
+    `policy`: the suggestion, the `best` of `ARMS` or none; `standing`: the policy of the namespace's budget, or its
+    default; `hits`: of each of `ARMS`; `chance`: of `random`, the mean of its runs; `over_chance`, `over_standing`: the
+    best one's leads, the second None where it is the standing one; `followed`: the expected hits of draws by the
+    weights, window by window; `regret`: the best one's hits beyond that, and `bound` its maximum; `shares_ppm`: for
+    that policy or the standing one; empty where no shares lead, beyond chance, on the `later` half of the reads, with
+    (`shared`) and without (`unshared`).
     """
 
     namespace: str
@@ -88,8 +88,7 @@ class Suggestion(Struct, frozen=True):
 
 
 class _Round(Struct, frozen=True):
-    """A window: in which context it was, what each arm missed of the reads that were known, and how many of them chance
-    served."""
+    """A window: its context, the misses of each arm among the known reads, and the reads that chance served."""
 
     context: Context
     missed: tuple[int, ...]
@@ -97,15 +96,15 @@ class _Round(Struct, frozen=True):
     chance: float = 0.0
 
     def hits(self, name: str) -> float:
-        """Reads that were served by an arm, or by chance."""
+        """Returns the reads served by an arm, or by chance."""
         return self.chance if name == RANDOM else self.reads - self.missed[ARMS.index(name)]
 
 
 def suggest(
     course: Course, results: Sequence[Result], demand: Demand, trial: Trial, asking: Asking | None = None
 ) -> Suggestion | None:
-    """What the history of a namespace suggests; None of fewer than `READS_LEAST` reads. `results`: of all `ARMS` and of
-    `random`, all with the same budget; `asking`: see `replay`."""
+    """Returns the suggestion by the history of a namespace; None with fewer than `READS_LEAST` reads. `results`: of all
+    `ARMS` and of `random`, all with the same budget; `asking`: see `replay`."""
     of = {one.setting.policy: one for one in results}
     rounds, following = _rounds(course, [of[arm] for arm in ARMS], [one for one in results if _by_chance(one)])
     reads = sum(one.reads for one in rounds)
@@ -129,13 +128,13 @@ def suggest(
 
 
 def _standing(trial: Trial, namespace: str) -> str:
-    """The policy that a budget of the namespace has, or would have if it named none."""
+    """Returns the policy of the namespace's budget, or the default policy without one."""
     budget = budget_of(trial.budget, namespace)
     return trial.budget.policy if budget is None else budget.policy
 
 
 def _tried(name: str) -> str:
-    """What a policy is in a replay, which makes no summaries of its own."""
+    """Returns the equivalent of a policy in a replay, which makes no summaries of its own."""
     return "worth" if name == "reflection" else name
 
 
@@ -144,13 +143,13 @@ def _by_chance(one: Result) -> bool:
 
 
 def _lead(rounds: Sequence[_Round], better: str, other: str) -> Lead:
-    """The lead of one that was chosen among `ARMS` over another policy."""
+    """Returns the lead over another policy of one that was chosen among `ARMS`."""
     reads = sum(one.reads for one in rounds)
     return lead([one.hits(better) - one.hits(other) for one in rounds], reads, choices=len(ARMS))
 
 
 def _lately(rounds: Sequence[_Round], following: Context, weights: _Weights, best: str) -> Lately | None:
-    """What the weights of the context that a history ends in draw, where it serves it better than the best of all."""
+    """Returns the policy that the weights of the last context prefer, if it leads the overall best there; else None."""
     drawn = weights.of(following)
     policy = ARMS[drawn.index(max(drawn))]
     alike = [one for one in rounds if one.context == following]
@@ -162,16 +161,16 @@ def _lately(rounds: Sequence[_Round], following: Context, weights: _Weights, bes
 
 
 class _Weights:
-    """Exponential weights over the arms, for each context its own."""
+    """Exponential weights over the arms, separate for each context."""
 
     def __init__(self, most: int) -> None:
-        """`most`: reads of a window, the largest loss."""
+        """`most`: the most reads of a window, the largest loss."""
         self._most = max(1, most)
         self._missed: dict[Context, list[int]] = {}
         self._times: dict[Context, int] = {}
 
     def of(self, context: Context) -> list[float]:
-        """The share of each arm in the next window of a context."""
+        """Returns the share of each arm in the next window of a context."""
         missed, time = self._missed.get(context, [0] * len(ARMS)), self._times.get(context, 0) + 1
         eta = math.sqrt(8 * math.log(len(ARMS)) / time) / self._most
         least = min(missed)
@@ -179,7 +178,7 @@ class _Weights:
         return [one / sum(raw) for one in raw]
 
     def take(self, seen: _Round) -> float:
-        """What was to be expected to be missed in a window; learns from it."""
+        """Returns the expected misses of a window, then learns from it."""
         expected = sum(share * one for share, one in zip(self.of(seen.context), seen.missed, strict=True))
         before = self._missed.get(seen.context, [0] * len(ARMS))
         self._missed[seen.context] = [a + b for a, b in zip(before, seen.missed, strict=True)]
@@ -187,13 +186,13 @@ class _Weights:
         return expected
 
     def bound(self) -> float:
-        """The most that all windows together can have cost beyond the best arm of each context."""
+        """Returns the most that all windows together can have cost beyond the best arm of each context."""
         log = math.log(len(ARMS))
         return self._most * sum(2 * math.sqrt(n / 2 * log) + math.sqrt(log / 8) for n in self._times.values())
 
 
 def _rounds(course: Course, arms: Sequence[Result], lots: Sequence[Result]) -> tuple[list[_Round], Context]:
-    """The windows in which something was read, and the context of the one to come. `lots`: the runs of `random`."""
+    """Returns the windows with reads, and the context of the next one. `lots`: the runs of `random`."""
     ends = [point.at for point in arms[0].points]
     came, asked = [0] * len(ends), [0] * len(ends)
     for event in course.events:
@@ -214,13 +213,13 @@ def _rounds(course: Course, arms: Sequence[Result], lots: Sequence[Result]) -> t
 
 
 def _since(one: Result, at: int) -> tuple[int, int]:
-    """Hits and misses in a window."""
+    """Returns hits and misses in a window."""
     end, begin = one.points[at], one.points[at - 1] if at else None
     return end.hits - (begin.hits if begin else 0), end.misses - (begin.misses if begin else 0)
 
 
 def _many(counts: Sequence[int], at: int) -> bool:
-    """Whether it is more than in most windows until then."""
+    """True if the count is above that of most windows so far."""
     before = sorted(counts[: at + 1])
     return counts[at] > before[len(before) // 2]
 
@@ -228,7 +227,8 @@ def _many(counts: Sequence[int], at: int) -> bool:
 def _with_shares(
     told: Suggestion, course: Course, first: Result, demand: Demand, trial: Trial, *, asking: Asking | None
 ) -> Suggestion:
-    """Moves the shares by what was missed of each type in the first half, from what the policy holds without any."""
+    """Moves the shares by the misses of each type in the first half, beginning with what the policy holds without
+    shares."""
     there = {item.type for item in demand.items.values()}
     if len(there) < 2:
         return told
@@ -250,7 +250,7 @@ def _with_shares(
 
 
 def _middle(one: Result) -> int:
-    """The point until which half of all was read."""
+    """Returns the index of the point by which half of all reads were made."""
     reads = [point.hits + point.misses for point in one.points]
     return min(bisect_left(reads, reads[-1] / 2), len(reads) - 1)
 
@@ -260,7 +260,7 @@ def _later(one: Result, middle: int) -> int:
 
 
 def _held(demand: Demand, there: set[str]) -> list[float]:
-    """The share of each type in what came; none of a type that never did."""
+    """Returns the share of each type in the memories that came; 0 for a type that never came."""
     tokens = [0] * len(TYPES)
     for item in demand.items.values():
         tokens[place(item.type)] += item.tokens
@@ -270,7 +270,7 @@ def _held(demand: Demand, there: set[str]) -> list[float]:
 
 
 def _moved(shares: Sequence[float], run: Result, demand: Demand, until: int) -> list[float]:
-    """One step of the dual update: by what was missed of each type, per token of its share."""
+    """Takes one step of the dual update: by the misses of each type, per token of its share."""
     missed = [0] * len(TYPES)
     for one in run.regrets:
         if one.wanted_at <= until:
@@ -285,7 +285,7 @@ def _moved(shares: Sequence[float], run: Result, demand: Demand, until: int) -> 
 
 
 def _ppm(shares: Sequence[float]) -> tuple[int, ...]:
-    """Makes whole millionths of shares, together 1,000,000."""
+    """Converts shares to integer millionths that sum to 1,000,000."""
     whole = sum(shares)
     found = [int(one / whole * PPM) for one in shares]
     largest = max(range(len(found)), key=lambda at: found[at])

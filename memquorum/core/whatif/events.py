@@ -1,4 +1,4 @@
-"""What happened in a namespace, as a replay needs it: ids, times, weights and features, and no content.
+"""The events of a namespace for a replay: ids, times, weights and features, without content.
 
 Times are milliseconds since the epoch by the shard's time. A `Course` has its events in the order in which they
 happened.
@@ -22,7 +22,8 @@ class Came(Struct, frozen=True, tag=True):
 
 
 class Used(Struct, frozen=True, tag=True):
-    """A memory was used: read, or (`read` is false) said again, which asks for nothing. `when`: by whoever used it."""
+    """A memory was used: read, or repeated (`read` is false), which is no request. `when`: the time that the user
+    gave."""
 
     at: int
     memory_id: str
@@ -31,7 +32,7 @@ class Used(Struct, frozen=True, tag=True):
 
 
 class Linked(Struct, frozen=True, tag=True):
-    """Something was made of a memory, or says otherwise: so central it is now."""
+    """Another memory was made from it, or contradicts it: this is its new centrality."""
 
     at: int
     memory_id: str
@@ -39,8 +40,8 @@ class Linked(Struct, frozen=True, tag=True):
 
 
 class Asked(Struct, frozen=True, tag=True):
-    """The memory was asked something, and these were the answer. `query`: the number of its vector in the course's
-    `queries`; None where nobody can ask it again."""
+    """A query was answered with these memories. `query`: the number of its vector in the course's `queries`; None where
+    it cannot be asked again."""
 
     at: int
     answered: tuple[str, ...]
@@ -64,7 +65,7 @@ class Ended(Struct, frozen=True, tag=True):
 
 
 class SummedUp(Struct, frozen=True, tag=True):
-    """A summary took the place of its sources."""
+    """A summary replaced its sources."""
 
     at: int
     item: Item
@@ -72,21 +73,21 @@ class SummedUp(Struct, frozen=True, tag=True):
 
 
 class Voted(Struct, frozen=True, tag=True):
-    """The fleet's own vote let a memory go."""
+    """The fleet's own vote forgot a memory."""
 
     at: int
     memory_id: str
 
 
 class Back(Struct, frozen=True, tag=True):
-    """A memory that had been forgotten came back by a vote."""
+    """A forgotten memory was restored by a vote."""
 
     at: int
     memory_id: str
 
 
 class Epoch(Struct, frozen=True, tag=True):
-    """An epoch: what is over its budget lets go."""
+    """An epoch: memories beyond the budget go."""
 
     at: int
 
@@ -95,7 +96,8 @@ Event = Came | Used | Linked | Asked | Guarded | Ended | SummedUp | Voted | Back
 
 
 class Course(Struct, frozen=True):
-    """A namespace from its beginning. `vectors`: of the memories that a key opens still; `queries`: what was asked."""
+    """The history of a namespace from its beginning. `vectors`: of the memories whose key still exists; `queries`: the
+    vectors of queries."""
 
     namespace: str
     events: Sequence[Event]

@@ -1,12 +1,12 @@
-"""What a shard's journal and its query log tell, as the events of its namespaces. No content is looked at.
+"""Reads a shard's journal and its query log as the events of its namespaces, without content.
 
-A memory weighs a quarter of its characters, rounded up: what a budget counts, where the text has one byte a character.
-Nobody weighs the text itself, which may be gone. How near a memory lies to active goals is not known here, and counts
-as nothing.
+A memory weighs a quarter of its characters, rounded up: the weight in a budget, if the text has one byte a character.
+The text itself may be gone, so it is not weighed. The nearness of a memory to active goals is not known here, and
+counts as 0.
 
-Order is the journal's; its time, before the first tick, that of what came. A query stands where its time puts it. A use
-that a logged answer explains (the same agent and memory, at about the same time) is that query's, and no read of its
-own.
+Events are in the journal's order and have its time, before the first tick the time that the publisher gave. A query is
+placed by its time. A use that a logged answer explains (the same agent and memory, at about the same time) belongs to
+that query, and is no read of its own.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from memquorum.core.journal.decisions import passed
 from memquorum.core.linking import REQUIRES
 from memquorum.core.orders.protect import ENDS, HOLD, PIN, kind_of
 from memquorum.core.policy import Policy
+from memquorum.core.reading.tokens import TOKEN_BYTES
 from memquorum.core.records import (
     Accessed,
     Decided,
@@ -42,9 +43,7 @@ from memquorum.core.records import (
     Signed,
     Stored,
 )
-from memquorum.core.text.tokens import TOKEN_BYTES
-from memquorum.core.tiers import LONG_TERM as PROMOTED
-from memquorum.core.vote.kinds import KINDS
+from memquorum.core.vote.kinds import KINDS, LETS_GO, RAISES
 from memquorum.core.whatif.events import (
     Asked,
     Back,
@@ -60,7 +59,7 @@ from memquorum.core.whatif.events import (
 )
 
 SAME_MS = 60_000
-"""A use within so long of a logged answer is of that answer."""
+"""The time around a logged answer within which a use belongs to it."""
 
 TOLD: Mapping[str, type[Struct]] = {
     "stored": Stored,
@@ -74,11 +73,11 @@ TOLD: Mapping[str, type[Struct]] = {
     "lapsed": Lapsed,
     "erased": Erased,
 }
-"""The effects of a journal that a replay looks at, each with what its detail is."""
+"""The effects of a journal that a replay reads, each with the type of its detail."""
 
 
 class _Query(Struct, frozen=True):
-    """A query of the log, without what was asked."""
+    """A query of the log, without its text."""
 
     at: int
     agent: str
@@ -87,7 +86,7 @@ class _Query(Struct, frozen=True):
 
 
 class _Space(Struct):
-    """A namespace under way. `uses`: places of events that are reads, by agent and memory."""
+    """A namespace in progress. `uses`: indices of events that are reads, by agent and memory."""
 
     events: list[Event] = []
     agents: dict[int, str] = {}
@@ -95,10 +94,11 @@ class _Space(Struct):
 
 
 class Gathered:
-    """One shard. Take all of its journal, in order, and its query log; then ask for the events."""
+    """The events of one shard. Take all of its journal, in order, and its query log; then ask for the events."""
 
     def __init__(self, codec: Codec, policy: Policy, namespace: str | None = None) -> None:
-        """`policy`: says how often budgets are looked at, and where summaries leave their sources alone."""
+        """`policy`: gives the interval at which budgets are checked, and the namespaces whose summaries leave their
+        sources alone."""
         self._codec, self._policy, self._only = codec, policy, namespace
         self._spaces: dict[str, _Space] = defaultdict(_Space)
         self._epochs: list[int] = []
@@ -109,7 +109,7 @@ class Gathered:
         self._links: dict[str, int] = defaultdict(int)
         self._protections: dict[str, set[str]] = defaultdict(set)
         self._promoted: set[str] = set()
-        # Of each memory its namespace.
+        # The namespace of each memory.
         self._homes: dict[str, str] = {}
         self._takes: Mapping[str, Callable[[JournalEntry, Any], None]] = {
             "stored": self._stored, "drafted": self._drafted, "reinforced": self._reinforced,
@@ -119,7 +119,7 @@ class Gathered:
         }  # fmt: skip
 
     def take(self, entry: JournalEntry) -> None:
-        """The next entry of the journal. Raises DecodeError."""
+        """Takes the next entry of the journal. Raises DecodeError."""
         self._now = max(self._now, entry.as_of)
         if entry.effect == "ticked":
             if not self._epochs or self._now - self._epochs[-1] >= self._policy.budget.every_ms:
@@ -131,23 +131,23 @@ class Gathered:
         self._takes[entry.effect](entry, self._codec.decode_as(kind, entry.detail))
 
     def ask(self, asked: QueryAsked) -> None:
-        """A query of the log."""
+        """Takes a query of the log."""
         if asked.memory_ids and self._only in (None, asked.namespace):
             told = _Query(asked.asked_at, asked.agent, asked.memory_ids, asked.event_id)
             self._spaces[asked.namespace].queries.append(told)
 
     @property
     def memories(self) -> Collection[str]:
-        """All that ever came."""
+        """All memories that ever came."""
         return self._homes.keys()
 
     def of(self, namespace: str) -> Iterator[str]:
-        """All that ever came to a namespace."""
+        """Yields all memories that ever came to a namespace."""
         return (memory_id for memory_id, home in self._homes.items() if home == namespace)
 
     def namespaces(self) -> Iterator[tuple[str, Sequence[Event], Mapping[int, str]]]:
-        """Each namespace: its events in order; and of each query's number its event id."""
-        # Those of a shard are the same for all its namespaces.
+        """Yields each namespace: its events in order, and the event ids of its queries by number."""
+        # All namespaces of a shard have the same epochs.
         epochs = [Epoch(at) for at in self._epochs]
         for name in sorted(self._spaces):
             space = self._spaces[name]
@@ -166,7 +166,7 @@ class Gathered:
         return len(self._spaces[namespace].events) - 1
 
     def _at(self, said: int) -> int:
-        """The time of what happens now; before its first tick a shard has none of its own."""
+        """Returns the time of a new event: the shard's, or the publisher's before the first tick."""
         if self._now == 0:
             return said
         return self._now
@@ -199,7 +199,7 @@ class Gathered:
     def _linked(self, entry: JournalEntry, detail: Stored) -> list[tuple[str, str]]:
         namespace = entry.namespace or ""
         there = {one for one in linking.targets(namespace, detail.links) if self._homes.get(one) == namespace}
-        return linking.found(entry.memory_id or "", namespace, detail.links, there)
+        return linking.resolved_links(entry.memory_id or "", namespace, detail.links, there)
 
     def _link(self, namespace: str, at: int, memory_id: str) -> None:
         if memory_id in self._homes:
@@ -208,11 +208,11 @@ class Gathered:
 
     def _drafted(self, entry: JournalEntry, detail: Stored) -> None:
         if abstract.made(detail.summary):
-            # Reads that ask no experience, as these do, never find a general form.
+            # These reads do not ask for experience, so they never find a general form.
             self._forms.add(entry.memory_id or "")
             return
         self._homes[entry.memory_id or ""] = entry.namespace or ""
-        # A summary stands for its sources, which rest: it needs none of them.
+        # A summary replaces its sources, which rest: it needs none of them.
         self._drafts[entry.memory_id or ""] = replace(self._item(entry, detail), needs=()), detail.derives_from
 
     def _reinforced(self, entry: JournalEntry, detail: Stored) -> None:
@@ -224,11 +224,11 @@ class Gathered:
             self._put(entry.namespace or "", Ended(self._at(detail.occurred_at), other))
 
     def _accessed(self, entry: JournalEntry, detail: Accessed) -> None:
-        if entry.memory_id in self._forms:
-            return
         namespace, at = entry.namespace or "", self._at(detail.accessed_at)
-        place = self._put(namespace, Used(at, entry.memory_id or "", detail.accessed_at))
-        self._spaces[namespace].agents[place] = detail.agent
+        for one in detail.used:
+            if one.memory_id not in self._forms:
+                place = self._put(namespace, Used(at, one.memory_id, detail.accessed_at))
+                self._spaces[namespace].agents[place] = detail.agent
 
     def _decided(self, entry: JournalEntry, detail: Decided) -> None:
         for result in detail.results:
@@ -237,11 +237,11 @@ class Gathered:
                 self._ended(home, result)
 
     def _ended(self, home: str, result: Result) -> None:
-        """What became of memories by a vote."""
+        """Notes the result of a vote."""
         kind = KINDS[result.kind]
         first, *others = result.memory_ids
         if first in self._drafts:
-            # Nothing else is voted on of a draft than whether it takes the place of its sources.
+            # The only vote on a draft is whether it replaces its sources.
             item, _ = self._drafts.pop(first)
             strict = covers(self._policy.consolidate.strict.split(), home)
             self._put(home, SummedUp(self._now, item, () if strict else tuple(others)))
@@ -253,8 +253,11 @@ class Gathered:
         elif kind.seals:
             for memory_id in others:
                 self._put(home, Ended(self._now, memory_id))
-        elif kind.effect is not None:
-            (self._promoted.discard if PROMOTED in kind.tiers else self._promoted.add)(first)
+        elif result.kind in RAISES.values():
+            self._promoted.add(first)
+            self._guard(home, first)
+        elif result.kind in LETS_GO.values():
+            self._promoted.discard(first)
             self._guard(home, first)
 
     def _protected(self, entry: JournalEntry, detail: Protected) -> None:
@@ -285,7 +288,8 @@ class Gathered:
 
 
 def _explained(space: _Space, queries: Sequence[_Query]) -> set[int]:
-    """The places of uses that a logged answer explains; each answer explains one use of each of its memories."""
+    """Returns the indices of uses that a logged answer explains; each answer explains one use of each of its
+    memories."""
     left: dict[tuple[str, str], list[int]] = defaultdict(list)
     for one in queries:
         for memory_id in one.answered:

@@ -1,8 +1,8 @@
-"""What holds the memories of a namespace under a budget: a policy (`budgets.Ledger`), the fleet's own votes, an oracle.
+"""Keepers of a namespace's memories under a budget: a policy (`budgets.Ledger`), the fleet's own votes, an oracle.
 
-The oracle knows all that will be asked. No way is known to find the best in reasonable time where memories differ in
-size (research/judgement e), so it goes by a density, greedily: what is never read again goes first, then what promises
-least per token. Three densities are tried, and the best counts: by the next read alone, by all that are still to come
+The oracle knows all future requests. No fast way is known to find the optimum for memories of different sizes
+(research/judgement e), so it is greedy by a density: memories that are never read again go first, then those with the
+lowest density per token. Three densities are tried, and the best counts: by the next read alone, by all future reads
 over the time that they take, and by their number.
 """
 
@@ -21,18 +21,19 @@ from memquorum.core.budgets.ledger import Ledger
 from memquorum.core.policy import BudgetPolicy
 
 VOTED, ORACLE = "voted", "oracle"
-"""Beside the policies: what the fleet's own votes kept, without this budget; and whoever knows what will be read."""
+"""Keepers besides the policies: the fleet's own votes, without this budget; and an oracle that knows all future
+reads."""
 DENSITIES = ("next", "all", "count")
 _FAR = np.iinfo(np.int64).max
 
-# So many are looked for first of those that go.
+# The number of evictions that are searched first.
 _FEW = 32
 
 Ints = NDArray[np.int64]
 
 
 class Out(Struct, frozen=True):
-    """A memory that went for want of tokens."""
+    """A memory that went for lack of tokens."""
 
     memory_id: str
     tokens: int
@@ -48,40 +49,41 @@ class Keeper(Protocol):
 
     @property
     def tokens(self) -> int:
-        """The weight of all that it holds."""
+        """The weight of all memories that it holds."""
         ...
 
     def put(self, item: Item) -> None:
-        """Takes a memory."""
+        """Adds a memory."""
         ...
 
     def used(self, memory_id: str, at: int) -> None:
-        """A memory was used; of one that is not here nothing is noted."""
+        """Notes that a memory was used; an unknown one is ignored."""
         ...
 
     def asked(self, memory_id: str) -> None:
-        """A memory was asked for, whether it is here or not."""
+        """Notes that a memory was asked for, whether it is held or not."""
         ...
 
     def protect(self, memory_id: str, why: str | None) -> None:
-        """A memory may not go for a reason, or may again."""
+        """Protects a memory for a reason, or ends that (None)."""
         ...
 
     def linked(self, memory_id: str, centrality_ppm: int) -> None:
-        """So central a memory is now."""
+        """Sets the centrality of a memory."""
         ...
 
     def remove(self, memory_id: str) -> None:
-        """Lets a memory go, whatever the reason."""
+        """Removes a memory, whatever the reason."""
         ...
 
     def shed(self, tokens: int, as_of: int, most: int | None) -> tuple[list[Out], Mapping[str, int]]:
-        """Lets go what is beyond so many tokens, at most so many memories; then what is beyond it still, by reason."""
+        """Removes the memories beyond so many tokens, at most `most`; returns them, and the remaining excess by
+        reason."""
         ...
 
 
 class ByPolicy:
-    """A policy."""
+    """Keeps memories by a policy."""
 
     def __init__(self, name: str, policy: BudgetPolicy, seed: bytes = b"") -> None:
         """Makes its `Ledger`. Raises UnknownPolicy."""
@@ -100,7 +102,7 @@ class ByPolicy:
         return self._ledger.tokens
 
     def asked(self, memory_id: str) -> None:
-        """See `Keeper`: a policy does not learn of what it has not."""
+        """See `Keeper`: a policy does not learn from memories that it lacks."""
 
     def linked(self, memory_id: str, centrality_ppm: int) -> None:
         """See `Keeper`."""
@@ -121,7 +123,7 @@ class ByPolicy:
 
 
 class AsVoted:
-    """What the fleet kept: only its own votes take something away (`replaying` removes that)."""
+    """Keeps the memories that the fleet kept: only its own votes remove memories (`replaying` does that)."""
 
     def __init__(self) -> None:
         self._held: dict[str, int] = {}
@@ -161,10 +163,10 @@ class AsVoted:
 
 
 class Foresight:
-    """The oracle, by one of `DENSITIES`."""
+    """Keeps memories as the oracle, by one of `DENSITIES`."""
 
     def __init__(self, density: str, asked: Mapping[str, Sequence[int]], items: Mapping[str, Item]) -> None:
-        """`asked`: when each memory is asked for, in order; `items`: all that will ever come."""
+        """`asked`: when each memory is asked for, in order; `items`: all memories that will ever come."""
         measures = {"next": self._next, "all": self._all, "count": self._count}
         self._measure: Callable[[Ints, int], NDArray[np.float64]] = measures[density]
         names = sorted(items)
@@ -198,7 +200,7 @@ class Foresight:
         self.protect(item.memory_id, item.protected)
 
     def used(self, memory_id: str, at: int) -> None:
-        """See `Keeper`: it knew."""
+        """See `Keeper`: the oracle knew it."""
 
     def asked(self, memory_id: str) -> None:
         """See `Keeper`."""
@@ -235,11 +237,11 @@ class Foresight:
         free = np.flatnonzero(self._here & self._free)
         some = free[self._left[free] == 0]
         if self.tokens - int(self._tokens[some].sum()) > tokens:
-            some = free  # what is never read again goes first, and is not enough
-        # Of equals the largest, then the one with the lowest id.
+            some = free  # removing all that are never read again is not enough
+        # Among equals the largest goes first, then the one with the lowest id.
         worth, sizes = self._measure(some, as_of), self._tokens[some]
         most = len(some) if most is None else min(most, len(some))
-        # Few go at a time as a rule: the first are found without putting all of them in order.
+        # Usually few go at a time: the first are found without sorting all.
         order = some[_lowest(worth, -sizes, min(most, _FEW))]
         if len(order) < most and self.tokens - int(self._tokens[order].sum()) > tokens:
             order = some[_lowest(worth, -sizes, most)]
@@ -264,19 +266,20 @@ class Foresight:
 
 
 def _lowest(first: NDArray[Any], second: NDArray[Any], count: int) -> Ints:
-    """The places of the lowest by `first`, then by `second`, then by place, in that order."""
+    """Returns the indices of the lowest by `first`, then by `second`, then by index, in that order."""
     places: Ints = np.arange(len(first))
     for key in (first, second):
         if count < len(places):
             values = key[places]
             places = places[values <= np.partition(values, count - 1)[count - 1]]
             if key is first and (first[places] != first[places[0]]).any():
-                break  # of several values the second key does not tell which are the lowest
+                break  # with several values of the first key the second does not decide
     return places[np.lexsort((places, second[places], first[places]))][:count]
 
 
 class Setting(Struct, frozen=True):
-    """What is tried: a policy by name (or `VOTED`, or `ORACLE` with a density), and a budget in tokens; None: none.
+    """A setting of a replay: a policy by name (or `VOTED`, or `ORACLE` with a density), and a budget in tokens; None:
+    no budget.
 
     `seed`: of `random`.
     """

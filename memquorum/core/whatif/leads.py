@@ -1,8 +1,8 @@
-"""A lead says by how much one policy served more than another, and within which bounds that is more than chance.
+"""The lead of one policy over another in reads served, and the bounds that tell it from chance.
 
-Policies are compared window by window, as what is read within one hangs together: the sum of their differences, give or
-take Student's t times its standard error. Where the better one was chosen of several the bounds are so much
-wider that all together hold at 95 % (Bonferroni).
+Policies are compared window by window, as the reads within one are correlated: the sum of their differences, give or
+take Student's t times its standard error. If the better one was chosen among several, the bounds are wider, so that all
+together hold at 95 % (Bonferroni).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from statistics import NormalDist, stdev
 from msgspec import Struct
 
 WINDOWS_LEAST = 6
-"""Of fewer windows in which something was read nothing is beyond chance."""
+"""The minimum number of windows with reads for a lead beyond chance."""
 _EITHER_SIDE = 0.025
 
 
 class Lead(Struct, frozen=True):
-    """So many reads more were served, between `low` and `high` with a confidence of 95 %; less than nothing where it
-    were fewer. `windows`: in how many of them something was read."""
+    """The number of additional reads served, between `low` and `high` with a confidence of 95 %; negative for fewer
+    reads. `windows`: the number of windows with reads."""
 
     more: float
     low: float
@@ -29,18 +29,18 @@ class Lead(Struct, frozen=True):
 
     @property
     def told(self) -> bool:
-        """Whether there are windows enough for the bounds to say anything."""
+        """True if there are enough windows for the bounds."""
         return self.windows >= WINDOWS_LEAST
 
     @property
     def certain(self) -> bool:
-        """Whether it served more, beyond chance."""
+        """True if more reads were served, beyond chance."""
         return self.low > 0
 
 
 def lead(differences: Sequence[float], reads: int, choices: int = 1) -> Lead:
-    """The lead that a difference in each window comes to. `reads`: in all of them, beyond which no bound lies;
-    `choices`: among how many the better one was chosen."""
+    """Returns the lead that follows from the difference in each window. `reads`: in all of them, the limit of the
+    bounds; `choices`: the number of policies that the better one was chosen from."""
     more, count = float(sum(differences)), len(differences)
     if count < WINDOWS_LEAST:
         return Lead(more, -float(reads), float(reads), count)
@@ -49,8 +49,8 @@ def lead(differences: Sequence[float], reads: int, choices: int = 1) -> Lead:
 
 
 def _student(beyond: float, freedom: int) -> float:
-    """What Student's t exceeds with a probability, by the normal quantile and three terms of its expansion (Abramowitz
-    and Stegun 1964, 26.7.5): within 1 % from five degrees of freedom on."""
+    """Returns the value that Student's t exceeds with a probability, by the normal quantile and three terms of its
+    expansion (Abramowitz and Stegun 1964, 26.7.5): within 1 % from five degrees of freedom on."""
     z = NormalDist().inv_cdf(1 - beyond)
     terms = (
         (z**3 + z) / 4,

@@ -1,14 +1,14 @@
-"""One namespace under several settings, in one pass over what happened in it, and what is counted.
+"""Replays one namespace under several settings, in one pass over its events, and counts.
 
-Reads are endogenous: what a setting has forgotten it does not return. A query that can be asked again is answered by
-each setting from what it holds, and what it answers counts as used there. What was *wanted* is the answer of a store
-that forgets nothing; a setting hits what it holds of that. A query that nobody can ask again, and a use that no query
-explains, wants what the log says. What nobody can tell, because the key is gone or the memory was never seen, is
-unknown, and never a miss.
+Reads depend on the setting: a forgotten memory is not returned. A query that can be asked again is answered by each
+setting from the memories that it holds, and the answers count as used there. The *wanted* memories are the answer of a
+store that forgets nothing; a setting hits those of them that it holds. For a query that cannot be asked again, and for
+a use that no query explains, the wanted memories are those in the log. Where they cannot be known, because the key is
+gone or the memory was never seen, they count as unknown, and never as a miss.
 
-The fleet's own votes to forget are not repeated from the beginning of the trial on: the budget takes their place. What
-ended otherwise (superseded, summed up, erased) ends in every setting alike. Nobody can know how members would have
-voted on what a policy nominates: every nomination counts as taken.
+The fleet's own votes to forget are not repeated after the beginning of the trial: the budget replaces them. A memory
+that ended otherwise (superseded, summed up, erased) ends in every setting alike. The members' votes on a policy's
+nominations cannot be known: every nomination counts as passed.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ from memquorum.core.whatif.keepers import ORACLE, VOTED, AsVoted, ByPolicy, Fore
 from memquorum.core.whatif.vectors import Asking, Flags, Near
 
 POINTS = 48
-"""So many points of time a result is told at."""
+"""The number of points of time in a result."""
 DAY_MS = 24 * 3600 * 1000
 
 
 class Regret(Struct, frozen=True):
-    """A memory that went and was wanted later: when both was, what it weighs, and why it had gone."""
+    """A memory that went and was wanted later: the times of both, its weight, and why it had gone."""
 
     memory_id: str
     gone_at: int
@@ -57,8 +57,8 @@ class Regret(Struct, frozen=True):
 
 
 class Counts(Struct):
-    """What was counted. `hits`, `misses`, `unknown`: of what was wanted; `…_tokens`: their weights, where they are
-    known. `epochs`: in which something went; `capped`: in which more would have."""
+    """The counts of a setting. `hits`, `misses`, `unknown`: of the wanted memories; `…_tokens`: their weights, where
+    known. `epochs`: those in which memories went; `capped`: those in which the caps kept some."""
 
     came: int = 0
     came_tokens: int = 0
@@ -83,7 +83,7 @@ class Counts(Struct):
 
 
 class Point(Struct, frozen=True):
-    """Where a setting stood at a time: tokens held, and hits and misses since the beginning of the trial."""
+    """The state of a setting at a time: tokens held, and hits and misses since the beginning of the trial."""
 
     at: int
     tokens: int
@@ -92,7 +92,7 @@ class Point(Struct, frozen=True):
 
 
 class Result(Struct):
-    """What became of a setting in one namespace."""
+    """The result of a setting in one namespace."""
 
     namespace: str
     setting: Setting
@@ -102,9 +102,9 @@ class Result(Struct):
 
 
 class Trial(Struct, frozen=True):
-    """How a replay is made. `begins`: what was forgotten until then stays so; `ends`: when the last
-    of it happened, for the points of time; `horizon_ms`: what is wanted later than
-    that after it went is no regret; `caps`: of the fleet, or None; `proposals_most`: of an epoch."""
+    """The parameters of a replay. `begins`: memories forgotten before this time stay so; `ends`: the time of the last
+    event, for the points of time; `horizon_ms`: a memory that is wanted later than this after it went is no regret;
+    `caps`: of the fleet, or None; `proposals_most`: of an epoch."""
 
     budget: BudgetPolicy
     begins: int = 0
@@ -116,8 +116,9 @@ class Trial(Struct, frozen=True):
 
 
 class Demand(Struct):
-    """What was wanted, whatever the setting. `times`: of each memory, when; `epochs`: when anything could go; `held`:
-    what the fullest setting held after each; `again`, `logged`: reads by queries asked again, or as logged."""
+    """The demand of the history, independent of the setting. `times`: by memory, when it was wanted; `epochs`: the
+    times at which memories could go; `held`: the tokens of the fullest setting after each; `again`, `logged`: reads by
+    queries asked again, or as logged."""
 
     times: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     epochs: list[int] = field(default_factory=list)
@@ -128,26 +129,26 @@ class Demand(Struct):
 
 
 class _Lately:
-    """How many went within a day, for the caps, without adding them up at each epoch."""
+    """The number of memories that went within a day, for the caps, as a running sum."""
 
     def __init__(self) -> None:
         self._went: deque[tuple[int, int]] = deque()
         self._sum = 0
 
     def went(self, at: int, count: int) -> None:
-        """So many went now."""
+        """Adds memories that went now."""
         self._went.append((at, count))
         self._sum += count
 
     def at(self, as_of: int, of: CapsPolicy) -> tuple[tuple[int, int], ...]:
-        """Tells it as a `Quota` does: what counts still, all as if it had gone now."""
+        """Returns the entries of a `Quota`: the current sum, as if all had gone now."""
         while self._went and self._went[0][0] <= caps.since(as_of, of):
             self._sum -= self._went.popleft()[1]
         return ((as_of, self._sum),)
 
 
 class _Side:
-    """One setting under way."""
+    """One setting of the replay."""
 
     def __init__(self, course: Course, setting: Setting, keeper: Keeper) -> None:
         self.setting, self.keeper, self.namespace = setting, keeper, course.namespace
@@ -169,7 +170,7 @@ class _Side:
         self._flag(memory_id, False)
 
     def shed(self, at: int, trial: Trial) -> bool:
-        """An epoch. Whether more may go at the next one, though nothing happens until then."""
+        """Evicts at an epoch. Returns True if more may go at the next one without other events."""
         tokens = self.setting.tokens
         if tokens is None or self.keeper.tokens <= tokens:
             return False
@@ -192,18 +193,18 @@ class _Side:
         for one in out:
             self.went(at, one.memory_id, one.tokens, one.why)
             self._flag(one.memory_id, False)
-        # What went longer ago is no regret any more, whoever wants it.
+        # A memory that went longer ago cannot become a regret any more.
         while self.gone and next(iter(self.gone.values()))[0] < at - trial.horizon_ms:
             del self.gone[next(iter(self.gone))]
         return capped
 
     def went(self, at: int, memory_id: str, tokens: int, why: str) -> None:
-        """It went for want of room, or by the fleet's vote."""
+        """Notes that a memory went for lack of room, or by the fleet's vote."""
         self.gone.pop(memory_id, None)
         self.gone[memory_id] = at, tokens, why
 
     def want(self, at: int, item: Item, trial: Trial, last: int) -> None:
-        """Something was wanted that is known. `last`: when it was wanted before."""
+        """Counts a wanted memory that is known. `last`: when it was wanted before."""
         counts = self.result.counts
         self.keeper.asked(item.memory_id)
         if item.memory_id in self.keeper:
@@ -217,7 +218,7 @@ class _Side:
             self.result.regrets.append(Regret(item.memory_id, gone[0], at, *gone[1:]))
 
     def answer(self, at: int, near: Near, count: int, ids: Sequence[str]) -> None:
-        """It is asked, and uses what it answers."""
+        """Answers a query, and uses the answers."""
         for row in near.nearest(count, self.mask):
             self.keeper.used(ids[row], at)
 
@@ -234,8 +235,9 @@ def replay(
     known: Demand | None = None,
     asking: Asking | None = None,
 ) -> tuple[list[Result], Demand]:
-    """What becomes of each setting. `known`: what is wanted, from a replay before; the oracle needs it. `asking`: of
-    this course, from a replay before that began at the same time; without it, its queries are asked anew.
+    """Returns the result of each setting, and the demand. `known`: the demand from a replay before; the oracle needs
+    it. `asking`: of this course, from a replay before that began at the same time; without it, its queries are computed
+    again.
 
     Raises UnknownPolicy.
     """
@@ -258,7 +260,7 @@ def _keeper(course: Course, setting: Setting, trial: Trial, known: Demand | None
 
 
 class _Run:
-    """The pass."""
+    """The pass over the events."""
 
     def __init__(self, course: Course, sides: Sequence[_Side], trial: Trial, asking: Asking) -> None:
         self._course, self._sides, self._trial, self._asking = course, sides, trial, asking
@@ -266,7 +268,7 @@ class _Run:
         self._all: Flags = np.zeros(len(course.vectors), np.bool_)
         self._alive: dict[str, Item] = {}
         self._last: dict[str, int] = {}
-        # Whether nothing could go at another epoch.
+        # True if no memory could go at another epoch.
         self._rests = False
         self._erased = {one.memory_id for one in course.events if isinstance(one, Ended) and one.erased}
         self._takes: Mapping[type, Callable[..., None]] = {
@@ -279,17 +281,17 @@ class _Run:
         self._marks = [begins + (ends - begins) * n // POINTS for n in range(1, POINTS + 1)]
 
     def take(self, event: Event) -> None:
-        """The next event."""
+        """Takes the next event."""
         while self._marks and event.at > self._marks[0]:
             self._mark()
-        # A shard has an epoch a minute, and most of its namespaces nothing to do in it.
+        # A shard has an epoch a minute, and most of its namespaces have nothing to evict in it.
         if self._rests and type(event) is Epoch:
             return
         self._rests = False
         self._takes[type(event)](event)
 
     def close(self) -> None:
-        """The last epoch, and the end."""
+        """Ends the replay: the last epoch, and the final counts."""
         if self._course.events:
             self._epoch(Epoch(self._course.events[-1].at))
         while self._marks:
@@ -390,7 +392,7 @@ class _Run:
             self._gone(memory_id)
         self._put(event.item)
         for side in self._sides:
-            # Nobody sums up what nobody holds.
+            # No summary is made of memories that a setting does not hold.
             held = [one for one in event.sources if one in side.keeper]
             for memory_id in event.sources:
                 side.remove(memory_id)
@@ -423,7 +425,7 @@ class _Run:
     def _epoch(self, event: Epoch) -> None:
         if event.at < self._trial.begins:
             return
-        # All of them, for each lets go.
+        # A list, so that each side evicts, whatever the others return.
         self._rests = not any([side.shed(event.at, self._trial) for side in self._sides])
         self.demand.epochs.append(event.at)
         self.demand.held.append(

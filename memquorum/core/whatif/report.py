@@ -1,11 +1,11 @@
 """Settings beside each other over all namespaces: ratios with both bounds, oracle shares, regrets, and the hash.
 
-**Oracle share** = (policy − random) / (oracle − random) of the reads that were served: 0 is chance, 1 the best that was
-found. Random is the mean of `SEEDS` runs; the oracle is, in each namespace, whatever served most reads of its densities
-and the settings compared, as nobody knows the best (`keepers`). `ceiling` is what nothing could exceed (`bounds`).
+**Oracle share** = (policy − random) / (oracle − random) of the reads that were served: 0 is random, 1 the best that was
+found. Random is the mean of `SEEDS` runs; the oracle is, in each namespace, the best of its densities and the settings
+compared, as the optimum is unknown (`keepers`). `ceiling` is the upper bound (`bounds`).
 
-The hash covers the settings, what happened, which memories a key opens still, and the result. The same topics and keys
-give the same hash, in whatever order their partitions come.
+The hash covers the settings, the events, the ids of memories with a key, and the result. The same topics and keys give
+the same hash, in any order of their partitions.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from memquorum.core.whatif.replaying import Counts, Demand, Point, Regret, Resul
 from memquorum.core.whatif.vectors import Asking
 
 SEEDS = 10
-"""So many runs of `random` are averaged."""
+"""The number of runs of `random` that are averaged."""
 NAMED_MOST = 100
-"""So many regrets of a policy are named, the heaviest first."""
+"""The maximum number of regrets of a policy that are named, the heaviest first."""
 _VERSION = 2
 
 Spread = Callable[[Callable[[Course], Any], Iterable[Course]], Iterable[Any]]
 
 
 class CannotTry(ValueError):
-    """What was asked for cannot be tried; the message says why."""
+    """Raised for a request that cannot be replayed; the message says why."""
 
 
-class Line(Struct, frozen=True):
-    """A policy's result. Counts are means where a policy was run several times. `share_ppm`: the oracle share in
-    millionths; None where the oracle serves no more than random."""
+class PolicyResult(Struct, frozen=True):
+    """A policy's result. Counts are means of several runs. `share_ppm`: the oracle share in millionths; None where the
+    oracle serves no more than random."""
 
     policy: str
     counts: dict[str, float]
@@ -52,8 +52,8 @@ class Line(Struct, frozen=True):
     points: tuple[Point, ...]
 
     def hit(self, tokens: bool = False) -> tuple[float, float] | None:
-        """The read hit ratio, or the token hit ratio: no less than the first and no more than the second; None of no
-        reads."""
+        """Returns the bounds of the read hit ratio, or the token hit ratio: the lower one, then the upper one; None
+        without reads."""
         hits, misses, unknown = (
             self.counts[name]
             for name in (("hit_tokens", "missed_tokens", "unknown_tokens") if tokens else ("hits", "misses", "unknown"))
@@ -62,10 +62,10 @@ class Line(Struct, frozen=True):
         return (hits / wanted, (hits + unknown) / wanted) if wanted else None
 
 
-class Report(Struct, frozen=True):
+class TrialReport(Struct, frozen=True):
     """A trial of several policies. `tokens`: the budget of each namespace; `again`: reads by queries that were asked
-    again, `logged`: reads as they were logged; `keyless`: memories that no key opens; `suggestions`: of each namespace
-    that was read enough, where they were asked for; the hash does not cover them, for they follow from the rest."""
+    again, `logged`: reads as they were logged; `keyless`: memories without a key; `suggestions`: for each namespace
+    with enough reads, where requested; the hash does not cover them, as they follow from the rest."""
 
     tokens: int
     namespaces: int
@@ -76,19 +76,19 @@ class Report(Struct, frozen=True):
     since: int
     until: int
     ceiling: float
-    lines: tuple[Line, ...]
+    lines: tuple[PolicyResult, ...]
     hash: bytes
     suggestions: tuple[Suggestion, ...] = ()
 
-    def line(self, policy: str) -> Line:
-        """A policy's."""
+    def line(self, policy: str) -> PolicyResult:
+        """Returns the line of a policy."""
         return next(one for one in self.lines if one.policy == policy)
 
 
 def settings(policies: Sequence[str], tokens: int) -> list[Setting]:
-    """What is run for policies: each once, random with every seed, and the fleet's own votes.
+    """Returns the settings to run for policies: each once, random with every seed, and the fleet's own votes.
 
-    Raises CannotTry for a policy that is unknown, or a budget that is none.
+    Raises CannotTry for an unknown policy, or a budget that is too low.
     """
     if tokens < TOKENS_LEAST:
         raise CannotTry(f"--budget {tokens}: {TOKENS_LEAST} tokens are the least")
@@ -100,8 +100,8 @@ def settings(policies: Sequence[str], tokens: int) -> list[Setting]:
 
 
 class Tried(Struct):
-    """One namespace tried: what each setting came to, what was wanted, what bounds it; `best`: what served most reads
-    of the oracle's densities and the settings, the oracle first among equals."""
+    """A replayed namespace: the results of the settings, the demand, and the upper bound; `best`: the result with most
+    served reads, of the oracle's densities and the settings; an oracle wins a tie."""
 
     results: list[Result]
     demand: Demand
@@ -111,7 +111,7 @@ class Tried(Struct):
 
 
 def attempt(course: Course, tried: Sequence[Setting], trial: Trial) -> Tried:
-    """A namespace under the settings, all with the same budget, and the oracle after them. Raises CannotTry."""
+    """Replays a namespace under the settings, all with the same budget, and then the oracle. Raises CannotTry."""
     asking = Asking(course.vectors, course.queries)
     try:
         results, demand = replay(course, tried, trial, asking=asking)
@@ -135,12 +135,12 @@ def compare(
     *,
     suggesting: bool = False,
     spread: Spread = map,
-) -> Report:
-    """The policies over all namespaces, each with so many tokens. `tell`: namespaces done, of how many; `suggesting`:
-    all of `choosing.ARMS` are tried, and what they suggest is told; `spread`: maps as `map` does, maybe in processes
-    of its own, since no namespace asks another.
+) -> TrialReport:
+    """Compares the policies over all namespaces, each with so many tokens. `tell`: called with the namespaces done, and
+    their number; `suggesting`: also tries all of `choosing.ARMS` and adds suggestions; `spread`: maps as `map` does,
+    maybe in other processes, as namespaces are independent.
 
-    Raises CannotTry for an unknown policy, a budget that is none, and where nothing has happened.
+    Raises CannotTry for an unknown policy, a budget that is too low, and where there are no events.
     """
     tried = settings([*policies, *(ARMS if suggesting else ())], tokens)
     ordered = sorted(courses, key=lambda course: course.namespace)
@@ -149,7 +149,7 @@ def compare(
         raise CannotTry("there is nothing to replay: no memory was ever stored here")
     begins, ends = max(trial.begins, min(times)), max(times)
     if begins > ends:
-        raise CannotTry("--from lies after all that has happened: there is nothing to replay")
+        raise CannotTry("--from is later than the last event: there is nothing to replay")
     trial = replace(trial, begins=begins, ends=ends)
     spoken, found = hashlib.sha256(_encoded((_VERSION, tried, trial))), list[_Kept]()
     suggestions = list[Suggestion]()
@@ -164,7 +164,7 @@ def compare(
 def _replayed(
     course: Course, *, tried: Sequence[Setting], trial: Trial, suggesting: bool
 ) -> tuple[_Kept, Suggestion | None, bytes]:
-    """What stays of a namespace, what its history suggests, and the digest of what happened in it."""
+    """Returns the kept results of a namespace, its suggestion, and the digest of its events."""
     said = _digest(course)
     one = attempt(course, tried, trial)
     suggested = suggest(course, one.results, one.demand, trial, one.asking) if suggesting else None
@@ -172,7 +172,7 @@ def _replayed(
 
 
 class _Kept(Struct, frozen=True):
-    """What stays of a namespace that was tried: of its regrets those that may be named."""
+    """The kept results of a replayed namespace: of its regrets only those that may be named."""
 
     results: list[Result]
     best: Result
@@ -191,26 +191,28 @@ def _kept(course: Course, one: Tried) -> _Kept:
     return _Kept(one.results, one.best, one.ceiling, len(came), keyless, one.demand.again, one.demand.logged)
 
 
-def _report(found: Sequence[_Kept], tried: Sequence[Setting], trial: Trial, *, told: bytes) -> Report:
+def _report(found: Sequence[_Kept], tried: Sequence[Setting], trial: Trial, *, told: bytes) -> TrialReport:
     results = [one for each in found for one in each.results]
     summed = totals(results)
-    lines = list[Line]()
+    lines = list[PolicyResult]()
     for policy in dict.fromkeys(one.policy for one in tried):
         runs = [one for one in tried if one.policy == policy]
         own = [one for one in results if one.setting in runs]
         first = [one for one in own if one.setting == runs[0]]
         lines.append(
-            Line(policy, mean([summed[one] for one in runs]), None, _worst(first), tuple(_points(own, len(runs))))
+            PolicyResult(
+                policy, mean([summed[one] for one in runs]), None, _worst(first), tuple(_points(own, len(runs)))
+            )
         )
     best = [each.best for each in found]
     counts = mean([sum((one.counts for one in best), Counts())])
-    lines.append(Line(ORACLE, counts, None, (), tuple(_points(best, 1))))
+    lines.append(PolicyResult(ORACLE, counts, None, (), tuple(_points(best, 1))))
     chance = next(one.counts["hits"] for one in lines if one.policy == RANDOM)
     lines = [
         one if one.policy == VOTED else replace(one, share_ppm=share_ppm(one.counts["hits"], chance, counts["hits"]))
         for one in lines
     ]
-    made = Report(
+    made = TrialReport(
         max(one.tokens or 0 for one in tried),
         len(found),
         sum(each.memories for each in found),
@@ -227,7 +229,7 @@ def _report(found: Sequence[_Kept], tried: Sequence[Setting], trial: Trial, *, t
 
 
 def totals(results: Iterable[Result]) -> dict[Setting, Counts]:
-    """What each setting came to over all namespaces."""
+    """Returns the sum of each setting's counts over all namespaces."""
     found: dict[Setting, Counts] = {}
     for one in results:
         found[one.setting] = found.get(one.setting, Counts()) + one.counts
@@ -235,13 +237,13 @@ def totals(results: Iterable[Result]) -> dict[Setting, Counts]:
 
 
 def mean(counts: Sequence[Counts]) -> dict[str, float]:
-    """The mean of each count, by name."""
+    """Returns the mean of each count, by name."""
     names = Counts.__struct_fields__
     return {name: sum(getattr(one, name) for one in counts) / len(counts) for name in names}
 
 
 def share_ppm(hits: float, chance: float, best: float) -> int | None:
-    """The oracle share in millionths, rounded down; below 0 of what does worse than chance."""
+    """Returns the oracle share in millionths, rounded down; negative for a result below random."""
     return None if best <= chance else int((hits - chance) * 1_000_000 // (best - chance))
 
 
@@ -251,7 +253,7 @@ def _worst(results: Iterable[Result]) -> tuple[Regret, ...]:
 
 
 def _points(results: Sequence[Result], runs: int) -> Iterable[Point]:
-    """Where the namespaces stood together, by time; of several runs the mean, rounded down."""
+    """Yields the sums of the namespaces by time; for several runs the mean, rounded down."""
     for some in zip(*(one.points for one in results), strict=True):
         yield Point(
             some[0].at, *(sum(getattr(one, name) for one in some) // runs for name in ("tokens", "hits", "misses"))
@@ -273,8 +275,8 @@ def _encoded(value: object) -> bytes:
     return msgspec.msgpack.encode(value, enc_hook=str, order="sorted")
 
 
-def plain(report: Report) -> dict[str, Any]:
-    """The report as plain values, by name."""
+def plain(report: TrialReport) -> dict[str, Any]:
+    """Returns the report as plain values, by name."""
     told: dict[str, Any] = {
         name: getattr(report, name) for name in report.__struct_fields__ if name not in ("lines", "hash", "suggestions")
     }

@@ -1,8 +1,8 @@
-"""The embeddings of a namespace in whole numbers, and what lies nearest to a query.
+"""The embeddings of a namespace as integers, and the nearest to a query.
 
-A component is a multiple of 1/2048. Of vectors of unit length no sum of products then exceeds 2²², so binary floating
-point of 24 bits adds them without rounding, in whatever order: the nearest are the same on every machine, at the speed
-of a matrix product. A cosine is right to about a thousandth.
+A component is a multiple of 1/2048. For vectors of unit length no sum of products then exceeds 2²², so 24-bit binary
+floating point adds them without rounding, in any order: the nearest are the same on every machine, at the speed of a
+matrix product. A cosine is accurate to about a thousandth.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 SCALE = 2_048
-# Rows that are held as binary floating point at once.
+# The number of rows that are converted to floating point at once.
 _PART = 16_384
-# So many queries are multiplied at once, and no more products than this are held.
+# The number of queries multiplied at once, and the maximum number of products held.
 _AT_ONCE = 128
 _CELLS = 16_000_000
-# Of so many that lie nearest the first that are kept are mostly found without looking at the rest.
+# The number of nearest rows that is kept for a query; mostly the rest need not be computed.
 _NEAR = 512
 _NEVER = np.float32(-np.inf)
 
@@ -28,16 +28,16 @@ Rows = NDArray[np.int32]
 
 
 def whole(vector: NDArray[np.floating]) -> Numbers:
-    """A vector of unit length, or one a row, in whole numbers."""
+    """Converts a vector of unit length, or a matrix of them as rows, to integers."""
     found: Numbers = np.rint(np.clip(np.asarray(vector, np.float64), -1, 1) * SCALE).astype(np.int16)
     return found
 
 
 class Vectors:
-    """The vectors of memories, in the order of the ids: equally near is nearer what has the lower id."""
+    """The vectors of memories, in the order of their ids: at equal distance the lower id is nearer."""
 
     def __init__(self, vectors: Mapping[str, Numbers]) -> None:
-        """`vectors`: all of the same length, as `whole` makes them."""
+        """`vectors`: all of the same length, from `whole`."""
         self.ids = tuple(sorted(vectors))
         self.row = {memory_id: at for at, memory_id in enumerate(self.ids)}
         self._rows: Numbers = np.stack([vectors[one] for one in self.ids]) if self.ids else np.zeros((0, 0), np.int16)
@@ -46,7 +46,7 @@ class Vectors:
         return len(self.ids)
 
     def products(self, queries: Sequence[Numbers]) -> NDArray[np.float32]:
-        """How near each row lies to each of some queries, a row of the result each."""
+        """Returns the products of all rows with each of some queries, one result row for each query."""
         wide = np.stack(queries).astype(np.float32)
         found = np.empty((len(queries), len(self.ids)), np.float32)
         for at in range(0, len(self.ids), _PART):
@@ -54,31 +54,31 @@ class Vectors:
         return found
 
     def of(self, query: Numbers, rows: Rows) -> NDArray[np.float32]:
-        """How near some rows lie to one query."""
+        """Returns the products of some rows with one query."""
         found = np.empty(len(rows), np.float32)
         for at in range(0, len(rows), _PART):
             found[at : at + _PART] = self._rows[rows[at : at + _PART]].astype(np.float32) @ query.astype(np.float32)
         return found
 
     def fits(self, query: Numbers) -> bool:
-        """Whether a query can be asked: there is something, made by an encoder of as many dimensions."""
+        """True if a query can be asked: there are vectors, of as many dimensions."""
         return len(self.ids) > 0 and query.shape == self._rows.shape[1:]
 
     def digest_bytes(self) -> bytes:
-        """What the hash of a replay covers of them."""
+        """Returns the bytes of the vectors for the hash of a replay."""
         return self._rows.tobytes()
 
 
 class Asking:
-    """Asks a namespace its queries, in their order and as often as it is replayed.
+    """Asks a namespace its queries, in order, once for each replay.
 
-    Some are multiplied with all rows at once: to make binary floating point of the rows takes longer than the product.
-    What lay nearest is kept, so that the next replay multiplies hardly anything: what there is to be found at a query,
-    is the same in each. A setting that kept little of what lay nearest is asked what it kept alone.
+    Several queries are multiplied with all rows at once: the conversion of the rows to floating point takes longer than
+    the product. The nearest rows are kept, so that the next replay multiplies little: the memories that a query can
+    find are the same in each. If a setting holds few of the nearest rows, only the rows that it holds are computed.
     """
 
     def __init__(self, vectors: Vectors, queries: Mapping[int, Numbers]) -> None:
-        """`queries`: by their numbers, which are their order."""
+        """`queries`: by their numbers, which give their order."""
         self._vectors = vectors
         self._queries = {at: query for at, query in sorted(queries.items()) if vectors.fits(query)}
         self._order = list(self._queries)
@@ -88,7 +88,7 @@ class Asking:
         self._first: dict[int, Rows] = {}
 
     def near(self, number: int | None, among: Flags) -> Near | None:
-        """What lies nearest to a query, of the rows that are flagged; None where it cannot be asked."""
+        """Returns the nearness of the flagged rows to a query; None where it cannot be asked."""
         if number is None or number not in self._queries:
             return None
         if number not in self._first:
@@ -112,14 +112,14 @@ class Asking:
 
 
 class Near:
-    """How near each memory lies to one query."""
+    """The nearness of memories to one query."""
 
     def __init__(self, first: Rows, products: Callable[[Rows], NDArray[np.float32]]) -> None:
-        """`first`: the rows that lie nearest, nearest first; `products`: answers how near some rows lie."""
+        """`first`: the nearest rows, nearest first; `products`: computes the products of some rows."""
         self._first, self._products = first, products
 
     def nearest(self, count: int, kept: Flags) -> list[int]:
-        """The rows of the nearest that are kept, at most so many; none is kept that was not flagged."""
+        """Returns the nearest of the kept rows, at most `count`; `kept` has to be a subset of the flagged rows."""
         found = self._first[kept[self._first]][:count]
         if len(found) < count and len(self._first) == _NEAR:
             rows = np.flatnonzero(kept).astype(np.int32)
@@ -128,7 +128,7 @@ class Near:
 
 
 def _highest(products: NDArray[np.float32], count: int) -> Rows:
-    """The rows of the highest, the lower row first among equals: whoever sorts, the same."""
+    """Returns the rows with the highest products; among equals the lower row comes first, on every machine."""
     least = _NEVER
     if count < len(products):
         least = np.partition(products, len(products) - count)[len(products) - count]

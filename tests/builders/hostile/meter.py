@@ -1,4 +1,4 @@
-"""Measures what reading a text costs, in processor time and against a loop of the same run."""
+"""Measures the cost of reading a text, in processor time and against a loop of the same run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class TooSlow(Exception):
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Ends what runs in it by TooSlow after so much processor time; regular expressions are ended, too."""
+    """Raises TooSlow in its block after so much processor time; regular expressions are interrupted too."""
 
     def ended(_: int, __: FrameType | None) -> None:
         raise TooSlow
@@ -35,8 +35,10 @@ def within(seconds: float) -> Iterator[None]:
 
 @functools.cache
 def _caches() -> tuple[functools._lru_cache_wrapper[object], ...]:
-    """What the modules of the core keep of texts that they have read. A cache without a bound keeps what is read from
-    the package's own files, and nothing of a text."""
+    """Returns the core's caches of texts.
+
+    A cache without a bound is left out: it holds what is read from the package's own files, and no part of a text.
+    """
     values = [
         value
         for name, module in list(sys.modules.items())
@@ -54,7 +56,7 @@ def forget() -> None:
 
 
 def seconds(call: Callable[[], object], most: float) -> float:
-    """The processor time of a call. Raises TooSlow where it takes more than `most`."""
+    """Measures the processor time of a call. Raises TooSlow where it takes more than `most`."""
     with within(most):
         begun = time.thread_time()
         call()
@@ -62,7 +64,7 @@ def seconds(call: Callable[[], object], most: float) -> float:
 
 
 def reference() -> float:
-    """The processor time of a plain loop over the characters of a text of 64 KiB: some 5 ms on a quiet machine."""
+    """Measures a plain loop over the characters of a text of 64 KiB: some 5 ms of processor time on a quiet machine."""
     text = "Ada moved. " * (64 * KIB // 11)
 
     def loop() -> int:
@@ -76,7 +78,7 @@ def reference() -> float:
 
 
 def best(call: Callable[[], object], most: float, tries: int) -> float:
-    """The least processor time of so many calls, each reading anew; infinity where none ends within `most`."""
+    """Returns the least processor time of so many calls with empty caches; infinity where none ends within `most`."""
     found = float("inf")
     for _ in range(tries):
         forget()

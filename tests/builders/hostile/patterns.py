@@ -1,4 +1,4 @@
-"""Every compiled pattern of the package, and texts that are made from each to be as slow as it can be."""
+"""Every compiled pattern of the package, and texts that are made from each to be as slow as possible."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _OTHERS = ("adk", "anthropic", "crewai", "langgraph", "llama_index", "openai_age
 _PROBES = f"a1 .,-_/:@'\"()[]+\n{string.printable}ä漢。？٣“”’…—€°"
 _REPEATS = frozenset({_constants.MAX_REPEAT, _constants.MIN_REPEAT, _constants.POSSESSIVE_REPEAT})
 _LEAST = 8
-"""A repetition of fewer is not pumped."""
+"""A repetition with a lower maximum is not pumped."""
 
 
 def modules() -> Iterator[Any]:
-    """The modules of the package, without adapters and what runs when it is imported."""
+    """Returns the package's modules, without adapters and modules that run when they are imported."""
     for found in pkgutil.walk_packages(memquorum.__path__, "memquorum."):
         parts = found.name.split(".")
         if parts[1] not in _OTHERS and parts[-1] != "__main__":
@@ -30,7 +30,9 @@ def modules() -> Iterator[Any]:
 
 
 def patterns() -> Mapping[str, re.Pattern[str]]:
-    """Every pattern that a module holds, by where it is: a constant, in a collection, or what a function keeps."""
+    """Returns every pattern that a module holds, by place: a constant, an item of a collection, or a value in a
+    function's cache.
+    """
     found: dict[tuple[str, int], tuple[str, re.Pattern[str]]] = {}
     for module in modules():
         for name, value in sorted(vars(module).items()):
@@ -46,7 +48,7 @@ def patterns() -> Mapping[str, re.Pattern[str]]:
 
 
 def methods(name: str) -> frozenset[str]:
-    """With which methods the package uses the pattern of a name: all, where its source does not tell."""
+    """Returns the methods that the package calls on the pattern of a name: all, where its source does not show them."""
     module, _, constant = name.split(" #", maxsplit=1)[0].rpartition(".")
     source = inspect.getsource(importlib.import_module(f"memquorum.{module}"))
     used = frozenset(re.findall(rf"\b{constant}\.(match|fullmatch|search|finditer|findall|sub|split)\b", source))
@@ -75,8 +77,9 @@ def _patterns_in(value: object, module: str, depth: int) -> Iterator[re.Pattern[
 
 
 def pumps(pattern: re.Pattern[str]) -> list[tuple[str, str]]:
-    """What each repetition of a pattern can be led to, and what it can be fed with again and again; and at last the
-    whole of it, again and again."""
+    """Returns, for each repetition of a pattern, a text that leads to it and a text that it can repeat; last the whole
+    pattern, repeated.
+    """
     tree = _parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG)
     found = dict.fromkeys(_pumps(list(tree), ""))
     whole = _sample(list(tree), {})
@@ -87,7 +90,7 @@ def pumps(pattern: re.Pattern[str]) -> list[tuple[str, str]]:
 
 
 def _pumps(items: Sequence[tuple[Any, Any]], before: str) -> Iterator[tuple[str, str]]:
-    """(what leads to it, what repeats) of each repetition in a sequence of parsed items."""
+    """Yields (what leads to it, what repeats) for each repetition in a sequence of parsed items."""
     groups: dict[int, str] = {}
     for operator, argument in items:
         if operator in _REPEATS:
@@ -111,7 +114,7 @@ def _pumps(items: Sequence[tuple[Any, Any]], before: str) -> Iterator[tuple[str,
 
 
 def _variants(items: Sequence[tuple[Any, Any]]) -> list[str]:
-    """Samples of what repeats: one of each alternative, and one in which what is optional is there."""
+    """Returns samples of what repeats: one of each alternative, and one with the optional parts."""
     if len(items) == 1 and items[0][0] is _constants.SUBPATTERN:
         return _variants(list(items[0][1][-1]))
     if len(items) == 1 and items[0][0] is _constants.BRANCH:
@@ -120,7 +123,7 @@ def _variants(items: Sequence[tuple[Any, Any]]) -> list[str]:
 
 
 def _sample(items: Sequence[tuple[Any, Any]], groups: dict[int, str], *, optional: bool = False) -> str:
-    """A text that parsed items fit, or nearly: what is asserted around them is left out."""
+    """Returns a text that parsed items match, or nearly: assertions are left out."""
     return "".join(_one(operator, argument, groups, optional) for operator, argument in items)
 
 
@@ -147,7 +150,7 @@ def _one(operator: Any, argument: Any, groups: dict[int, str], optional: bool) -
 
 
 def _fits(alternatives: Sequence[tuple[Any, Any]], character: str) -> bool:
-    """Whether a character is in a set of a pattern."""
+    """True if a character is in a set of a pattern."""
     negated, found = alternatives[0][0] is _constants.NEGATE, False
     for operator, argument in alternatives:
         if operator is _constants.LITERAL:

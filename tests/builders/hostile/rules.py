@@ -1,11 +1,11 @@
-"""Every rule of the core that reads a text of a stranger, as a function of one text."""
+"""Every rule of the core that reads an untrusted text, as a function of one text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
 from db.rollup_rows import CHARACTERS_MOST
-from memquorum.core import ids, jsontext, labelling, moments, names, salience
+from memquorum.core import denying, ids, jsontext, labelling, moments, names, salience
 from memquorum.core.api.answers import Hit
 from memquorum.core.consolidation import (
     covering,
@@ -17,48 +17,55 @@ from memquorum.core.consolidation import (
     rendering,
     rollups,
     sections,
-    stated,
     weighing,
 )  # fmt: skip
-from memquorum.core.experience import abstract, named, noting, opposing, pointing, reward, written
+from memquorum.core.experience import abstract, noting, pointing, reward
 from memquorum.core.privacy import finding, masking, sensitivity
-from memquorum.core.reading import assertion, orders, passages, sentences, talk, times, unkept
-from memquorum.core.records import Quote
-from memquorum.core.retrieval import hops, matter, overtaken, query, rereading, scoring
-from memquorum.core.retrieval import wording as retrieval_wording
-from memquorum.core.text import (
+from memquorum.core.reading import (
     agreement,
     allowing,
     asking,
+    assertion,
     claims,
-    comparing,
     conflict,
     content,
-    escaping,
+    matter,
     meant,
+    named,
+    opposing,
+    orders,
     outline,
     parsing,
+    passages,
     proceeding,
     sameness,
+    sentences,
+    stated,
+    talk,
+    times,
     tokens,
     topics,
+    unkept,
     wording,
+    written,
 )  # fmt: skip
-from memquorum.core.text import (
-    moments as text_moments,
-)
+from memquorum.core.reading import moments as text_moments
+from memquorum.core.records import Quote
+from memquorum.core.retrieval import hops, query, rereading, scoring
+from memquorum.core.retrieval import wording as retrieval_wording
+from memquorum.core.showing import comparing, escaping
 from memquorum.core.vote import grounds
 from memquorum.ports import Source
 
 Rule = Callable[[str], object]
 
-# Word lists are read from their files by the first text, and not within the time of a rule.
+# The first text loads the word lists from their files; a rule's time must not include that.
 talk.load()
 assertion.load()
 unkept.load()
 
 SENTENCE = "Ada's weekly sync of the pump 7 is at 3 pm in room 12 of Graz, not at 4 pm, and costs 5 million euros."
-"""What a text is held against where a rule takes two."""
+"""The second text of rules that take two."""
 
 
 def _side(text: str) -> comparing.Side:
@@ -70,7 +77,7 @@ def _source(text: str, memory_id: str = "a") -> Source:
 
 
 def _both(rule: Callable[[str, str], object]) -> Rule:
-    """Asks a rule of two texts with the text in either place, and in both."""
+    """Asks a rule of two texts with the text as the first, as the second, and as both."""
     return lambda text: (rule(text, SENTENCE), rule(SENTENCE, text), rule(text, text[: len(text) // 2] + "x"))
 
 
@@ -88,7 +95,7 @@ def _oppose(a: str, b: str) -> object:
 
 
 def _patches(text: str) -> object:
-    # Of a longer episode no sentence comes into a roll-up.
+    # A roll-up takes no sentence of a longer episode.
     said = rollups.sentences("a", text[:CHARACTERS_MOST], at=1, agent="ada", subject="s")
     return list(rollups.patches("n", [*said, *said], []))
 
@@ -139,7 +146,11 @@ def _best_first(text: str) -> object:
 def _surroundings(text: str) -> object:
     summed = salience.Summed()
     summed.add("a", text)
-    return summed.near(agreement.Said(SENTENCE)), summed.near(agreement.Said(text)), summed.saying(text, "")
+    return (
+        summed.near(agreement.ComparedText(SENTENCE)),
+        summed.near(agreement.ComparedText(text)),
+        summed.saying(text, ""),
+    )
 
 
 def _json(text: str) -> object:
@@ -157,11 +168,11 @@ def _filters(text: str) -> object:
 
 
 RULES: Mapping[str, Rule] = {
-    "agreement.Said.agrees": _both(lambda a, b: agreement.Said(a).agrees(agreement.Said(b))),
+    "agreement.ComparedText.agrees": _both(lambda a, b: agreement.ComparedText(a).agrees(agreement.ComparedText(b))),
     "agreement.marks": agreement.marks,
     "agreement.gist": agreement.gist,
     "agreement.personal": agreement.personal,
-    "agreement.Said": lambda text: agreement.Said(text).sentences,
+    "agreement.ComparedText": lambda text: agreement.ComparedText(text).sentences,
     "allowing.allowing": lambda text: allowing.allowing(text, led=True),
     "asking.bare_question": asking.bare_question,
     "claims.read": claims.read,
@@ -170,7 +181,7 @@ RULES: Mapping[str, Rule] = {
     "content.stems_of": _words(content.stems_of),
     "escaping.escaped": escaping.escaped,
     "assertion.asserts": assertion.asserts,
-    "times.asked": times.asked,
+    "times.asked_time": times.asked_time,
     "scoring.verdicts": lambda text: scoring.verdicts(text, [text], [0.5], next(iter(scoring.WEIGHTS))),
     "talk.says_nothing": talk.says_nothing,
     "talk.talk_of": talk.talk_of,
@@ -204,7 +215,7 @@ RULES: Mapping[str, Rule] = {
     "losing.worthless": lambda text: losing.worthless(_sources(text)),
     "paraphrase.refused": _both(lambda a, b: paraphrase.refused(a, [b])),
     "paraphrase.nearest": _both(lambda a, b: paraphrase.nearest(a, [b])),
-    "comparing.asked": comparing.asked,
+    "comparing.asked_statements": comparing.asked_statements,
     "comparing.question, newer": lambda text: comparing.question(_side(text), _side(SENTENCE)),
     "comparing.question, older": lambda text: comparing.question(_side(SENTENCE), _side(text)),
     "comparing.read": lambda text: comparing.read(text, 3),
@@ -218,7 +229,7 @@ RULES: Mapping[str, Rule] = {
     "weighing.read": weighing.read,
     "weighing.important": lambda text: weighing.important(_sources(text)),
     "abstract.abstracted": _abstracted,
-    "named.apart": _both(named.apart),
+    "named.unlike": _both(named.unlike),
     "noting.speaks_of": lambda text: noting.speaks_of([text], SENTENCE, [text]),
     "opposing.oppose": _both(_oppose),
     "opposing.denies": lambda text: opposing.denies(text, frozenset({"pump"})),
@@ -231,13 +242,17 @@ RULES: Mapping[str, Rule] = {
     "masking.parts": lambda text: masking.parts(text, [(0, len(text) // 2), (len(text) // 2, len(text))]),
     "sensitivity.suggested_ppm": sensitivity.suggested_ppm,
     "hops.head": hops.head,
-    "hops.asked": lambda text: hops.asked([text]),
-    "hops.second": lambda text: hops.second(text, [hops.Told("a", text, 0.5)], [hops.Told("b", SENTENCE, 0.4)]),
+    "hops.second_query": lambda text: hops.second_query([text]),
+    "hops.second": lambda text: hops.second(
+        text, [hops.FoundMemory("a", text, 0.5)], [hops.FoundMemory("b", SENTENCE, 0.4)]
+    ),
     "matter.Matter": _matter,
     "rereading.best_first": _best_first,
     "rereading.becomes_otherwise": rereading.becomes_otherwise,
-    "overtaken.denied": _both(lambda a, b: overtaken.denied(overtaken.statements(a), b, own=True)),
-    "overtaken.nearest": _both(lambda a, b: overtaken.nearest(overtaken.statements(a), b)),
+    "denying.numbers": _both(lambda a, b: denying.numbers(a, b, own=True)),
+    "denying.denied": _both(lambda a, b: denying.denied(denying.statements(a), b, own=True)),
+    "denying.nearest": _both(lambda a, b: denying.nearest(denying.statements(a), b)),
+    "denying.again": _both(lambda a, b: denying.again(a, b, a, own=True)),
     "wording.quoted": retrieval_wording.quoted,
     "query.read_query": _filters,
     "grounds.hear": grounds.hear,
@@ -251,13 +266,14 @@ RULES: Mapping[str, Rule] = {
     "labelling.path_fault": labelling.path_fault,
     "labelling.attributes_fault": lambda text: labelling.attributes_fault({text[:9]: text}),
 }
-"""The rules by their names."""
+"""The rules by name."""
 
 SEVERAL: Mapping[str, int] = {
     "masking.masked": 5,
     "masking.parts": 5,
     "abstract.abstracted": 6,
     "matter.Matter": 6,
+    "rereading.best_first": 3,
     "stated.readings": 6,
     "stated.stated": 6,
     "extractive.choose": 24,
@@ -270,8 +286,9 @@ SEVERAL: Mapping[str, int] = {
     "salience.Summed": 10,
     "weighing.important": 8,
 }
-"""How many times 2 ms a KiB a rule may take, where that is more than once: masking reads what is masked again, others
-look for numbers, times and names one after the other, and rules over several texts are given two or three that long."""
+"""Rules that may take 2 ms a KiB more than once, and how often: masking reads its own output again; others look for
+numbers, times and names one after the other; rules over several texts are given two or three of that length.
+"""
 
 CLAUSES: frozenset[str] = frozenset({"parsing.placed", "parsing.tokens_of", "parsing.values_of", "parsing.verb_of"})
-"""Parts of `claims.read`, which gives them clauses of the texts that it reads at all."""
+"""Parts of `claims.read`, which passes them clauses of the texts that it reads."""

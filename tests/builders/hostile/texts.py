@@ -174,7 +174,7 @@ def _repeated(piece: str) -> Text:
 
 
 def _framed(before: str, piece: str, behind: str) -> Text:
-    """A run between a beginning and an end that does not fit."""
+    """Makes a run between a beginning and an end that does not fit."""
     return lambda length: before + "".join(islice(cycle(piece), max(0, length - len(before) - len(behind)))) + behind
 
 
@@ -212,13 +212,13 @@ TEXTS: Mapping[str, Text] = {
     **{name: _repeated(piece) for name, piece in _REPEATED.items()},
     **{f"{name}, framed": _framed(*parts) for name, parts in _FRAMED.items()},
 }
-"""The texts by their names."""
+"""The texts by name."""
 
 ORDINARY: Text = _repeated(
     "Ada Lovelace moved the weekly sync of team Apollo from Monday at 9:30 to Tuesday, 12 March 2021, since room 12 is "
     "closed. The budget is 18,500 euros and not 17,000. Please read the log before a handover. Who has the spare key?\n"
 )
-"""A text of ordinary sentences: the measure of what a rule may take."""
+"""A text of ordinary sentences: the reference for a rule's time."""
 
 
 def _distinct(length: int) -> str:
@@ -227,7 +227,7 @@ def _distinct(length: int) -> str:
 
 
 def _enough(pieces: Iterator[str], length: int) -> Iterator[str]:
-    """As many pieces as make a text of a length."""
+    """Joins as many pieces as make a text of a length."""
     left = length
     while left > 0:
         piece = next(pieces)
@@ -236,4 +236,4 @@ def _enough(pieces: Iterator[str], length: int) -> Iterator[str]:
 
 
 DISTINCT: Text = _distinct
-"""A text whose sentences are nearly alike, and all distinct: nothing that is kept of one answers for another."""
+"""A text of distinct sentences that are nearly alike: no cached answer serves two of them."""

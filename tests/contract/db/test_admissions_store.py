@@ -1,4 +1,4 @@
-"""Where memories stand on their way into experience, as both stores load it for whoever applies a trial or a vote."""
+"""Memories' states on the way into experience, as both stores load them to apply a trial or a vote."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_trial_finds_what_was_told_before_it(world: World, shard: Shard, codec
         assert dict(rows.admissions) == {k: v for k, v in expected.admissions.items() if k == A}
         assert dict(rows.trials) == ({(A, 1): expected.trials[A, 1]} if at else {})
         assert dict(rows.nominated) == {1: expected.nominated[1]}
-        place = applying.Place(topics.TRIALS, 0, at)
+        place = applying.RecordPosition(topics.TRIALS, 0, at)
         found = applying.apply_tried(shard.rules, Workset(rows).rows, place, one)
         assert isinstance(found, Change)
         assert found.rows == tell(shard, one, at).rows  # type: ignore[union-attr]
@@ -86,7 +86,7 @@ def test_nobody_elses_decision_draws(world: World, shard: Shard, codec: Codec) -
 def test_a_decision_finds_the_uses_that_nobody_has_counted_and_where_stands_what_was_used(
     world: World, shard: Shard
 ) -> None:
-    """Of a task all that was said of it is found, wherever its part stands that is new."""
+    """All feedback on a task is found, wherever the new part of it stands."""
     texts = {memory_id(name): tried.clear("done", goal="what") for name in ("before", "t0", "t1", "t2")}
     texts[memory_id("t3", "attic-1")] = tried.clear("done", goal="what")
     shard.task("before", (A,))

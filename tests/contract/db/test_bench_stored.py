@@ -1,4 +1,4 @@
-"""What the bench fills the store with fits the tables as they are now."""
+"""The bench's rows for the store fit the present tables."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import psycopg
 
+from bench import stored
 from memquorum.core.ids import memory_id
-from tests.benchmarks import stored
 
 
 def test_rows_that_the_bench_copies_have_every_column(databases: tuple[str, str]) -> None:

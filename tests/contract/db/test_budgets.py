@@ -1,4 +1,4 @@
-"""What every schedule tells of a namespace with a budget, on both adapters."""
+"""The contract of every schedule for a namespace with a budget, on both adapters."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_what_a_vote_kept_rests(world: World, shard: Shard) -> None:
 
 
 def test_what_was_kept_for_another_reason_does_not_rest_here(world: World, shard: Shard) -> None:
-    """That it has not decayed says nothing of whether it is among the least."""
+    """A memory that has not decayed may still be among the least."""
     shard.episode("a", 1_000)
     shard.tick(10**12)
     world.flush(shard)

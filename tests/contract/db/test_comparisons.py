@@ -1,4 +1,4 @@
-"""What every Comparisons port promises: with what a memory may be compared, and what was said of that before."""
+"""The contract of every Comparisons port: the memories to compare with, and the earlier comparisons."""
 
 from __future__ import annotations
 

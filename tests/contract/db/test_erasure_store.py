@@ -1,4 +1,4 @@
-"""What an order to erase names in a store, and what is left of it there: the same on both adapters."""
+"""The memories that an order to erase names in a store, and what is left of them: the same on both adapters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from memquorum.ports import Unattested
 from tests.builders import genesis, protections, votes
 from tests.builders.erasures import accepted, among, entitled, ordered, signed
 from tests.builders.policies import by_the_paper
-from tests.builders.repetitions import CASES, told
+from tests.builders.repetitions import CASES, shard_with
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.support.stores import World, clear
 
@@ -86,7 +86,7 @@ def test_what_is_named(world: World, shard: Shard, selector: str, value: str, ex
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_what_says_the_same_goes_where_nothing_else_supports_it(world: World, codec: Codec, case: Any) -> None:
     first, again, (selector, value), expected = case
-    shard = told(world.shard(codec, GENESIS), first, again)
+    shard = shard_with(world.shard(codec, GENESIS), first, again)
     shard.episode("d", derives_from=(A,))
     world.flush(shard)
     assert set(of(selector, value, world)) == expected | ({memory_id("d")} if "a" in expected else set())
@@ -103,19 +103,19 @@ def test_what_becomes_of_a_summary_is_told_with_it(world: World, codec: Codec) -
     shard.consolidate(summary, four)
     world.flush(shard)
 
-    def told(selector: str, value: str) -> dict[str, str | None]:
+    def summaries_by_was(selector: str, value: str) -> dict[str, str | None]:
         found = world.store.named(NAMESPACE, selector, value)
         return {one.was: one.summary for one in found if one.was != "sealed"} | {
             "sealed": next((one.summary for one in found if one.was == "sealed"), None)
         }
 
-    assert told("subject", "ada") == {"short-term": "anew", "sealed": None}
-    assert told("subject", "bob") == {"short-term": "few", "sealed": None}
-    assert told("memory", summary) == {"short-term": "named", "sealed": None}
-    assert told("namespace", "") == {"short-term": "named", "sealed": None}
+    assert summaries_by_was("subject", "ada") == {"short-term": "anew", "sealed": None}
+    assert summaries_by_was("subject", "bob") == {"short-term": "few", "sealed": None}
+    assert summaries_by_was("memory", summary) == {"short-term": "named", "sealed": None}
+    assert summaries_by_was("namespace", "") == {"short-term": "named", "sealed": None}
     shard.tick(2_000 + GENESIS.policy.forget.grace_ms)
     world.flush(shard)
-    assert told("subject", "ada") == {"short-term": "over", "sealed": None}
+    assert summaries_by_was("subject", "ada") == {"short-term": "over", "sealed": None}
 
 
 def test_another_namespaces_is_never_named(world: World, shard: Shard) -> None:
@@ -163,7 +163,7 @@ def test_what_is_not_attested_is_told_until_it_is(world: World, shard: Shard, co
             accepted_offset=shard.offset,
         )  # fmt: skip
         checked = check_decision(codec, GENESIS, pre_prepare, commits)
-        place = applying.Place(topics.PRE_PREPARES, 0, 0)
+        place = applying.RecordPosition(topics.PRE_PREPARES, 0, 0)
         shard._absorb(applying.apply_decision(shard.rules, shard.rows, place, checked, commits))
         world.flush(shard)
         assert world.stored.unattested(0) == left
@@ -210,7 +210,7 @@ def test_what_is_protected_is_counted_and_a_goal_is_due_as_a_whole(world: World,
 
 
 def test_who_erases_a_source_of_a_merged_summary_takes_the_one_that_stays(world: World, codec: Codec) -> None:
-    """Of what stays a summary is made anew where its own sources are left; what was merged into it is none of them."""
+    """A remaining summary is made again where its own sources are left; those merged into it do not count."""
     shard = world.shard(codec, GENESIS)
     shard.tick(1_000)
     made = {"few": "ab", "one": "cde", "two": "fgh"}
@@ -259,7 +259,7 @@ def test_an_erased_subject_is_in_no_link_of_what_stays(world: World, codec: Code
     shard.erase(accepted(wanted, signed(codec, GENESIS, wanted), 1_500), [])
     world.flush(shard)
     assert named(world) == {A: ("isA pump",), C: ("friendOf ada lee",), beside: ("friendOf ada",)}
-    # What occurred before and comes late says no more of her than what was there; what is said afterwards is new.
+    # An older episode that comes late adds nothing about her; a newer one does.
     put("late", 1_400)
     after = put("after", 1_600)
     assert named(world) == {
@@ -288,18 +288,18 @@ def test_by_age_goes_what_is_older_of_its_types_and_what_was_made_of_it(world: W
     shard.decide([votes.proposal(memory_id("long"), "promote"), votes.proposal(B, "forget")])
     world.flush(shard)
 
-    def told(value: str) -> dict[str, str]:
+    def named_by_age(value: str) -> dict[str, str]:
         names = ("a", "b", "long", "again", "echo", "faint", "child", "task", "social", "young")
         known = {memory_id(name): name for name in names}
         return {known.get(i, i): was for i, was in of("age", value, world).items()}
 
     old = {"a": "short-term", "b": "sealed", "long": "long-term", "echo": "reinforced", "again": "reinforced"}
     old |= {"faint": "dropped", "child": "short-term"}
-    assert told("episodic before 1970-01-01T00:00:01.001Z") == old
-    assert told("episodic before 1970-01-01T00:00:01.000Z") == {"again": "reinforced"}
-    assert told("episodic,task before 1970-01-01T00:00:01.001Z") == old | {"task": "short-term"}
-    assert told("social before 1970-01-01T00:00:01.500Z") == {"social": "short-term"}
-    assert told("episodic before 1970-01-01T00:00:01.501Z") == old | {"young": "short-term"}
+    assert named_by_age("episodic before 1970-01-01T00:00:01.001Z") == old
+    assert named_by_age("episodic before 1970-01-01T00:00:01.000Z") == {"again": "reinforced"}
+    assert named_by_age("episodic,task before 1970-01-01T00:00:01.001Z") == old | {"task": "short-term"}
+    assert named_by_age("social before 1970-01-01T00:00:01.500Z") == {"social": "short-term"}
+    assert named_by_age("episodic before 1970-01-01T00:00:01.501Z") == old | {"young": "short-term"}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What every count of memories promises, run on both adapters."""
+"""The contract of every count of memories, run on both adapters."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from db.inmemory import InMemoryLiving, InMemoryStore
 from db.living import PostgresLiving
 from memquorum import topics
 from memquorum.core.avro import Codec
@@ -14,6 +13,7 @@ from memquorum.core.journal.rows import Keys
 from memquorum.ports import Counted, Living
 from tests.builders import genesis, votes
 from tests.builders.shard import NAMESPACE, memory_id
+from tests.inmemory.store import InMemoryLiving, InMemoryStore
 from tests.support.stores import World, clear
 
 GENESIS = genesis.make()

@@ -1,4 +1,4 @@
-"""What every neighbourhood promises, run on both adapters."""
+"""The contract of every neighbourhood, run on both adapters."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_refresh_is_what_arrived_and_left_since(world: World, shard: Shard) ->
     world.flush(shard)
     third = world.neighbourhoods.changes(0, NAMESPACE, second.seq)
     assert (third.seq, arrived(third), third.left) == (8, [], (C,))
-    # Who did not look in between hears of what is gone all the same, and only that.
+    # A reader that did not look in between learns of the gone memories all the same, and only of those.
     both = world.neighbourhoods.changes(0, NAMESPACE, first.seq)
     assert (arrived(both), set(both.left)) == ([], {B, C})
 

@@ -1,4 +1,4 @@
-"""What a rehearsal may draw and what it sees, on both adapters."""
+"""The memories that a rehearsal may draw and what it sees, on both adapters."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_a_finished_task_is_ground_for_what_was_learned_of_it(world: World, shar
     with world.store.transaction({shard.rows.state: Keys(named, grounds=named)}) as transaction:
         rows = Workset(transaction.rows[0]).rows
         with pytest.raises(journalled.NotBorneOut, match="there is ground"):
-            journalled.check(rows, rehearsals.found(shard, lesson, "groundless"), GENESIS.policy)
+            journalled.check(rows, rehearsals.rehearsal_record(shard, lesson, "groundless"), GENESIS.policy)
 
 
 def test_a_verdict_is_held_against_the_rows_that_are_there(world: World, shard: Shard) -> None:
@@ -131,7 +131,7 @@ def test_a_verdict_is_held_against_the_rows_that_are_there(world: World, shard: 
             (B, "groundless", "", f"{denial} says otherwise"),
             (memory_id("sum"), "groundless", "", "there is ground for the memory"),
         ):
-            made = rehearsals.found(shard, memory, verdict, witness=witness)
+            made = rehearsals.rehearsal_record(shard, memory, verdict, witness=witness)
             if wrong is None:
                 journalled.check(rows, made, GENESIS.policy)
                 continue
@@ -142,7 +142,7 @@ def test_a_verdict_is_held_against_the_rows_that_are_there(world: World, shard: 
 @pytest.mark.parametrize(
     ("older", "agent", "contested"),
     [
-        # What is newer is served first, and what it denies is the one in doubt.
+        # The newer memory is served first, and the one that it denies is in doubt.
         (A, "another", A),
         (A, "planner", A),
         # Unless the older one is long-term memory, and another agent's.
@@ -177,12 +177,12 @@ def test_what_was_said_again_since_is_not_in_doubt(world: World, shard: Shard) -
     named = frozenset({A, denial})
     with world.store.transaction({shard.rows.state: Keys(named, grounds=named)}) as transaction:
         rows = Workset(transaction.rows[0]).rows
-        made = rehearsals.found(shard, A, "contested", witness=denial)
+        made = rehearsals.rehearsal_record(shard, A, "contested", witness=denial)
         with pytest.raises(journalled.NotBorneOut, match="served later"):
             journalled.check(rows, made, GENESIS.policy)
         # As an earlier release journalled it, which went by arrival.
         journalled.check(rows, made, GENESIS.policy, entered=True)
-        journalled.check(rows, rehearsals.found(shard, denial, "contested", witness=A), GENESIS.policy)
+        journalled.check(rows, rehearsals.rehearsal_record(shard, denial, "contested", witness=A), GENESIS.policy)
 
 
 def test_a_summary_is_in_doubt_for_one_sentence(world: World, shard: Shard) -> None:

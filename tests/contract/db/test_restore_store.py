@@ -37,7 +37,7 @@ def shard(world: World, codec: Codec) -> Shard:
     return shard
 
 
-def asked(world: World, codec: Codec, *, since: int = 0, before: int = 99, through: int = 99) -> list[str]:
+def request_ids(world: World, codec: Codec, *, since: int = 0, before: int = 99, through: int = 99) -> list[str]:
     found = world.stored.requests(0, since=since, before=before, through=through)
     return [codec.decode_as(JournalEntry, data).event_id for data in found]
 
@@ -63,14 +63,14 @@ def test_a_request_is_told_until_an_epoch_has_voted_on_it(world: World, shard: S
     shard.tick(1_200)
     shard.ask(SECOND, 1_200)
     world.flush(shard)
-    assert asked(world, codec) == [FIRST.order_id, SECOND.order_id]
-    assert asked(world, codec, since=1_001) == [SECOND.order_id]
-    assert (asked(world, codec, before=at), asked(world, codec, before=at + 1)) == ([], [FIRST.order_id])
+    assert request_ids(world, codec) == [FIRST.order_id, SECOND.order_id]
+    assert request_ids(world, codec, since=1_001) == [SECOND.order_id]
+    assert (request_ids(world, codec, before=at), request_ids(world, codec, before=at + 1)) == ([], [FIRST.order_id])
     assert world.stored.requests(1, since=0, before=99, through=99) == []
     shard.restore(SECOND, vote=nobody)
     world.flush(shard)
     # As it was before that epoch it is still told: a tick that is read late nominates what it would have.
-    assert (asked(world, codec), asked(world, codec, through=1)) == (
+    assert (request_ids(world, codec), request_ids(world, codec, through=1)) == (
         [FIRST.order_id],
         [FIRST.order_id, SECOND.order_id],
     )
@@ -82,11 +82,11 @@ def test_a_late_use_is_told_until_an_epoch_has_voted_on_it(world: World, shard: 
     shard.access(A, 1_001, event_id=FIRST.order_id)
     change = shard.changes[-1]
     world.flush(shard)
-    # Whoever uses a memory chooses the event's id: a request of that id stays open.
+    # The user of a memory chooses the event's id: a request of that id stays open.
     shard.ask(FIRST, 1_100)
     shard.tick(1_200)
     world.flush(shard)
-    assert asked(world, codec) == [FIRST.order_id] * 2
+    assert request_ids(world, codec) == [FIRST.order_id] * 2
     detail = codec.decode_as(Accessed, change.entry.detail)
     shard.restore_used(uses.of_entry(codec, change.entry, detail), vote=nobody)
     shard.access(A, 1_201)
@@ -101,7 +101,7 @@ def test_a_late_use_is_told_until_an_epoch_has_voted_on_it(world: World, shard: 
 def test_what_is_declined_is_not_told(world: World, shard: Shard, codec: Codec) -> None:
     shard.ask(votes.restore(GENESIS, memory_id("nobody")), 1_100)
     world.flush(shard)
-    assert asked(world, codec) == [] and shard.rows.state.asked_at == 0
+    assert request_ids(world, codec) == [] and shard.rows.state.asked_at == 0
 
 
 def test_what_comes_back_is_what_the_journal_recalls_of_it(world: World, shard: Shard, codec: Codec) -> None:
@@ -113,7 +113,7 @@ def test_what_comes_back_is_what_the_journal_recalls_of_it(world: World, shard: 
     shard.restore(FIRST, past.restored)
     world.flush(shard)
     assert served(world) == {A}
-    # Whoever had forgotten it hears of it again.
+    # A reader that had dropped it gets it again.
     assert [one.memory_id for one in world.neighbourhoods.changes(0, NAMESPACE, before).arrived] == [A]
     (candidate,) = world.schedule.candidates(0, [A, B])
     assert (candidate.memory_id, candidate.last_access, candidate.salience_ppm) == (A, 1_100, 700_000)
@@ -129,10 +129,10 @@ def test_a_request_to_forget_is_told_and_done_with_in_the_same_way(world: World,
     shard.ask(order, 1_100)
     shard.tick(1_200)
     world.flush(shard)
-    assert asked(world, codec) == [order.order_id]
+    assert request_ids(world, codec) == [order.order_id]
     shard.decide([proposal(memory_id("c"), "forget")], trigger=f"forget/{order.order_id}")
     world.flush(shard)
-    assert asked(world, codec) == []
+    assert request_ids(world, codec) == []
 
 
 def test_a_namespace_has_its_turn_before_the_second_request_of_another(
@@ -144,13 +144,13 @@ def test_a_namespace_has_its_turn_before_the_second_request_of_another(
     shard.tick(1_200)
     (late,) = crowd(shard, LATE, 1, 1_200)
     world.flush(shard)
-    assert asked(world, codec, before=at + 1) == [first, other, second]
-    assert asked(world, codec, before=at) == [first, second]
-    assert asked(world, codec) == [first, other, late, second]
-    assert asked(world, codec, since=1_101) == [late]
+    assert request_ids(world, codec, before=at + 1) == [first, other, second]
+    assert request_ids(world, codec, before=at) == [first, second]
+    assert request_ids(world, codec) == [first, other, late, second]
+    assert request_ids(world, codec, since=1_101) == [late]
     shard.decide([proposal(memory_id(f"of {NAMESPACE}"), "forget")], trigger=f"forget/{first}", vote=nobody)
     world.flush(shard)
-    assert (asked(world, codec), asked(world, codec, through=0)) == (
+    assert (request_ids(world, codec), request_ids(world, codec, through=0)) == (
         [second, other, late],
         [first, other, late, second],
     )
@@ -159,11 +159,11 @@ def test_a_namespace_has_its_turn_before_the_second_request_of_another(
 def test_however_many_requests_one_namespace_has_the_others_are_told(world: World, shard: Shard, codec: Codec) -> None:
     many, (other,) = crowd(shard, NAMESPACE, 40), crowd(shard, OTHER, 1)
     world.flush(shard)
-    assert asked(world, codec) == [many[0], other, *many[1:32]]
+    assert request_ids(world, codec) == [many[0], other, *many[1:32]]
 
 
 def test_no_more_than_a_bounded_number_is_told(world: World, shard: Shard, codec: Codec) -> None:
     names = [name for name in (f"space-{i}" for i in range(90)) if shard_of(name, GENESIS.shards) == 0][:9]
     rows = [crowd(shard, name, 30) for name in names]
     world.flush(shard)
-    assert asked(world, codec, before=999) == [row[place] for place in range(30) for row in rows][:256]
+    assert request_ids(world, codec, before=999) == [row[place] for place in range(30) for row in rows][:256]

@@ -1,4 +1,4 @@
-"""What every Rollups port promises: the sentences that can be read, each once, and the log of the patches."""
+"""The contract of every Rollups port: the readable sentences, each once, and the log of the patches."""
 
 from __future__ import annotations
 

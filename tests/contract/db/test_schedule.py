@@ -1,4 +1,4 @@
-"""What every schedule promises, run on both adapters."""
+"""The contract of every schedule, run on both adapters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import psycopg
 import pytest
 from msgspec.structs import replace
 
-from db.inmemory import InMemoryStore
 from db.standing import Clear
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
@@ -29,6 +28,7 @@ from tests.builders.policies import by_the_paper
 from tests.builders.protections import accepted as protection
 from tests.builders.rehearsals import doubt, rehearse
 from tests.builders.shard import NAMESPACE, Shard, memory_id
+from tests.inmemory.store import InMemoryStore
 from tests.support.stores import World
 
 POLICY = by_the_paper(epoch=EpochPolicy(rest_epochs=1))
@@ -44,7 +44,7 @@ def shard(world: World, codec: Codec) -> Shard:
 
 
 def since(at: int) -> dict[str, int]:
-    """What nobody used after this time, of either tier."""
+    """Returns one last use for every tier."""
     return dict.fromkeys(ALIVE, at)
 
 
@@ -153,7 +153,7 @@ def test_what_was_rehearsed_expires_later(world: World, shard: Shard) -> None:
 
 
 def test_of_all_grades_the_lowest_score_comes_first(world: World, shard: Shard, codec: Codec) -> None:
-    """What is slow to fade may be older and have the higher score."""
+    """A slowly fading memory may be older and have the higher score."""
     shard.episode("a", 0, salience=800_000)
     shard.episode("b", 10 * HOUR_MS, salience=600_000)
     shard.episode("c", 12 * HOUR_MS, salience=400_000)
@@ -222,14 +222,14 @@ def test_promotable_is_salient_old_enough_and_short_term(world: World, shard: Sh
 
 
 def test_what_was_read_or_said_again_is_promotable_first(world: World, shard: Shard) -> None:
-    """Nothing is promoted on its own word, however salient it was."""
+    """A memory needs support for a promotion, however salient it was."""
     for event, salience in zip("abcd", (600_000, 610_000, 900_000, 620_000), strict=True):
         shard.episode(event, 1_000, salience=salience, early=event == "c")
     world.flush(shard)
     assert [one.memory_id for one in world.schedule.promotable(0, 550_000, LATE, 10)] == [C, D, B, A]
     shard.access(A, 1_001)
     shard.episode("more", 1_002, "reinforced", reinforces=B)
-    # Of two subjects they stay two memories, and each bears out the other.
+    # Of different subjects they stay two memories, and each supports the other.
     shard.episode("e", 1_003, "reinforced", reinforces=D, salience=700_000, subject="somebody", agent="somebody")
     world.flush(shard)
     found = [one.memory_id for one in world.schedule.promotable(0, 550_000, LATE, 10)]

@@ -78,7 +78,7 @@ def test_what_expires_is_what_a_scan_finds(world: World, codec: Codec, policy: P
         found = {m.memory_id for m in world.schedule.fading(0, triage.expiring(grades, as_of, policy), as_of, 1000)}
         ages = {s.memory_id: (s, max(0, as_of - s.last_access)) for s in strengths}
         scanned = {i for i, (s, age) in ages.items() if triage.expired(s.salience_ppm, s.replays, age, policy)}
-        # What is used in the future has no age yet that a schedule could ask for.
+        # A use in the future has no age that a schedule could ask for.
         used = {i: (s, age) for i, (s, age) in ages.items() if s.last_access <= as_of}
         late = {i for i, (s, age) in used.items() if triage.expired(s.salience_ppm + 9_999, s.replays, age, policy)}
         assert late <= found <= scanned, f"step {step}, as of {as_of}"

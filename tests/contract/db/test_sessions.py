@@ -1,4 +1,4 @@
-"""What every Sessions port promises: what a summary may be made of, and anew, as it is told to whoever makes it."""
+"""The contract of every Sessions port: the sources of a first or a new summary, as its maker gets them."""
 
 from __future__ import annotations
 

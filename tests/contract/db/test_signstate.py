@@ -1,4 +1,4 @@
-"""The SignState port: a slot is signed once, for good; on the file and in memory alike."""
+"""The SignState port: a slot is signed once and permanently; on the file and in memory alike."""
 
 from __future__ import annotations
 

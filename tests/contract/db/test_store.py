@@ -1,4 +1,4 @@
-"""What the commit worker asks of its store, run on both adapters."""
+"""The commit worker's use of its store, run on both adapters."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def test_dropped_episodes_are_due_after_the_same_grace(world: World, shard: Shar
     shard.tick(20_000)
     world.flush(shard)
     assert sorted(world.reopen().store.keys_due([0])[0].ids) == sorted([B, memory_id("d")])
-    # What a batch drops and destroys never was there.
+    # A memory that a batch drops and destroys never existed.
     shard.destroy(B, memory_id("d"))
     shard.episode("e", outcome="below_threshold")
     shard.tick(30_000)
@@ -249,7 +249,7 @@ def test_content_goes_with_the_memory(databases: tuple[str, str], codec: Codec) 
 
 
 def test_what_votes_kept_is_told_in_sql(databases: tuple[str, str], codec: Codec) -> None:
-    """How often in a row, and from when on it may be proposed again, or that it waits for a use."""
+    """SQL shows how often in a row, and when it may be proposed again, or that it waits for a use."""
     store = PostgresStore(databases[0])
     world = World(store, None, None, None, None, None, None, None, None, None, lambda: world)  # type: ignore[arg-type]
     shard = world.shard(codec, GENESIS)
@@ -294,7 +294,7 @@ def test_who_begins_while_another_writes_sees_all_of_it_or_nothing(databases: tu
         psycopg.connect(databases[0]) as locker,
         psycopg.connect(databases[0], autocommit=True) as watcher,
     ):
-        # Whoever begins has read the cursors by then, and not yet where the shards stand.
+        # A starting worker has read the cursors by then, and not yet the shards' progress.
         locker.execute("LOCK TABLE erasure IN ACCESS EXCLUSIVE MODE")
         begun = beside.submit(beginner.start, GENESIS.cluster, GENESIS.shards)
         waiting, end = "SELECT count(*) FROM pg_locks WHERE NOT granted", time.monotonic() + PATIENCE_S

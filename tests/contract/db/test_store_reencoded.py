@@ -1,4 +1,4 @@
-"""What a store does with embeddings of another encoder, run on both adapters."""
+"""A store's handling of embeddings of another encoder, run on both adapters."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tests.support.stores import World, clear
 A, B = memory_id("a"), memory_id("b")
 
 
-def anew(shard: Shard, memory: str, offset: int, previous: str = "hashing", encoder: str = "bert/1") -> None:
-    place = applying.Place(topics.REENCODED, 0, offset)
+def reencode(shard: Shard, memory: str, offset: int, previous: str = "hashing", encoder: str = "bert/1") -> None:
+    place = applying.RecordPosition(topics.REENCODED, 0, offset)
     seq = shard.rows.memories[memory].seq
     change = applying.apply_reencoded(
         shard.rules, shard.rows, place, MemoryReencoded(memory, NAMESPACE, previous, encoder, b"", seq)
@@ -40,16 +40,16 @@ def test_the_latest_embedding_is_there_with_its_encoder(world: World, codec: Cod
     other, later = np.eye(16, dtype=np.float32)[3], np.eye(4, dtype=np.float32)[1]
     shard.episode("a")
     shard.episode("b")
-    anew(shard, A, 5)
+    reencode(shard, A, 5)
     flush(world, shard, {A: other})
     seq = shard.rows.state.seq
     found = {n.memory_id: n for n in world.reopen().neighbourhoods.changes(0, NAMESPACE, None).arrived}
     assert {i: n.encoder for i, n in found.items()} == {A: "bert/1", B: "hashing"}
     assert np.array_equal(found[A].vector, other) and np.array_equal(found[B].vector, clear(B).vector)
-    anew(shard, A, 6, "bert/1", "later/1")
+    reencode(shard, A, 6, "bert/1", "later/1")
     flush(world, shard, {A: later})
     again = world.reopen()
-    # It arrives again, so that whoever left it out takes it in.
+    # It arrives again, so that a reader that left it out takes it in.
     (arrived,) = again.neighbourhoods.changes(0, NAMESPACE, seq).arrived
     assert (arrived.memory_id, arrived.encoder, arrived.text) == (A, "later/1", clear(A).text)
     assert np.array_equal(arrived.vector, later)

@@ -1,4 +1,4 @@
-"""What verifiers are told of candidates, tasks, decisions and experience, on both adapters; and what comes of it."""
+"""The verifiers' view of candidates, tasks, decisions and experience, on both adapters; and their findings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memquorum.core.experience.ports import News, Standing, TrialLook
 from memquorum.core.experience.rounds import Round
 from memquorum.core.experience.trial import read as read_statistics
 from memquorum.core.experience.trial import score_ppm
-from memquorum.core.experience.uses import Said
+from memquorum.core.experience.uses import UseFeedback
 from memquorum.core.identity.messages import unsigned
 from memquorum.core.journal.rows import AdmissionRow, Change, TrialRow
 from memquorum.core.records import ErasedEpisode, Proposal, Restored, TrialMade
@@ -26,7 +26,7 @@ from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.builders.trials import agree, proposal
 from tests.builders.tried import clear, lie, tell
 from tests.support.stores import World
-from workers.verifier.trying import FEW, OTHERS, TRIED, WAITS, Made, Trying
+from workers.verifier.verifier_turn import FEW, OTHERS, TRIED, WAITS, Made, Trying
 
 GENESIS = genesis.make(**tried.entitled())
 NOW = 10_000_000
@@ -75,7 +75,7 @@ def trying(codec: Codec, *mine: str) -> Trying:
     return Trying(codec, GENESIS, mine or tried.VERIFIERS, budget_ms=60_000)
 
 
-def found(made: tuple[Made, ...]) -> dict[str, set[str]]:
+def verifiers_by_candidate(made: tuple[Made, ...]) -> dict[str, set[str]]:
     """By candidates, who told."""
     by: dict[str, set[str]] = {}
     for one in made:
@@ -117,7 +117,10 @@ def test_verifiers_are_told_what_agents_say_of_what_tasks_were_given(world: Worl
     shard.feedback(used, [C])  # never given
     flush(world, shard, {used: clear("Done.", 0.6, 0.8, goal="Which port?")})
     assert seen(world, lambda look: look.feedback([used, TASKS[0]])) == {
-        used: {A: [Said(first, "reviewer", True), Said(second, "reviewer", False)], B: [Said(first, "reviewer", False)]}
+        used: {
+            A: [UseFeedback(first, "reviewer", True), UseFeedback(second, "reviewer", False)],
+            B: [UseFeedback(first, "reviewer", False)],
+        }
     }
     assert seen(world, lambda look: look.feedback([TASKS[0]])) == {}
 
@@ -191,7 +194,7 @@ def test_nothing_is_tried_before_a_decision_and_then_everything_once(world: Worl
     flush(world, shard)
     turned = worker.turn(world.trials)
     assert turned.looked == {TRIED: 2, FEW: 1} and not turned.more
-    by = found(turned.made)
+    by = verifiers_by_candidate(turned.made)
     assert by.keys() == {A, B} and all(len(who) == 2 for who in by.values())
     assert {one.statistics.position for one in turned.made} == {1}
     assert worker.turn(world.trials).made == () == trying(codec, "verifier-9").turn(world.trials).made
@@ -223,7 +226,7 @@ def test_what_verifiers_agree_in_is_tried_no_more(world: World, shard: Shard, co
         assert read_statistics(told.statistics) == of[A][0].statistics
         assert look.shards()[0].told == shard.rows.state.seq and look.differing(0, 0, 9) == []
     left = trying(codec).turn(world.trials)
-    assert found(left.made)[A] == {of[A][1].verifier}, "who told is not asked again"
+    assert verifiers_by_candidate(left.made)[A] == {of[A][1].verifier}, "who told is not asked again"
     assert heard(shard, of[A][1], *of[B]) == ["agreed", "provisional", "rejected"]
     flush(world, shard)
     with world.trials.look(10_000) as look:
@@ -260,7 +263,7 @@ def test_what_verifiers_agree_in_is_tried_no_more(world: World, shard: Shard, co
 
 
 def judged(made: tuple[Made, ...], candidate: str) -> set[tuple[int, frozenset[str]]]:
-    """As of which decisions a candidate is tried, and on what."""
+    """Returns the decisions as of which a candidate is tried, with its contexts."""
     told = (one.statistics for one in made if one.statistics.candidate == candidate)
     return {(one.position, frozenset(each.context for each in one.judged)) for one in told}
 
@@ -304,7 +307,7 @@ def test_what_takes_a_place_in_a_slot_corrects_and_what_fills_it_first_does_not(
 
 
 def test_what_corrects_does_so_whatever_becomes_of_what_gave_way(world: World, shard: Shard, codec: Codec) -> None:
-    """Who verifies before it is erased and who does after ask the same judges."""
+    """Verifiers before and after its erasure ask the same judges."""
 
     def corrects() -> bool:
         with world.trials.look(10_000) as look:
@@ -325,7 +328,7 @@ def test_what_corrects_does_so_whatever_becomes_of_what_gave_way(world: World, s
 
 
 def test_a_memory_is_not_judged_by_the_task_that_its_session_was(world: World, shard: Shard, codec: Codec) -> None:
-    """Nor is what was made of it; an agent's part of a session counts for what that agent said."""
+    """Neither are memories made of it; an agent's part of a session counts for what that agent said."""
     said = {"session": "früh", "agent": "ann"}
     shard.episode("in it", NOW, **said)
     shard.episode("of another agent", NOW, **(said | {"agent": "bob"}))
@@ -500,13 +503,15 @@ def test_who_is_silent_is_passed_over_after_two_decisions(world: World, shard: S
     (one, other) = (each.verifier for each in trying(codec).turn(world.trials).made if each.statistics.candidate == A)
     (spare,) = set(tried.VERIFIERS) - {one, other}
     worker = trying(codec, spare, one)
-    assert spare not in found(worker.turn(world.trials).made)[A]
+    assert spare not in verifiers_by_candidate(worker.turn(world.trials).made)[A]
     decide(shard)
     flush(world, shard)
-    assert A not in found(worker.turn(world.trials).made)
+    assert A not in verifiers_by_candidate(worker.turn(world.trials).made)
     decide(shard)
     flush(world, shard)
-    assert found(worker.turn(world.trials).made)[A] == {spare, one}, "what the journal did not take is told again"
+    assert verifiers_by_candidate(worker.turn(world.trials).made)[A] == {spare, one}, (
+        "what the journal did not take is told again"
+    )
 
 
 def test_a_candidate_that_comes_later_waits_for_a_later_decision(world: World, shard: Shard, codec: Codec) -> None:
@@ -526,7 +531,7 @@ def test_a_candidate_that_comes_later_waits_for_a_later_decision(world: World, s
     assert turned.looked == {TRIED: 1, OTHERS: 2}, "of the same tasks too few are near to the third"
 
 
-# What became one -----------------------------------------------------------------------------------------------------
+# United memories -----------------------------------------------------------------------------------------------------
 
 
 def twins(world: World, shard: Shard) -> list[str]:
@@ -610,7 +615,7 @@ def test_what_is_far_or_disputed_or_kept_apart_is_no_twin(world: World, shard: S
 
 
 def test_two_agents_that_name_no_subject_may_say_the_same(world: World, shard: Shard) -> None:
-    """Who names another one than itself is a twin of what names the same alone."""
+    """A memory about another subject than its agent is a twin of one that names the same subject alone."""
     bens, others = memory_id("bens"), {"of hall 3": ("ben", "hall-3"), "of ben": ("cid", "ben")}
     for name, (agent, subject) in {"bens": ("ben", "ben"), **others}.items():
         shard.episode(name, NOW, agent=agent, subject=subject)

@@ -1,4 +1,4 @@
-"""What every vault promises, run on both."""
+"""The contract of every vault, run on both."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 import psycopg
 import pytest
 
-from db.inmemory import InMemoryVault
 from db.vault import PostgresVault
 from memquorum.core.sealing import SealError
 from memquorum.ports import Follows, Owner, Vault, VaultBehind, VaultUnavailable
+from tests.inmemory.store import InMemoryVault
 from tests.support.waiting import PATIENCE_S
 
 MASTER = bytes(range(32))

@@ -1,4 +1,4 @@
-"""What every encoder promises: the one without a model, the default one, and those that are installed of the others."""
+"""The contract of every encoder: the one without a model, the default one, and the installed others."""
 
 import importlib.util
 import random
@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memquorum.encoders import EncoderUnavailable, multilingual, onnx
+from memquorum.encoders import EncoderUnavailable, minilm, multilingual
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.encoders.multilingual import MultilingualEncoder
 from memquorum.encoders.onnx import OnnxEncoder
@@ -173,7 +173,10 @@ def test_only_the_first_256_tokens_are_seen(make: Callable[..., Encoder]) -> Non
 
 REFUSED = pytest.mark.parametrize(
     ("module", "file", "make"),
-    [(onnx, "_MODEL", OnnxEncoder), pytest.param(multilingual, "_WEIGHTS", MultilingualEncoder, marks=NO_MULTILINGUAL)],
+    [
+        (minilm, "_MODEL", OnnxEncoder),
+        pytest.param(multilingual, "_WEIGHTS", MultilingualEncoder, marks=NO_MULTILINGUAL),
+    ],
 )
 
 
@@ -187,10 +190,13 @@ def test_another_model_than_the_pinned_one_is_refused(
         make()
 
 
-def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(onnx, "_TOKENIZER", ("no_such_package", *onnx._TOKENIZER[1:]))
-    with pytest.raises(EncoderUnavailable, match=r"no_such_package.*not installed"):
+def test_a_model_that_was_not_made_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(minilm, "FOLDER", tmp_path / "minilm")
+    with pytest.raises(EncoderUnavailable, match=r"minilm/model\.onnx: No such file.*`make setup` makes it"):
         OnnxEncoder()
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(multilingual, "_PACKAGE", "no_such_package")
     with pytest.raises(EncoderUnavailable, match=r"no_such_package.*not installed.*make multilingual"):
         MultilingualEncoder()

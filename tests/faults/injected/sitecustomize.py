@@ -21,11 +21,11 @@ RULES = {
     "memquorum.core.consolidation.sections": ("section",),
     "memquorum.core.reading.sentences": ("spans",),
     "memquorum.core.privacy.finding": ("spans",),
-    "memquorum.core.text.agreement": ("gist", "marks"),
-    "memquorum.core.text.claims": ("read",),
-    "memquorum.core.text.content": ("content",),
+    "memquorum.core.reading.agreement": ("gist", "marks"),
+    "memquorum.core.reading.claims": ("read",),
+    "memquorum.core.reading.content": ("content",),
     "memquorum.core.reading.talk": ("says_nothing",),
-    "memquorum.core.text.topics": ("names",),
+    "memquorum.core.reading.topics": ("names",),
 }
 """By module: the functions of a text that raise."""
 

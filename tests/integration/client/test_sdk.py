@@ -19,7 +19,7 @@ import httpx
 import psycopg
 import pytest
 
-from infra import commands, fleet, genesis, settings, status, supervisor, telemetry
+from infra import admin_commands, fleet, genesis, process_telemetry, settings, status, supervisor
 from infra.checks import rebuilt
 from infra.settings import Settings
 from memquorum import cli, topics
@@ -28,7 +28,8 @@ from memquorum.commands import FAILED, NOT_FOUND, OK, UNREACHABLE, USAGE
 from memquorum.core.ids import memory_id
 from memquorum.core.policy import UNCAPPED
 from memquorum.core.records import Link
-from memquorum.core.text.quoting import HEADING
+from memquorum.core.retrieval.paging import cursor
+from memquorum.core.showing.quoting import HEADING
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.telemetry import metrics, reading
 from tests.support.clock import tick
@@ -291,7 +292,7 @@ def test_a_client_that_is_dropped_open_ends_with_one_warning(line: Settings, end
     script = f"""
 import gc, sys, threading
 from memquorum.client import Memory
-from memquorum.core.text.quoting import HEADING
+from memquorum.core.showing.quoting import HEADING
 memory = Memory(kafka=sys.argv[1], url=sys.argv[2], namespace="script", agent="a")
 print(memory.add("The spare key hangs in the office.", wait=True).event_id != "")
 thread = memory._loop._thread
@@ -363,7 +364,7 @@ def test_the_fleet_forgets_and_says_why_and_restores_what_is_asked_back(
     assert (done.says["action"], done.memories[0].status, memory.get(other).tier) == ("forget", "forgotten", "sealed")
     assert "because somebody wants it forgotten; the epoch was opened by request" in memory.explain(other).in_numbers()
 
-    # Nobody uses the first: it is forgotten again, and after the grace time for good.
+    # No use follows the first: it is forgotten again, and after the grace time its key is destroyed.
     tick(line, START + 4 * HOUR)
     until(lambda: memory.get(doomed.memory_id).tier == "sealed")
     tick(line, START + 5 * HOUR)
@@ -463,7 +464,10 @@ def test_what_is_kept_of_a_person_is_listed_and_written_out_and_what_is_erased_i
     asked, file = ["-n", memory.namespace, "--url", line.retrieval_url, "--subject", "ada"], tmp_path / "ada.jsonld"
     assert cli.main(["list", *asked, "--limit", "1"]) == OK
     said = capsys.readouterr()
-    assert "4 Harbour Road" in said.out and f"--cursor {START}/{first}" in said.err
+    assert (
+        "4 Harbour Road" in said.out
+        and f"--cursor {cursor('memories', memory.namespace, f'{START}/{first}')}\n" in said.err
+    )
     assert cli.main(["export", *asked, "-o", str(file)]) == OK
     whole = json.loads(file.read_text())
     assert [one.get("text", one.get("name")) for one in whole["@graph"]] == [
@@ -563,7 +567,11 @@ def test_one_trace_from_the_publication_to_the_last_key(
         said = all(len(services(vote, f"send {topic}")) >= count for topic, count in least.items())
         return found if said and listened == (MEMBERS, MEMBERS | {"commit"}) else []
 
-    own, vote, destroyed = until(complete)  # each process writes its spans twice a second
+    def incomplete() -> list[list[str]]:
+        found = reading.find(line.run_dir / "traces", asked)
+        return [[f"{span.name} [{span.service}]" for span in trace.spans] for trace in found]
+
+    own, vote, destroyed = until(complete, incomplete)  # each process writes its spans twice a second
 
     assert own.trace_id == asked
     assert hops(own) == [
@@ -671,8 +679,9 @@ def test_an_order_for_a_subject_leaves_no_copy_of_the_same_agent_alive(
 def test_another_agents_word_hides_no_copy_from_an_order(
     line: Settings, memory: Memory, order: tuple[str, str, str]
 ) -> None:
-    """Of three that said the same, the last was found to repeat the one of another agent, and that hid its own
-    agent's: `get` still gave the text after the order for the subject."""
+    """Of three that said the same, the last was found to repeat another agent's memory, and that hid its own agent's:
+    `get` still gave the text after the order for the subject.
+    """
     text = "Ada lives at 12 Harbour Street in Lisbon."
     given: dict[str, Any] = {"reward": 0.9, "confidence": 0.95, "wait": True}
     with client(line, memory.namespace, "bob") as bob:
@@ -700,18 +709,20 @@ def test_the_operator_sees_who_said_what_would_go_and_a_release_twice_is_no_fail
     own = memory.add("Ada waters the fern on Mondays.", wait=True, subject="ada")
 
     def operator(name: str, *arguments: str) -> str:
-        parsed = commands.parser().parse_args([name, "-n", memory.namespace, *arguments])
+        parsed = admin_commands.parser().parse_args([*name.split(), "-n", memory.namespace, *arguments])
         assert parsed.command(line, parsed) == 0
         return capsys.readouterr().out
 
-    operator("hold", own.memory_id)
-    assert "release: in force" in operator("hold", own.memory_id, "--release")
-    assert f"nothing to release: no hold stands of {own.memory_id}" in operator("hold", own.memory_id, "--release")
-    assert f"{own.memory_id}  short-term, by planner, 2" in operator("erase", "--subject", "ada")
+    operator("memories hold", own.memory_id)
+    assert "release: in force" in operator("memories hold", own.memory_id, "--release")
+    assert f"nothing to release: no hold stands of {own.memory_id}" in operator(
+        "memories hold", own.memory_id, "--release"
+    )
+    assert f"{own.memory_id}  short-term, by planner, 2" in operator("memories erase", "--subject", "ada")
 
 
 def test_every_process_can_be_watched(line: Settings) -> None:
-    places = telemetry.announced(line.run_dir)
+    places = process_telemetry.announced(line.run_dir)
     assert set(places) == {role.name for role in fleet.roles(4)}
     for name, place in places.items():
         assert httpx.get(f"{place['url']}/livez", timeout=PATIENCE_S).json()["alive"] is True, name

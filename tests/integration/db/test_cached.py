@@ -1,4 +1,4 @@
-"""What the retrieval cache is told of: what changed, and what of long-term memory was rehearsed."""
+"""The changes that the retrieval cache learns of, and the rehearsed long-term memories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Every process logs in to Postgres as itself: it can do its work, and nothing that is another's (docs/security.md)."""
+"""Every process logs in to Postgres as itself: it can do its work, and has no rights of another process
+(docs/operate/security.md).
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ import pytest
 from psycopg import conninfo, errors, sql
 
 from db import crowds, sweeping
-from db import logins as kinds
+from db import database_logins as kinds
 from db.cached import PostgresCached
 from db.connection import KEYDESTROYER, KEYMAKER, KEYREADER
 from db.living import PostgresLiving
@@ -111,7 +113,9 @@ def test_passwords_are_the_owners_alone_and_stay(installed: Settings) -> None:
 
 @pytest.mark.parametrize("process", logins.PROCESSES)
 def test_a_login_has_no_right_of_its_own(installed: Settings, process: str) -> None:
-    """What `RESET ROLE` and `SET ROLE NONE` lead back to; nor may it become who it is not meant to."""
+    """`RESET ROLE` and `SET ROLE NONE` lead back to a login without rights, and it may not take a role that it is not
+    meant to have.
+    """
     given, login = logins.of(installed, process), kinds.LOGINS[process]
     for vault, dsn, roles in ((False, given.memory_dsn, login.memory), (True, given.vault_dsn, login.vault)):
         assert bool(dsn) == bool(roles)

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from db.migrate import MigrationError, migrate
+from db.migrate import MIGRATIONS, MigrationError, ensure_database, load, migrate, missing
 from infra.embedded.postgres import Postgres
 from tests.support.waiting import PATIENCE_S
 
@@ -22,7 +22,7 @@ _numbers = itertools.count(1)
 
 @pytest.fixture
 def dsn(postgres: Postgres) -> str:
-    """Of a database that is not there yet."""
+    """Returns the DSN of a database that does not exist yet."""
     return postgres.dsn(f"migrate_{next(_numbers)}")
 
 
@@ -126,3 +126,10 @@ def test_a_key_is_destroyed_and_never_replaced(databases: tuple[str, str]) -> No
             connection.execute("UPDATE memory_key SET wrapped = 'again'")
         with pytest.raises(errors.InsufficientPrivilege, match="permission denied"):
             connection.execute("DELETE FROM memory_key")
+
+
+def test_what_a_database_lacks_is_named_and_not_applied(dsn: str, databases: tuple[str, str]) -> None:
+    assert missing(databases[0], "memory") == [] == missing(databases[1], "vault")
+    ensure_database(dsn)
+    wanted = [one.name for one in load(MIGRATIONS / "memory")]
+    assert missing(dsn, "memory") == wanted == missing(dsn, "memory")

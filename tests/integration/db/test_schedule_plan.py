@@ -1,4 +1,4 @@
-"""What is due is found without reading what is not, however much of another tier went unused for as long."""
+"""Due memories are found without reading the others, however much of another tier went unused for as long."""
 
 from __future__ import annotations
 

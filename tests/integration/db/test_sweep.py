@@ -27,8 +27,8 @@ VECTOR = np.linspace(-1, 1, 384, dtype=np.float32)
 NEEDLES = {"text": TEXT.encode(), "vector": VECTOR.astype("<f2").tobytes()[:256]}
 
 
-def found(folder: Path) -> dict[str, set[str]]:
-    """Which of the needles lies in which files."""
+def files_with_needles(folder: Path) -> dict[str, set[str]]:
+    """Returns the files that hold each needle."""
     held: dict[str, set[str]] = {}
     for file in folder.rglob("*"):
         try:
@@ -59,15 +59,15 @@ def store(databases: tuple[str, str]) -> str:
 
 
 def test_what_was_deleted_is_in_no_file_after_a_sweep(store: str, postgres: Postgres) -> None:
-    assert set(found(postgres.folder)) == {"text", "vector"}
+    assert set(files_with_needles(postgres.folder)) == {"text", "vector"}
     with psycopg.connect(store, autocommit=True) as link:
         link.execute("DELETE FROM content")
         link.execute("DELETE FROM embedding")
         link.execute("CHECKPOINT")
-    assert set(found(postgres.folder)) == {"text", "vector"}, "it lies in dead rows and in the log"
+    assert set(files_with_needles(postgres.folder)) == {"text", "vector"}, "it lies in dead rows and in the log"
     steps = list(sweeping.sweep(store, sweeping.MEMORY))
     assert [step.what for step in steps] == [*sweeping.MEMORY, "write-ahead log"]
-    assert found(postgres.folder) == {}
+    assert files_with_needles(postgres.folder) == {}
     assert not sweeping.recycles(store)
 
 
@@ -101,10 +101,10 @@ def test_what_intake_has_let_in_is_told_and_deleted_and_nothing_else(fresh_kafka
     intake = loop.consumer(fresh_kafka, outside.GROUP)
     intake.commit(offsets=[TopicPartition(topics.EPISODES, 1, 3)], asynchronous=False)
     intake.close()
-    found = {each.topic: each for each in outside.taken(fresh_kafka, SHARDS)}
+    found = {each.topic: each for each in outside.topic_states(fresh_kafka, SHARDS)}
     assert (found[topics.EPISODES].reach, found[topics.EPISODES].oldest) == ({1: (0, 3)}, began)
     assert {name for name, each in found.items() if each.records} == {topics.EPISODES}
     outside.delete(fresh_kafka, list(found.values()))
-    assert not any(each.records for each in outside.taken(fresh_kafka, SHARDS))
+    assert not any(each.records for each in outside.topic_states(fresh_kafka, SHARDS))
     with closing(Partition(fresh_kafka, topics.EPISODES, 1)) as left:
         assert (left.low, left.end) == (3, 6), "and a record that says nothing began another file"

@@ -88,7 +88,7 @@ def put_in(line: Settings, memory: Memory) -> dict[str, str]:
     return {"json": first.memory_id, "bare": bare.memory_id, "derived": derived.memory_id} | ids
 
 
-def told(memory: Memory, ids: dict[str, str]) -> str:
+def shown_by_interfaces(memory: Memory, ids: dict[str, str]) -> str:
     """Everything that the interfaces say of them."""
     said: list[Any] = [memory.search(text, k=50, peek=True) for text in TEXTS.values()]
     said += [memory.retrieve(text, peek=True) for text in TEXTS.values()]
@@ -104,7 +104,7 @@ def told(memory: Memory, ids: dict[str, str]) -> str:
 
 
 def queries(line: Settings) -> dict[str, str | None]:
-    """What each agent asked, as far as it can be opened."""
+    """Returns each agent's queries, as far as they can be opened."""
     found = asked.read(line.bootstrap, genesis.read(line).shards, load_codec(), genesis.service_stamps(line))
     return {one.agent: text for one, text in asked.texts(roles.vault(line), found)}
 
@@ -116,7 +116,7 @@ def telling(vector: NDArray[np.float32], kind: str) -> bytes:
 
 
 def content(file: Path) -> bytes:
-    """What a file holds, without its holes: Kafka's indexes are 10 MB each, of which a few bytes are written."""
+    """Reads a file without its holes: Kafka's indexes are 10 MB each, of which a few bytes are written."""
     parts, at = [b""], 0
     with file.open("rb", buffering=0) as opened:
         try:
@@ -132,7 +132,7 @@ def content(file: Path) -> bytes:
 
 
 def held(folder: Path, texts: Mapping[str, str] = TEXTS) -> dict[str, set[str]]:
-    """Which of the texts, of their vectors, and of their bare digests, which a guess finds, lie in which files."""
+    """Returns the files that hold the texts, their vectors, or their plain digests, which a guess finds."""
     needles = {way: text.encode() for way, text in (FILED | texts).items()}
     for way, text in texts.items():
         bare = hashlib.sha256(text.encode())
@@ -167,7 +167,7 @@ def test_what_was_erased_is_nowhere(fleet: Plant, line: Settings) -> None:
         fleet.turn(2 * MINUTE)  # old enough to be voted on
         warm = {"namespace": NAMESPACE, "query": TEXTS["json"], "peek": True}
         until(lambda: httpx.post(f"{line.retrieval_url}/search", json=warm).json()["served_from"] == "cache")
-        before = told(memory, ids)
+        before = shown_by_interfaces(memory, ids)
         assert all(TEXTS[way] in before for way in ("json", "avro", "http", "derived"))
         assert all(told in before for told in FILED.values())
         assert any("vector" in name for names in held(line.run_dir).values() for name in names)
@@ -181,7 +181,7 @@ def test_what_was_erased_is_nowhere(fleet: Plant, line: Settings) -> None:
         receipt = until(lambda: found if (found := memory.erasure_receipt(done.order_id))["attested"] else None)
         assert receipts.verify(load_codec(), made, json.dumps(receipt).encode()).checked is not None
 
-        after = told(memory, ids)
+        after = shown_by_interfaces(memory, ids)
         assert not any(text in after for text in (*TEXTS.values(), *FILED.values()))
         assert queries(line) == {"planner": TEXTS["json"], SUBJECT: None}
         report = auditor.verify(line.bootstrap, made, load_codec(), line.memory_dsn, vault=roles.vault(line))
@@ -293,7 +293,7 @@ def test_of_a_lesson_that_is_erased_no_general_form_is_left(fleet: Plant, line: 
 
 
 def _check_that_nothing_is_left(line: Settings, needles: Mapping[str, str]) -> None:
-    """Whoever audits and rebuilds finds nothing wrong, and once files are swept none of them holds a needle."""
+    """Checks that an audit and a rebuild find nothing wrong, and that no swept file holds a needle."""
     report = auditor.verify(
         line.bootstrap, genesis.read(line), load_codec(), line.memory_dsn, vault=roles.vault(line)
     )  # fmt: skip

@@ -79,7 +79,7 @@ def test_who_is_asked_to_stop_ends_and_who_was_killed_too(server: ForkServer, tm
     asked.send_signal(signal.SIGTERM)
     os.killpg(killed.pid, signal.SIGKILL)
     assert (asked.wait(9), killed.wait(9), left.poll()) == (-signal.SIGTERM, -signal.SIGKILL, None)
-    asked.send_signal(signal.SIGTERM)  # of a number that may be another's by now
+    asked.send_signal(signal.SIGTERM)  # the number may be another process's by now
     server.close()
     assert left.poll() == ENDED_WITH_SERVER
     until(lambda: not exists(left.pid), "it outlived its server")
@@ -123,7 +123,7 @@ def test_a_server_that_does_not_start_is_told_with_what_it_said(tmp_path: Path) 
 
 
 def test_what_a_role_imports_is_imported_before_it_is_forked() -> None:
-    """Of `infra.roles`: what stands within functions. Encoders that most installations lack are left out."""
+    """Checks imports within functions of `infra.roles`. Encoders that most installations lack are left out."""
     tree = ast.parse((ROOT / "infra" / "roles.py").read_text())
     within = {
         _module(one, name)

@@ -1,4 +1,4 @@
-"""`infra hold` says at once what it cannot do, and calls nothing done that is not."""
+"""`memquorum admin memories hold` says at once what it cannot do, and calls nothing done that is not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from db import order_rows
 from db.queries import QUERIES
 from db.standing import Clear
 from db.store import PostgresStore
-from infra import commands, erase, hold, ordering
+from infra import admin_commands, erase_command, hold, operator_orders
 from infra.settings import Mendable, Settings, SettingsError
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Keys
@@ -51,7 +51,7 @@ def installed(kafka: str, databases: tuple[str, str], codec: Codec, tmp_path: Pa
 
 
 def order(installed: Settings, *said: str) -> int:
-    return hold.run(installed, commands.parser().parse_args(["hold", *said, "--wait", "0"]))
+    return hold.run(installed, admin_commands.parser().parse_args(["memories", "hold", *said, "--wait", "0"]))
 
 
 @pytest.mark.parametrize(
@@ -81,10 +81,12 @@ def test_what_is_held_already_is_said_with_its_order(installed: Settings, capsys
 def test_an_erasure_of_what_is_held_ends_as_refused_and_not_as_wrong_use(
     installed: Settings,
 ) -> None:
-    asked = commands.parser().parse_args(["erase", "--memory", HELD, "-n", NAMESPACE])
-    with pytest.raises(erase.Held, match=f"nothing of it is erased: a legal hold keeps {HELD}"):
-        erase.run(installed, asked)
-    assert issubclass(erase.Held, Mendable) and not issubclass(erase.Held, SettingsError), "ends with 1, not with 2"
+    asked = admin_commands.parser().parse_args(["memories", "erase", "--memory", HELD, "-n", NAMESPACE])
+    with pytest.raises(erase_command.Held, match=f"nothing of it is erased: a legal hold keeps {HELD}"):
+        erase_command.run(installed, asked)
+    assert issubclass(erase_command.Held, Mendable) and not issubclass(erase_command.Held, SettingsError), (
+        "ends with 1, not with 2"
+    )
 
 
 def test_what_is_not_held_is_released_already(installed: Settings, capsys: pytest.CaptureFixture[str]) -> None:
@@ -96,7 +98,7 @@ def test_what_became_of_an_order_is_told_by_its_index(
     installed: Settings, capsys: pytest.CaptureFixture[str], databases: tuple[str, str]
 ) -> None:
     def tell(*said: str) -> int:
-        return ordering.run(installed, commands.parser().parse_args(["order", *said]))
+        return operator_orders.run(installed, admin_commands.parser().parse_args(["orders", "show", *said]))
 
     assert tell(protections.order_id(1)) == 0
     out = capsys.readouterr().out
@@ -108,5 +110,5 @@ def test_what_became_of_an_order_is_told_by_its_index(
     assert "ordered as" in out and "not carried out yet" in out, out
     with psycopg.connect(databases[0]) as connection:
         connection.execute("SET enable_seqscan = off")
-        plan = connection.execute("EXPLAIN " + QUERIES["order_shown"], order_rows.asked(STRANGER)).fetchall()
+        plan = connection.execute("EXPLAIN " + QUERIES["order_shown"], order_rows.order_parameters(STRANGER)).fetchall()
     assert "journal_order" in str(plan), plan

@@ -19,7 +19,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from infra import fleet, kafkalogins, settings, supervisor
+from infra import fleet, kafkalogins, run_folder, settings, supervisor
 from infra.settings import Settings
 from infra.supervisor import SupervisorError
 from memquorum import topics
@@ -31,15 +31,15 @@ from workers.kafka import loop
 
 
 def _infra(*arguments: str) -> subprocess.CompletedProcess[str]:
-    if arguments[0] not in ("up", "down"):
-        return ran("infra", *arguments)
+    if arguments[:2] not in (("fleet", "up"), ("fleet", "down")):
+        return ran("infra", "admin", *arguments)
     environment = {k: v for k, v in os.environ.items() if not k.startswith(settings.PREFIX)}
-    command = [sys.executable, "-m", "infra", *arguments]
+    command = [sys.executable, "-m", "infra", "admin", *arguments]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False)
 
 
 def _pids(run_dir: Path) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = supervisor.read_pids(run_dir)["processes"]
+    found: dict[str, dict[str, Any]] = run_folder.read_pids(run_dir)["processes"]
     return found
 
 
@@ -55,17 +55,17 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     run_dir = tmp_path_factory.mktemp("installation")
     chosen = replace(settings.load({}, run_dir), encoder="hashing", throwaway=True, tick_ms=1000)
     replace(chosen, kafka_protocol="SASL_SSL", ingest_limits="few=120/0/0").save()
-    up = _infra("up", "--run-dir", str(run_dir))
+    up = _infra("fleet", "up", "--run-dir", str(run_dir))
     assert up.returncode == 0, up.stderr
     yield settings.load({}, run_dir)
     pids = [process["pid"] for process in _pids(run_dir).values()]
-    assert _infra("down", "--run-dir", str(run_dir)).stdout == "stopped\n"
+    assert _infra("fleet", "down", "--run-dir", str(run_dir)).stdout == "stopped\n"
     assert not [pid for pid in pids if _alive(pid)]
-    assert _infra("status", "--run-dir", str(run_dir)).returncode == 1
+    assert _infra("fleet", "status", "--run-dir", str(run_dir)).returncode == 1
 
 
 def test_every_role_runs(installed: Settings) -> None:
-    status = json.loads(_infra("status", "--json", "--run-dir", str(installed.run_dir)).stdout)
+    status = json.loads(_infra("fleet", "status", "--json", "--run-dir", str(installed.run_dir)).stdout)
     assert status["state"] == "ready"
     assert list(status["processes"]) == ["kafka", "postgres", *(role.name for role in fleet.roles(4))]
     assert all(_alive(process["pid"]) for process in status["processes"].values())
@@ -79,9 +79,12 @@ def test_what_is_published_is_stored_and_proven_while_the_clock_ticks_on(install
     assert producer.flush(10) == 0
     with psycopg.connect(installed.memory_dsn, autocommit=True) as connection:
         until(lambda: connection.execute("SELECT count(*) FROM event").fetchone() == (20,))
-    verified = _infra("verify", "--run-dir", str(installed.run_dir))
+    checked = _infra("fleet", "doctor", "--json", "--run-dir", str(installed.run_dir))
+    levels = {told["what"]: told["level"] for told in map(json.loads, checked.stdout.splitlines())}
+    assert {levels[name] for name in ("members", "letters", "database memory", "vault")} == {"ok"}, checked.stdout
+    verified = _infra("audit", "verify", "--run-dir", str(installed.run_dir))
     assert (verified.returncode, verified.stdout.splitlines()[-1]) == (0, "nothing is wrong"), verified.stdout
-    rebuilt = _infra("rebuild", "--run-dir", str(installed.run_dir))
+    rebuilt = _infra("audit", "rebuild", "--run-dir", str(installed.run_dir))
     assert (rebuilt.returncode, rebuilt.stdout.splitlines()[-1]) == (0, "equal"), rebuilt.stdout + rebuilt.stderr
     assert rebuilt.stdout.startswith("rebuilt 20 memories")
 
@@ -103,8 +106,8 @@ def test_a_changed_row_is_found_by_both(installed: Settings) -> None:
         assert row is not None
         connection.execute("UPDATE content SET body = %s WHERE memory_id = %s", (row[1][::-1], row[0]))
         try:
-            verified = _infra("verify", "--json", "--run-dir", str(installed.run_dir))
-            rebuilt = _infra("rebuild", "--json", "--run-dir", str(installed.run_dir))
+            verified = _infra("audit", "verify", "--json", "--run-dir", str(installed.run_dir))
+            rebuilt = _infra("audit", "rebuild", "--json", "--run-dir", str(installed.run_dir))
         finally:
             connection.execute("UPDATE content SET body = %s WHERE memory_id = %s", row[::-1])
     assert (verified.returncode, rebuilt.returncode) == (1, 1)
@@ -115,13 +118,13 @@ def test_a_changed_row_is_found_by_both(installed: Settings) -> None:
 
 
 def test_a_rebuild_does_not_touch_what_is_in_use(installed: Settings) -> None:
-    refused = _infra("rebuild", "--into", "vault", "--run-dir", str(installed.run_dir))
+    refused = _infra("audit", "rebuild", "--into", "vault", "--run-dir", str(installed.run_dir))
     assert (refused.returncode, "in use" in refused.stderr) == (2, True)
 
 
 def test_the_reader_reads_and_cannot_write(installed: Settings) -> None:
     def ask(question: str) -> subprocess.CompletedProcess[str]:
-        return _infra("psql", "--run-dir", str(installed.run_dir), "--", "-At", "-c", question)
+        return _infra("database", "psql", "--run-dir", str(installed.run_dir), "--", "-At", "-c", question)
 
     assert ask("SELECT current_user, count(*) > 0 FROM journal").stdout == "memquorum_reader|t\n"
     refused = ask("DELETE FROM journal")
@@ -137,12 +140,12 @@ def test_no_other_user_of_the_machine_reads_what_it_writes(installed: Settings) 
 
 
 def test_a_second_installation_in_the_folder_is_refused(installed: Settings) -> None:
-    second = _infra("up", "--run-dir", str(installed.run_dir))
+    second = _infra("fleet", "up", "--run-dir", str(installed.run_dir))
     assert (second.returncode, "runs in" in second.stderr) == (1, True)
 
 
-def told(installed: Settings, *arguments: str) -> str:
-    """What an operator's command prints."""
+def operator_output(installed: Settings, *arguments: str) -> str:
+    """Runs an operator's command; returns its output."""
     done = _infra(*arguments, "--run-dir", str(installed.run_dir))
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -161,12 +164,12 @@ def test_a_guarded_fleet_stores_finds_votes_and_is_proven(installed: Settings) -
             return store.execute("SELECT count(*) FROM erasure WHERE epoch IS NOT NULL").fetchone() == (1,)
 
         until(attested, "the members did not attest the erasure")
-    assert told(installed, "verify").splitlines()[-1:] == ["nothing is wrong"]
+    assert operator_output(installed, "audit", "verify").splitlines()[-1:] == ["nothing is wrong"]
 
 
 def test_what_was_refused_is_listed_and_comes_in_again(installed: Settings) -> None:
     def letters() -> dict[str, Any]:
-        listed = told(installed, "dlq", "list", "--last", "0", "--json").splitlines()
+        listed = operator_output(installed, "dlq", "list", "--last", "0", "--json").splitlines()
         return {one["letter"]: one for one in map(json.loads, listed)}
 
     address = kafkalogins.of(installed, "agent").bootstrap
@@ -175,10 +178,14 @@ def test_what_was_refused_is_listed_and_comes_in_again(installed: Settings) -> N
         until(lambda: len(letters()) >= 20, "nothing was refused")
         name, letter = next(iter(letters().items()))
         assert (letter["reason"], letter["became"]) == ("over_quota", None)
-        (shown,) = map(json.loads, told(installed, "dlq", "replay", "--letter", name, "--go", "--json").splitlines())
+        (shown,) = map(
+            json.loads, operator_output(installed, "dlq", "replay", "--letter", name, "--go", "--json").splitlines()
+        )
         assert (shown["letters"], shown["published"]) == (1, 1)
         until(lambda: letters()[name]["became"] is not None, "what was replayed did not come in")
-        (shown,) = map(json.loads, told(installed, "dlq", "replay", "--letter", name, "--go", "--json").splitlines())
+        (shown,) = map(
+            json.loads, operator_output(installed, "dlq", "replay", "--letter", name, "--go", "--json").splitlines()
+        )
         assert (shown["published"], list(shown["others"].values())) == (0, [1])
     assert len(receipts) == 150
 

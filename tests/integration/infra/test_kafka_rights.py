@@ -1,4 +1,5 @@
-"""Brokers that demand a login and grant by ACLs: each identity can do its work and nothing else (docs/security.md)."""
+"""Brokers that demand a login and grant by ACLs: each identity can do its work and nothing else
+(docs/operate/security.md)."""
 
 from __future__ import annotations
 
@@ -17,14 +18,14 @@ from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaExcep
 from confluent_kafka.admin import AdminClient
 
 from infra import kafkalogins, settings
-from infra import topics as provided
+from infra import topic_files as provided
 from infra.embedded.brokers import Brokers
-from infra.embedded.kafka import Demands
+from infra.embedded.kafka_broker import Demands
 from infra.settings import Settings, SettingsError
 from memquorum import kafka, topics
 from memquorum.client import Memory, NotAllowed, audit, tail
 from memquorum.schema_files import load_codec
-from streams import app as streams
+from streams import faust_app as streams
 from tests.builders.genesis import make
 from tests.conftest import SHARDS
 from workers.kafka import loop
@@ -53,7 +54,7 @@ def as_(guarded: Settings, identity: str) -> str:
 
 
 def writes(address: str, topic: str) -> KafkaError | None:
-    """What a write is answered with; None: it was taken."""
+    """Returns the error of a write; None: it was accepted."""
     told: list[KafkaError | None] = []
     producer = loop.producer(address, log_level=0, **{"delivery.timeout.ms": 8000})
     try:
@@ -68,7 +69,7 @@ def writes(address: str, topic: str) -> KafkaError | None:
 
 
 def reads(address: str, topic: str) -> KafkaError | None:
-    """What a read is answered with; None: it is let in, and sees the partition's end."""
+    """Returns the error of a read; None: it is permitted, and sees the partition's end."""
     with closing(loop.consumer(address, None, log_level=0, **{"enable.partition.eof": True})) as reader:
         ended: set[tuple[str, int]] = set()
         try:
@@ -129,7 +130,7 @@ _CANNOT = [
 @pytest.mark.parametrize(("identity", "does", "topic"), _CANNOT)
 def test_what_is_not_its_own_is_refused(guarded: Settings, identity: str, does: str, topic: str) -> None:
     found = (writes if does == "writes" else reads)(as_(guarded, identity), topic)
-    # Who may not even ask about a topic is told that there is no such partition.
+    # A login that may not even ask about a topic is told that there is no such partition.
     assert found is not None and found.code() in (*_REFUSED, KafkaError._UNKNOWN_PARTITION), found
 
 
@@ -142,7 +143,7 @@ def test_an_identity_reads_its_own(guarded: Settings, identity: str) -> None:
 
 def test_nobody_moves_the_offsets_of_another_group(guarded: Settings) -> None:
     def moves(identity: str) -> int | None:
-        """What the brokers answer to who commits for `intake`; None: done."""
+        """Returns the brokers' error to a commit for the group `intake`; None: it is done."""
         admin = AdminClient({**kafka.librdkafka(as_(guarded, identity)), "log_level": 0})
         wanted = ConsumerGroupTopicPartitions("intake", [TopicPartition(topics.EPISODES, 0, 8)])
         try:

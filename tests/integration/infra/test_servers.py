@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from infra.embedded.kafka import Kafka
+from infra.embedded.kafka_broker import Kafka
 from infra.embedded.postgres import Postgres
 from infra.embedded.processes import _first_of_clients, free_port
 from infra.servers import Servers

@@ -37,7 +37,7 @@ def test_what_is_put_back_is_what_was_written(settings: Settings, tmp_path: Path
 def test_a_backup_writes_over_nothing_and_none_that_fails_is_left(settings: Settings, tmp_path: Path) -> None:
     there = tmp_path / "there"
     there.write_text("mine")
-    with pytest.raises(SettingsError, match="there cannot be made anew: File exists"):
+    with pytest.raises(SettingsError, match="there cannot be created: File exists"):
         vaultbackup.back_up(settings, SimpleNamespace(file=there))
     assert there.read_text() == "mine"
     nowhere = replace(settings, vault_dsn=make_conninfo(settings.vault_dsn, dbname="nowhere"))

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from db.inmemory import InMemorySchedule, InMemoryStore, InMemoryStoredOrders
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.decay import due_at
@@ -21,11 +20,11 @@ from memquorum.core.identity.messages import open_signed
 from memquorum.core.policy import EpochPolicy
 from memquorum.core.records import DecayCrossed, NominationProposed
 from memquorum.ports import Candidate, DueMemory, StoreUnavailable
-from streams import app as faust_app
-from streams import decay, nomination
+from streams import decay_stage, faust_app, nomination_stage
 from tests.builders import genesis as cluster
 from tests.builders.policies import by_the_paper
 from tests.builders.shard import Shard, memory_id
+from tests.inmemory.store import InMemorySchedule, InMemoryStore, InMemoryStoredOrders
 from tests.support.stores import World, make
 from tests.support.waiting import PATIENCE_S
 from workers.kafka import loop
@@ -86,9 +85,9 @@ def shard(world: World, codec: Codec) -> Shard:
 async def running(bootstrap: str, data_dir: Path, codec: Codec, schedule: InMemorySchedule) -> AsyncIterator[None]:
     app = faust_app.create(bootstrap, data_dir, GENESIS.shards, GROUP)
     stored = InMemoryStoredOrders(schedule._store)
-    decay.attach(app, decay.Decay(codec, GENESIS, schedule, stored))
-    seed = cluster.seed_of(nomination.SIGNER)
-    nomination.attach(app, nomination.Nomination(codec, GENESIS, seed, schedule, stored))
+    decay_stage.attach(app, decay_stage.Decay(codec, GENESIS, schedule, stored))
+    seed = cluster.seed_of(nomination_stage.SIGNER)
+    nomination_stage.attach(app, nomination_stage.Nomination(codec, GENESIS, seed, schedule, stored))
     app.finalize()
     await app.start()
     try:

@@ -1,4 +1,6 @@
-"""What the stages recall of the accepted stream, on a genuine Kafka: so much, of this shard, the line's own alone."""
+"""The part of the accepted stream that the stages recall, on a genuine Kafka: so much, of this shard, and only the
+fleet's own records.
+"""
 
 from __future__ import annotations
 

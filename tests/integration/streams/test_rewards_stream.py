@@ -15,8 +15,7 @@ from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Change
 from memquorum.core.records import RewardGiven
-from streams import app as faust_app
-from streams import rewards
+from streams import faust_app, reward_stage
 from tests.builders import genesis, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.support.stores import World, make
@@ -78,7 +77,7 @@ async def test_what_the_journal_gives_stands_on_the_topic_and_is_told_to_who_may
         assert client.flush(10) == 0
 
     app = faust_app.create(fresh_kafka, tmp_path, GENESIS.shards, "memquorum-test-rewards")
-    rewards.attach(app, rewards.Rewards(codec, PostgresRewarded(world.dsn)))
+    reward_stage.attach(app, reward_stage.Rewards(codec, PostgresRewarded(world.dsn)))
     app.finalize()
     await app.start()
     try:

@@ -19,7 +19,6 @@ from confluent_kafka import Message
 from confluent_kafka.admin import AdminClient
 from msgspec.structs import replace
 
-from db.inmemory import InMemoryNeighbourhoods, InMemoryStore
 from memquorum import topics
 from memquorum.core import ids, sealing
 from memquorum.core.avro import Codec
@@ -27,10 +26,10 @@ from memquorum.core.policy import Policy
 from memquorum.core.records import ClockTicked, EpisodeAccepted, EpisodeScored
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import VaultUnavailable
-from streams import app as faust_app
-from streams import salience
+from streams import faust_app, salience_stage
 from tests import ROOT
 from tests.conftest import SHARDS
+from tests.inmemory.store import InMemoryNeighbourhoods, InMemoryStore
 from tests.support import salience_worker
 from tests.support.salience_worker import KeysByName
 from tests.support.waiting import PATIENCE_S
@@ -64,7 +63,7 @@ def produce(bootstrap: str, records: Sequence[tuple[int, bytes]]) -> None:
 
 @contextmanager
 def reading(bootstrap: str) -> Iterator[Iterator[Message]]:
-    """What is written to the scored topic, from its beginning; fails where nothing comes."""
+    """Yields the records of the scored topic, from its beginning; fails where none comes."""
     client = loop.consumer(bootstrap)
     loop.assign(client, {(topics.SCORED, shard): None for shard in range(SHARDS)})
 
@@ -159,8 +158,8 @@ def test_a_kill_loses_nothing_and_a_stop_is_quick(fresh_kafka: str, tmp_path: Pa
 async def running(bootstrap: str, folder: Path, codec: Codec, vault: KeysByName) -> AsyncIterator[None]:
     app = faust_app.create(bootstrap, folder, SHARDS, f"test-salience-{uuid.uuid4()}")
     near = InMemoryNeighbourhoods(InMemoryStore())
-    stage = salience.Salience(codec, Policy(), encoder=HashingEncoder(), vault=vault, neighbourhoods=near)
-    salience.attach(app, stage)
+    stage = salience_stage.Salience(codec, Policy(), encoder=HashingEncoder(), vault=vault, neighbourhoods=near)
+    salience_stage.attach(app, stage)
     app.finalize()
     await app.start()
     try:

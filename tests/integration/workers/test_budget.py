@@ -14,15 +14,15 @@ from typing import Any
 import psycopg
 import pytest
 
-from infra import commands, genesis, supervisor
-from infra.budgets import NothingAlive
+from infra import admin_commands, genesis, supervisor
+from infra.budget_preview import NothingAlive
 from infra.demo.driver import Driver
 from infra.demo.steps import Tick
 from infra.settings import Settings
 from memquorum import cli
 from memquorum.client import Memory
 from memquorum.core.policy import PPM
-from memquorum.core.text.tokens import tokens
+from memquorum.core.reading.tokens import tokens
 from memquorum.schema_files import load_codec
 from tests.support.sessions import SHARDS, configured
 
@@ -59,8 +59,10 @@ POLICY = {
     },
     "caps": {"epoch_share": "1", "day_share": "1"},
 }  # fmt: skip
-"""What is worth up to twice the least counts as alike, and each subject may pay for three draws. Without caps, which
-would only spread it over days."""
+"""Memories worth up to twice the least count as alike, and each subject may pay for three draws.
+
+Without caps, which would only spread it over days.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +85,7 @@ def move(line: Settings) -> Iterator[Callable[[float], None]]:
 
 def run(line: Settings, *arguments: str) -> int:
     """The operator's command, in this process."""
-    parsed = commands.parser(arguments[0]).parse_args(arguments)
+    parsed = admin_commands.parser(*arguments[:2]).parse_args(arguments)
     return int(parsed.command(line, parsed))
 
 
@@ -102,8 +104,8 @@ WHERE s.namespace = %(n)s GROUP BY m.subject ORDER BY m.subject"""
 
 
 def withheld(line: Settings, capsys: pytest.CaptureFixture[str]) -> int:
-    """How many scores an audit of everything finds withheld."""
-    assert run(line, "verify", "--json") == 0
+    """Counts the scores that an audit of everything finds withheld."""
+    assert run(line, "audit", "verify", "--json") == 0
     return int(json.loads(capsys.readouterr().out)["counts"]["scores_withheld"])
 
 
@@ -123,7 +125,7 @@ def test_near_ties_are_drawn_until_their_subjects_have_spent_what_they_may(
     with Memory(kafka=line.bootstrap, url=line.retrieval_url, namespace=DRAWN, agent="anna") as memory:
         say(memory, "warm")
         say(memory, "loud")
-        assert run(line, "forget", "--dry-run", "--policy", "worth") == 0
+        assert run(line, "policy", "preview", "--dry-run", "--policy", "worth") == 0
         assert "an epoch draws among them by lot" in capsys.readouterr().out
         move(-60)
         first = gone(line)
@@ -142,7 +144,7 @@ def test_near_ties_are_drawn_until_their_subjects_have_spent_what_they_may(
         assert second
         assert rows(line, SPENT, DRAWN) == [("ada", 3 * PPM)], "who has spent is drawn no more"
         assert not any("It was drawn among" in memory.explain(one).in_numbers() for one in second)
-        assert run(line, "status") == 0
+        assert run(line, "fleet", "status") == 0
         shown = capsys.readouterr().out
         assert "draws among near-ties: a subject has spent ε = 3 at most, 1 have spent what they may" in shown
         assert "ada" not in shown
@@ -165,22 +167,22 @@ def test_a_namespace_shrinks_to_its_budget_by_votes_and_what_is_pinned_stays(
         weigh = [tokens(text) for text in SAID]
         assert sum(weigh) > 10 * BUDGET
 
-        assert run(line, "forget", "--dry-run", "--policy", "fifo", "--json") == 0
+        assert run(line, "policy", "preview", "--dry-run", "--policy", "fifo", "--json") == 0
         (outlook,) = (one for one in json.loads(capsys.readouterr().out) if one["namespace"] == SPACE)
         assert (outlook["held"], outlook["budget"], outlook["policy"]) == (sum(weigh), BUDGET, "fifo")
         foreseen = [one["memory_id"] for one in outlook["goes"]]
         assert foreseen == made[1 : 1 + len(foreseen)], "the oldest, but not what is pinned"
 
-        assert run(line, "forget", "--dry-run", "--policy", "fifo") == 0
+        assert run(line, "policy", "preview", "--dry-run", "--policy", "fifo") == 0
         shown = capsys.readouterr().out
         assert "tokens, oldest" in shown and "score" not in shown
-        assert run(line, "forget", "--dry-run", "--policy", "worth") == 0
+        assert run(line, "policy", "preview", "--dry-run", "--policy", "worth") == 0
         assert "score" in capsys.readouterr().out
         for words in ((), ("--policy", "fifo"), ("--budget", "64")):
-            with pytest.raises(NothingAlive, match=f"so nothing can go; the nearest that holds something is {SPACE!r}"):
-                run(line, "forget", "--dry-run", "-n", SPACE + "s", *words)
+            with pytest.raises(NothingAlive, match=f"forgotten; the nearest that holds something is {SPACE!r}"):
+                run(line, "policy", "preview", "--dry-run", "-n", SPACE + "s", *words)
 
-        assert run(line, "forget", "--dry-run", "-n", SPACE, "--json") == 0
+        assert run(line, "policy", "preview", "--dry-run", "-n", SPACE, "--json") == 0
         (plain,) = json.loads(capsys.readouterr().out)
         assert (plain["due"], plain["beyond"], plain["forgotten"]) == (0, len(foreseen), len(foreseen))
         assert plain["named"] == foreseen
@@ -227,14 +229,14 @@ def test_a_namespace_shrinks_to_its_budget_by_votes_and_what_is_pinned_stays(
         ((kept,),) = rows(line, HELD)
         move(2)
         assert rows(line, HELD) == [(kept,)]
-        assert run(line, "forget", "--dry-run", "--budget", "64", "-n", SPACE) == 0
+        assert run(line, "policy", "preview", "--dry-run", "--budget", "64", "-n", SPACE) == 0
         assert "may not go:" in (shown := capsys.readouterr().out) and " pinned" in shown
 
 
 def test_the_shipped_policy_holds_a_budget_within_a_few_epochs_whatever_is_fresh(
     line: Settings, move: Callable[[float], None]
 ) -> None:
-    """What was said a moment ago, some of it read: nothing of it has decayed, and all but a tenth goes."""
+    """Fresh episodes, some of them read: none has decayed, and all but a tenth are forgotten."""
     with Memory(kafka=line.bootstrap, url=line.retrieval_url, namespace=OTHER, agent="bob") as memory:
         told = memory.add_all(
             {"content": text.replace("hall", "den"), "occurred_at": START + at, "explicit": True}

@@ -13,10 +13,10 @@ import httpx
 import pytest
 
 from infra import genesis, status
-from infra.telemetry import announced
+from infra.process_telemetry import announced
 from memquorum import cli, topics
 from memquorum.client import Memory
-from memquorum.client.receipts import lines
+from memquorum.client.verifying import receipt_lines
 from memquorum.commands import OK
 from memquorum.core import ids
 from memquorum.core.audit.receipts import verify
@@ -32,7 +32,7 @@ from tests.support.waiting import PATIENCE_S
 from workers.kafka import loop
 
 NUMBER = "0401 2233"
-OLDER, NEWER = "Valve 3 leaks at 4 bar.", "Some say that valve 3 not leaks at 4 bar at all."
+OLDER, NEWER = "Valve 3 leaks at 4 bar.", "What leaks at 4 bar is not valve 3."
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def sent(scripted: Model) -> str:
 
 
 def watched(fleet: Plant) -> tuple[dict[str, Any], str]:
-    """What the consolidator says of itself: its readiness, and its metrics."""
+    """Returns the consolidator's readiness, and its metrics."""
     url = announced(fleet.line.run_dir)["consolidator"]["url"]
     return httpx.get(f"{url}/readyz", timeout=PATIENCE_S).json(), httpx.get(f"{url}/metrics", timeout=PATIENCE_S).text
 
@@ -111,7 +111,7 @@ def test_a_session_becomes_what_a_model_wrote_and_nothing_that_it_made_up(
         explained = memory.explain(summary).in_numbers()
         assert f"made by {name}" in explained
         texts = {i: t for i, t in fleet.rows("SELECT m.id::text, m.created FROM memory m WHERE namespace = 'plant'")}
-        # Where hours go by before the summary is there the session ends twice, and other three stand word for word.
+        # If hours go by before the summary is there the session ends twice, and three others stand word for word.
         every = [json.loads(one["messages"][-1]["content"])["memories"] for one in scripted.requests[before:]]
         asked = {one["text"] for memories in every for one in memories}
         told = dict(fleet.rows("SELECT memory_id::text, recipient FROM disclosure WHERE namespace = 'plant'"))
@@ -154,7 +154,7 @@ def test_a_receipt_names_to_whom_what_was_erased_had_been_sent(
         receipt = memory.erasure_receipt(order.order_id)
     assert receipt["erased"]["recipients"] == [host]
     proven = verify(load_codec(), genesis.read(fleet.line), json.dumps(receipt).encode())
-    assert any(f"to {host}, to a model there" in told for told in lines(proven, genesis.read(fleet.line)))
+    assert any(f"to {host}, to a model there" in told for told in receipt_lines(proven, genesis.read(fleet.line)))
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_a_consolidator_that_is_killed_while_it_asks_makes_each_summary_once(fle
 
 
 def test_members_vote_by_the_model_of_contradictions_that_their_policy_names(fleet: Plant) -> None:
-    """What the rules leave open is marked and voted on by it."""
+    """The model marks and votes on pairs that the rules leave open."""
     with fleet.client("valves") as memory:
         older = memory.add(OLDER, wait=True, reward=0.9)
         newer = memory.add(NEWER, wait=True, reward=0.9)

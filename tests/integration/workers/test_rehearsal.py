@@ -59,7 +59,7 @@ def test_what_holds_is_raised_and_what_is_contradicted_doubted(fleet: Plant) -> 
         assert strength(fleet, used) == (min(1_000_000, before[used] * 11 // 10), 1, 0, START)
         assert strength(fleet, denied) == (before[denied] * 85 // 100, 0, 1, START)
         assert strength(fleet, idle) == (before[idle], 0, 0, 0)
-        # What was only inferred to say otherwise is no doubt.
+        # An inferred contradiction is no doubt.
         seems = remember("ben", "No, Lena does not send the pressure log to the insurer.")
         noted = "SELECT stated FROM conflict WHERE newer = %(n)s AND older = %(o)s"
         assert fleet.rows(noted, n=seems, o=idle) == [(False,)]
@@ -99,18 +99,18 @@ def test_a_rehearsal_that_is_killed_at_any_moment_loses_and_doubles_nothing(flee
 
 def test_by_hand_it_waits_for_nothing_and_can_only_look(fleet: Plant) -> None:
     fleet.turn()
-    shown = fleet.infra("rehearse", "--dry-run", "-n", "nowhere")
+    shown = fleet.infra("memories", "rehearse", "--dry-run", "-n", "nowhere")
     assert "Nothing was changed." in shown and "nothing is alive that could be rehearsed now" in shown
-    done = fleet.infra("rehearse", "--json", "-n", "nowhere")
+    done = fleet.infra("memories", "rehearse", "--json", "-n", "nowhere")
     assert '"recorded": 0' in done
 
 
 def test_an_operator_is_told_of_the_last_rehearsal(fleet: Plant) -> None:
-    fleet.until(lambda: "rehearsals: the last at 2" in fleet.infra("status"))
-    (told,) = [one for one in fleet.infra("status").splitlines() if one.startswith("rehearsals: ")]
+    fleet.until(lambda: "rehearsals: the last at 2" in fleet.infra("fleet", "status"))
+    (told,) = [one for one in fleet.infra("fleet", "status").splitlines() if one.startswith("rehearsals: ")]
     assert " long-term: " in told and told.endswith(" s at the earliest"), told
 
 
 def test_all_of_it_is_proven_and_a_rebuild_reaches_the_same_state(fleet: Plant) -> None:
-    fleet.infra("verify")
-    assert fleet.infra("rebuild").splitlines()[-1] == "equal"
+    fleet.infra("audit", "verify")
+    assert fleet.infra("audit", "rebuild").splitlines()[-1] == "equal"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from infra import genesis, supervisor
+from infra import genesis, run_folder, supervisor
 from infra.demo.driver import Driver
 from infra.demo.steps import Tick
 from infra.settings import Settings
@@ -31,14 +31,14 @@ SAID = [
     for how in ("warm", "fine", "clean", "dry", "cold")
 ]
 AN_EPOCH, A_DAY = 4, 10
-"""What the caps that are shipped let go of so many."""
+"""The number of memories that the shipped caps let an epoch and a day forget."""
 A_FEW_BEATS = 20
 """Four seconds in which nothing is journalled: longer than it takes to read what is in the topics already."""
 
 
 @pytest.fixture(scope="module")
 def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    """The whole fleet with the policy that is shipped, but that its members let go readily."""
+    """The whole fleet with the shipped policy, except that its members forget readily."""
     told = configured(tmp_path_factory.mktemp("line"))
     genesis.create(told, SHARDS, policy={"forget": {"theta_ppm": 700_000}})
     with supervisor.started(told) as running:
@@ -106,7 +106,7 @@ def test_what_fades_is_nominated_by_its_decay_score_and_goes_by_votes_within_the
 
 def test_who_drives_the_clock_takes_no_tick_for_its_own_that_another_has_driven(line: Settings) -> None:
     made = genesis.read(line)
-    commit = int(supervisor.read_pids(line.run_dir)["processes"]["commit"]["pid"] or 0)
+    commit = int(run_folder.read_pids(line.run_dir)["processes"]["commit"]["pid"] or 0)
     first, then = START + 50 * HOUR, START + 51 * HOUR
     beats = 0
 

@@ -1,6 +1,7 @@
-"""On a running installation verifiers agree in what helps, and members admit it; what does not is rejected with its
-numbers, and a verifier that lies is outvoted and shown. What says the same in experience becomes one there; what helps
-again and again gets a general form."""
+"""On a running installation verifiers agree on what helps, and members admit it; what does not is rejected with its
+numbers, and a lying verifier is outvoted and shown. Equal memories in experience become one; a repeatedly helpful one
+gets a general form.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from memquorum.schema_files import load_codec
 from tests.builders.tried import lie
 from tests.support.clock import tick
 from tests.support.sessions import HOUR, MINUTE, SHARDS, START, Plant, configured
-from workers.verifier.trying import Made
+from workers.verifier.verifier_turn import Made
 from workers.verifier.worker import Publisher
 
 LIAR = "verifier-1"
@@ -57,8 +58,8 @@ def status(fleet: Plant, memory: str) -> str:
     return str(found[0][0]) if found else "provisional"
 
 
-def told(fleet: Plant, memory: str) -> dict[str, str]:
-    """Who told what of a memory, by the digest of it."""
+def verifiers_by_digest(fleet: Plant, memory: str) -> dict[str, str]:
+    """Returns the verifiers of a memory's findings, by digest."""
     return dict(fleet.rows("SELECT verifier, digest FROM trial WHERE memory_id = %(m)s", m=memory))
 
 
@@ -79,7 +80,7 @@ def versions(fleet: Plant, memory: str) -> list[tuple[int, str]]:
 
 
 def roll_back(fleet: Plant, memory: Memory, helps: str) -> None:
-    """Who may asks for the first weight of two back, and members decide."""
+    """Requests the first of two weights back, as an agent that may, and the members decide."""
     refused = memory.rollback(helps, to=2)
     assert (refused.status, refused.version, refused.order_id) == ("nothing to roll back", 2, None)
     asked = memory.rollback(helps, to=1, reference="ticket-7", timeout=0.0)
@@ -115,21 +116,21 @@ def test_what_helps_is_admitted_and_what_does_not_is_rejected_whatever_one_verif
         other.add("Valve 3 opens at 6 bar.", occurred_at=START, wait=True)
         fleet.turn()
         everyone = [helps, *idle]
-        fleet.until(lambda: all(told(fleet, one) for one in everyone), "not all was tried")
-        # Where the one that the installation lacks was drawn as one of two, a single one told.
-        waits = [one for one in everyone if len(told(fleet, one)) == 1]
+        fleet.until(lambda: all(verifiers_by_digest(fleet, one) for one in everyone), "not all was tried")
+        # If the verifier that the installation lacks was drawn as one of two, only one has findings.
+        waits = [one for one in everyone if len(verifiers_by_digest(fleet, one)) == 1]
         assert all(status(fleet, one) == "provisional" for one in waits)
         for one in waits:
             speak_up(fleet, held[LIAR], one)
         fleet.until(lambda: all(status(fleet, one) == "rejected" for one in idle), "what does not help is not rejected")
         fleet.until(lambda: status(fleet, helps) in ("agreed", "admitted"), "what helps is not agreed in")
         for one in waits:
-            digests = told(fleet, one)
+            digests = verifiers_by_digest(fleet, one)
             honest = {digest for verifier, digest in digests.items() if verifier != LIAR}
             assert len(digests) == 3 and len(honest) == 1 and digests[LIAR] not in honest, "it is shown who lied"
         scores = dict(fleet.rows("SELECT memory_id::text, score_ppm FROM admission"))
         assert scores[helps] > 500_000 and all(scores[one] <= 0 for one in idle)
-        assert "trials: the last look at candidates ended at " in fleet.infra("status")
+        assert "trials: the last look at candidates ended at " in fleet.infra("fleet", "status")
         # Members try it again by what they read themselves, and vote.
         fleet.kill("verifier")
         fleet.later(lambda: status(fleet, helps) == "admitted", "members do not admit what helps")
@@ -141,7 +142,7 @@ def test_what_helps_is_admitted_and_what_does_not_is_rejected_whatever_one_verif
         assert sum(yes for (yes,) in votes) >= 3, votes
         fleet.turn(HOUR)
         assert {one: status(fleet, one) for one in idle} == dict.fromkeys(idle, "rejected")
-        # What comes of using it moves its weight at the next decision.
+        # The result of its use moves its weight at the next decision.
         done = memory.finish_task(
             "Which port does hall 3 use?", "succeeded", outputs=HELPS, retrieved=[helps, *idle[:1]],
             said_by="reviewer", wait=True,
@@ -268,5 +269,5 @@ def test_what_helps_again_and_again_has_a_general_form_which_goes_where_the_less
 
 def test_whatever_verifiers_and_members_did_is_sound_and_a_rebuild_finds_the_same(fleet: Plant) -> None:
     fleet.turn(HOUR)
-    fleet.infra("verify")
-    assert fleet.infra("rebuild").splitlines()[-1] == "equal"
+    fleet.infra("audit", "verify")
+    assert fleet.infra("audit", "rebuild").splitlines()[-1] == "equal"

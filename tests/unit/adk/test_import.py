@@ -1,4 +1,4 @@
-"""What is said to whoever asks for the service and has no ADK: it is in an environment of its own."""
+"""The error of an import of the service without ADK: it is in an environment of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a service publishes, asks and takes back."""
+"""A service's publications, queries and erasures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from memquorum.adk import keeping
 from memquorum.adk.keeping import Keeping
-from memquorum.adk.telling import Told, Whose
+from memquorum.adk.telling import EventText, Whose
 from memquorum.client import Contested, Invalid, NotFound, Unreachable
 from memquorum.client.entries import Entries
 
@@ -58,12 +58,12 @@ class Asked:
 async def test_an_event_is_published_once_but_again_where_that_failed() -> None:
     asked = Asked()
     service = asked.keeping()
-    first, second = Told("One.", "user", "e1"), Told("Two.", "host", "e2")
+    first, second = EventText("One.", "user", "e1"), EventText("Two.", "host", "e2")
     await service.hear(ADA, "1", [first])
     await service.hear(ADA, "1", [first, second, second])
     assert [one["content"] for one in asked.written] == ["One.", "Two."]
     asked.down = True
-    third = Told("Three.", "user", "e3")
+    third = EventText("Three.", "user", "e3")
     with pytest.raises(Unreachable):
         await service.hear(ADA, "1", [first, second, third])
     asked.down = False
@@ -76,18 +76,18 @@ async def test_what_is_known_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None
     asked = Asked()
     service = asked.keeping()
     for at in (1, 2, 3, 3, 1):
-        await service.hear(ADA, "1", [Told(str(at), "user", f"e{at}")])
+        await service.hear(ADA, "1", [EventText(str(at), "user", f"e{at}")])
     assert [one["content"] for one in asked.written] == ["1", "2", "3", "1"]
 
 
 async def test_a_memory_is_an_explicit_write_and_one_without_words_is_refused() -> None:
     asked = Asked()
     service = asked.keeping(saying={"sensitivity": 0.5, "explicit": False})
-    await service.keep(ADA, [Told("Thanks!", "user", attributes={"kind": "thanks"})])
+    await service.keep(ADA, [EventText("Thanks!", "user", attributes={"kind": "thanks"})])
     (one,) = asked.written
     assert (one["explicit"], one["sensitivity"], one["attributes"]) == (True, 0.5, {"kind": "thanks"})
     with pytest.raises(Invalid):
-        await service.keep(ADA, [Told("More."), Told(" ")])
+        await service.keep(ADA, [EventText("More."), EventText(" ")])
     assert len(asked.written) == 1
 
 

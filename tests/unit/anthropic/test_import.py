@@ -1,4 +1,4 @@
-"""What is said to whoever asks for the tools and has no SDK of Anthropic: it is in an environment of its own."""
+"""The error of an import of the tools without Anthropic's SDK: it is in an environment of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which slot a file is, what of its text is content, and what a model is shown of a directory."""
+"""A file's slot, the part of its text that is content, and a model's listing of a directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests of the client share."""
+"""Fixtures that tests of the client share."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ EVIL: tuple[object, ...] = (
     None,
     True,
 )
-# What only waits: the test gives it a small number.
+# Parameters of waiting: the test gives them small numbers.
 _TIMES = {"timeout": 0.05, "wait": False}
 _SOUND: Mapping[str, object] = {
     "content": "The valve opens.",

@@ -6,7 +6,8 @@ import hashlib
 import inspect
 import json
 import time
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -39,7 +40,7 @@ from memquorum.core.api.requests import SearchRequest
 from memquorum.core.identity import signatures
 from memquorum.core.records import EpisodeRecorded
 from memquorum.core.retrieval import query
-from memquorum.core.text.quoting import HEADING, unquoted
+from memquorum.core.showing.quoting import HEADING, unquoted
 from memquorum.telemetry import tracing
 from tests.builders.genesis import make_bytes
 
@@ -95,6 +96,25 @@ def test_who_names_another_service_is_not_given_the_kafka_nearby(tmp_path: Path)
     assert settings.find(url="http://127.0.0.1:8080/", environment={}).kafka == "k:1"
 
 
+async def test_a_use_of_what_can_be_no_memory_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent = list[object]()
+
+    async def send(_: AsyncMemory, topic: str, kind: str, records: Sequence[tuple[str, str, bytes]]) -> list[None]:
+        sent.extend(json.loads(data) for _, _, data in records)
+        return [None] * len(records)
+
+    monkeypatch.setattr(AsyncMemory, "_send", send)
+    one, *others = (str(uuid.UUID(int=at, version=4)) for at in range(101))
+    async with AsyncMemory(namespace="n", agent="a", kafka="127.0.0.1:1", url="http://127.0.0.1:1") as memory:
+        with pytest.raises(Invalid) as refused:
+            await memory.use_all([one, "x"])
+        receipts = await memory.use_all([one, *others])
+    assert (refused.value.reason, refused.value.field) == ("bad_id", "memory_ids")
+    assert [len(record["memory_ids"]) for record in sent] == [100, 1], "as many in one record as that takes"
+    assert [r.memory_id for r in receipts] == [one, *others]
+    assert [r.event_id for r in receipts] == [sent[0]["event_id"]] * 100 + [sent[1]["event_id"]]
+
+
 async def test_a_client_that_knows_no_kafka_publishes_through_the_service_with_its_key_and_trace() -> None:
     asked = list[tuple[str, dict[str, Any], httpx.Headers]]()
 
@@ -111,7 +131,7 @@ async def test_a_client_that_knows_no_kafka_publishes_through_the_service_with_i
         used = await memory.use(receipt.memory_id)
     (where, episode, headers), (there, end, _), (to, use, _) = asked
     assert (to, use["agent"], use["memory_ids"]) == ("/memories/uses", "a", [receipt.memory_id])
-    assert used.event_id == ids.use_event_id(use["agent"], use["event_id"], receipt.memory_id)
+    assert used.event_id == ids.use_event_id(use["agent"], use["event_id"])
     assert (where, episode["event_id"], episode["agent"]) == ("/memories", receipt.event_id, "a")
     assert (headers["authorization"], headers["content-type"]) == ("Bearer mq_1", "application/json")
     assert headers[tracing.HEADER] == trace
@@ -358,6 +378,24 @@ async def test_what_a_hold_keeps_is_told_from_what_cannot_be_asked() -> None:
         with pytest.raises(Invalid) as caught:
             await memory.erase(memory_id="m")
     assert not isinstance(caught.value, Held)
+
+
+async def test_the_outcome_of_a_text_under_an_id_of_its_publisher_is_asked_for_with_its_digest() -> None:
+    asked = list[httpx.URL]()
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url)
+        return httpx.Response(200, json=BECAME | {"outcome": "reused", "memory_id": "first"})
+
+    async with answering(answer) as memory:
+        given, _ = memory._episode({"content": "Valve 3 opens at 5 bar.", "agent": "a", "event_id": "e"})
+        own, _ = memory._episode({"content": "Valve 3 opens at 5 bar.", "agent": "a"})
+        told = await memory.outcome(given, 10)
+        await memory.outcome(own, 10)
+        await memory.event("e", content="Valve 3 opens at 5 bar")
+    assert (told.outcome, told.memory_id) == ("reused", "first")
+    said = [url.params.get("said") for url in asked]
+    assert said == [wire.digest("Valve 3 opens at 5 bar."), None, said[0]]
 
 
 async def test_waiting_outlasts_a_restart_and_ends_with_the_receipt() -> None:

@@ -25,7 +25,10 @@ LISTED = {
 
 
 class Service:
-    """What the service is sent, and says. `asks`: whether anything of a session is there; `reads`: the key may."""
+    """The requests that the service is sent, and its answers.
+
+    `asks`: the session has memories; `reads`: the key may read.
+    """
 
     def __init__(self, asks: bool = True, reads: bool = True, became: str | None = "finished_succeeded") -> None:
         self.sent: list[tuple[str, dict[str, Any]]] = []
@@ -59,7 +62,7 @@ class Service:
         return httpx.Response(202, json={})
 
     def to(self, path: str) -> list[dict[str, Any]]:
-        """What was sent there."""
+        """Returns the requests to a path."""
         return [said for where, said in self.sent if where == path]
 
 

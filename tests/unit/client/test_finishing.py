@@ -40,7 +40,7 @@ pytestmark = pytest.mark.usefixtures("nowhere")
 
 
 class Service:
-    """What the service would be sent, and says."""
+    """The requests that the service would be sent, and its answers."""
 
     def __init__(self, became: str | None = None, why: str | None = None, status: int = 202) -> None:
         self.sent: list[tuple[str, dict[str, Any]]] = []

@@ -1,4 +1,4 @@
-"""What of an item is content, what attributes; and that a value comes back as it was put."""
+"""The content and the attributes of an item; a value comes back as it was put."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VALUES = st.dictionaries(
 )
 
 
-def kept(attributes: dict[str, Any]) -> dict[str, Any]:
+def through_json(attributes: dict[str, Any]) -> dict[str, Any]:
     """Attributes as they come back from where they are kept."""
     found: dict[str, Any] = json.loads(json.dumps(attributes))
     return found
@@ -35,7 +35,7 @@ def test_a_value_comes_back_as_it_was_put(value: dict[str, Any], field: str | No
     content, attributes = items.written(value, texts, field if texts else None, hidden=hidden)
     assert "\0" not in content and content.strip() and content.encode()
     assert labelling.attributes_fault(attributes) is None
-    found = items.read(content, kept(attributes))
+    found = items.read(content, through_json(attributes))
     assert found == value
     assert all(type(found[name]) is type(one) for name, one in value.items())
 

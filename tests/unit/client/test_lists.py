@@ -74,7 +74,7 @@ EACH = pytest.mark.parametrize("what", PAGES)
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
-    """What the client asks of the service, which answers with the pages above."""
+    """The client's requests to the service, which answers with the pages above."""
     asked: list[tuple[str, dict[str, Any]]] = []
 
     async def answer(_: AsyncMemory, kind: type, method: str, path: str, **more: Any) -> Any:

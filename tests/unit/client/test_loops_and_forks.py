@@ -104,7 +104,7 @@ def test_two_event_loops_at_once_work_and_one_of_them_closes_both(url: str) -> N
 
 
 def _in_child(fork: ForkContext, do: Callable[[], object]) -> object:
-    """What a call gives in a forked process."""
+    """Returns the result of a call in a forked process."""
     reads, writes = fork.Pipe(duplex=False)
     child = fork.Process(target=lambda: writes.send(do()))
     child.start()

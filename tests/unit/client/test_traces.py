@@ -1,4 +1,4 @@
-"""Where a client's spans go, and that it does without where they cannot be written."""
+"""The target of a client's spans; it goes on without spans where they cannot be written."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_the_key_itself_is_not_stored() -> None:
 def test_without_a_key_it_says_what_to_do(authorization: str | None) -> None:
     error = refused(Keys([made()[1]]), authorization)
     assert error.code == "no_key"
-    assert "Authorization: Bearer" in error.detail and "infra keys add" in error.detail
+    assert "Authorization: Bearer" in error.detail and "memquorum admin keys add" in error.detail
 
 
 def test_what_is_no_key_and_what_is_another_secret_are_told_alike() -> None:

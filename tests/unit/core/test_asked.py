@@ -1,4 +1,4 @@
-"""What agents asked is sealed under a key of theirs, one a day."""
+"""Agents' queries are sealed under a key of theirs, one a day."""
 
 from __future__ import annotations
 

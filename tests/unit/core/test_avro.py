@@ -1,4 +1,4 @@
-"""What is no record is refused, whatever the bytes."""
+"""Bytes that are no record are refused."""
 
 from __future__ import annotations
 

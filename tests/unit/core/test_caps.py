@@ -23,7 +23,7 @@ from memquorum.core.tiers import ALIVE, LONG_TERM, SHORT_TERM
 from memquorum.core.vote import nomination
 from memquorum.ports import Candidate, DueMemory
 from memquorum.telemetry.bundle import Telemetry
-from streams.caps import ALARM, Caps
+from streams.cap_filter import ALARM, Caps
 from tests.builders import genesis, votes
 from tests.builders.policies import by_the_paper
 from tests.builders.published import kinds, publish
@@ -87,7 +87,7 @@ def test_caps_that_cannot_be_are_refused(wrong: dict[str, object]) -> None:
         from_json({"caps": wrong})
 
 
-# Where decisions are applied ------------------------------------------------------------------------------------------
+# Caps at the commit worker --------------------------------------------------------------------------------------------
 
 
 def filled(codec: Codec, count: int) -> Shard:
@@ -159,7 +159,7 @@ def test_an_erasure_is_no_forgetting_and_another_namespace_has_its_own_cap(codec
     assert {one.namespace: one.forgotten for one in shard.changes[-1].of(LetGo)} == {NAMESPACE: 3, other: 1}
 
 
-# Where they are nominated ---------------------------------------------------------------------------------------------
+# Caps at the nomination -----------------------------------------------------------------------------------------------
 
 POLICY = by_the_paper(epoch=EpochPolicy(proposals_max=8))
 SPAN = 10 * DAY
@@ -184,10 +184,7 @@ def test_no_more_is_nominated_than_the_cap_leaves() -> None:
     full = shelf([candidate(f"a{n}", "a") for n in range(7)] + [candidate("b", "b")], a=Quota(40), b=Quota(2))
     found = Caps(full).candidates(tick(full), STANDING, POLICY)
     assert found.rooms == {"a": 4, "b": 3}
-    record = nomination.build(
-        cluster=b"", config=0, why="interval", standing=STANDING, tick=tick(full), crossed=found.crossed,
-        expired=found.expired, evicted=found.evicted, promotable=(), rooms=found.rooms, policy=POLICY,
-    )  # fmt: skip
+    record = nomination.build(genesis.make(policy=POLICY), STANDING, tick(full), "interval", nomination.Offers(found))
     assert record is not None
     assert [p.memory_ids[0] for p in record.proposals] == ["a0", "a1", "a2", "a3", "b"]
 

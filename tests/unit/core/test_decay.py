@@ -61,7 +61,7 @@ def test_high_variance_is_called_ambiguous() -> None:
     assert decay.profile(NOW, NOW + 60_000, DEFAULT).ambiguous
     assert not decay.profile(NOW, NOW, DEFAULT).ambiguous
     assert decay.variance(NOW, NOW, DEFAULT) == 0
-    # What decay alone has under δ, with these scales, the scales agree about: it is others that a vote may be about.
+    # With these scales they agree about every memory that decay alone brings under δ: a vote may be about others.
     assert not decay.ambiguous(NOW, NOW + decay.span_ms(DEFAULT), DEFAULT)
 
 

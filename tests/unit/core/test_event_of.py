@@ -1,4 +1,4 @@
-"""Which event a refused record tells of, as far as its bytes can be read."""
+"""The event of a refused record, as far as its bytes can be read."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from memquorum.core.exact import CELLS, ROWS_MAX, CountingFilter, Exact, digest
 KEY = bytes(range(32))
 
 
-def told(number: int) -> bytes:
+def digest_of(number: int) -> bytes:
     return digest(KEY, f"Valve {number} is tight.")
 
 
@@ -28,10 +28,10 @@ def test_a_digest_is_keyed_and_of_the_text_as_it_is() -> None:
 def test_a_filter_denies_nothing_that_is_there_and_holds_nothing_of_what_has_left(taken: list[int], cells: int) -> None:
     one = CountingFilter(cells)
     for number in taken:
-        one.take(told(number))
+        one.take(digest_of(number))
     for place, number in enumerate(taken):
-        assert all(one.may_hold(told(left)) for left in taken[place:])
-        one.leave(told(number))
+        assert all(one.may_hold(digest_of(left)) for left in taken[place:])
+        one.leave(digest_of(number))
     assert one.empty
 
 
@@ -39,9 +39,9 @@ def test_a_full_filter_lets_one_new_text_in_a_hundred_through() -> None:
     held = Exact()
     held.grow(2_000)
     for number in range(2_000):
-        held.append(told(number))
-    assert [held.find(told(number)) for number in range(2_000)] == [*range(2_000)] and held.astray() == 0
-    assert {held.find(told(number)) for number in range(2_000, 22_000)} == {None}
+        held.append(digest_of(number))
+    assert [held.find(digest_of(number)) for number in range(2_000)] == [*range(2_000)] and held.astray() == 0
+    assert {held.find(digest_of(number)) for number in range(2_000, 22_000)} == {None}
     assert 100 < held.astray() < 240, "0.8 % of 20,000 are 160"
     assert held.astray() == 0, "told once"
 
@@ -51,7 +51,7 @@ def test_rows_are_found_while_they_stand_there_and_by_their_whole_digest(
     steps: list[tuple[bool, int]], cells: int
 ) -> None:
     # Half of the digests begin alike, as two whole ones hardly ever would.
-    digests = [told(0)[: 8 * (number % 2)] + told(number)[8 * (number % 2) :] for number in range(13)]
+    digests = [digest_of(0)[: 8 * (number % 2)] + digest_of(number)[8 * (number % 2) :] for number in range(13)]
     held, rows = Exact(cells), list[int]()
     for comes, number in steps:
         if comes:

@@ -1,4 +1,4 @@
-"""What an episode says of its use, and what holds for what was made of others."""
+"""An episode's permitted uses, and those of a memory made of others."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_what_may_not_be_said_is_named(codec: Codec, said: dict[str, object], fi
     assert caught.value.field == field
 
 
-def kept(shard: Shard, event_id: str, namespace: str = NAMESPACE) -> Facets:
+def stored_facets(shard: Shard, event_id: str, namespace: str = NAMESPACE) -> Facets:
     row: Memory = shard.rows.memories[memory_id(event_id, namespace)]
     return Facets(row.type, row.sensitivity_ppm, row.purposes, row.jurisdictions)
 
@@ -128,14 +128,14 @@ def shard(codec: Codec) -> Shard:
 def test_a_memory_keeps_what_holds_for_it(shard: Shard) -> None:
     shard.episode("a", type="semantic", sensitivity_ppm=700_000, purposes=("billing", "support"), jurisdiction="DE")
     shard.episode("b", purposes=("research", "support"), jurisdiction="EU")
-    assert kept(shard, "a") == Facets("semantic", 700_000, "billing,support", "DE")
+    assert stored_facets(shard, "a") == Facets("semantic", 700_000, "billing,support", "DE")
     both = (memory_id("a"), memory_id("b"))
     shard.episode("c", sensitivity_ppm=1, derives_from=both)
-    assert kept(shard, "c") == Facets("episodic", 700_000, "support", "DE,EU")
+    assert stored_facets(shard, "c") == Facets("episodic", 700_000, "support", "DE,EU")
     shard.episode("d", purposes=("billing",), derives_from=(memory_id("c"),), type="task")
-    assert kept(shard, "d") == Facets("task", 700_000, "", "DE,EU")
+    assert stored_facets(shard, "d") == Facets("task", 700_000, "", "DE,EU")
     shard.episode("e", derives_from=(memory_id("never"),))
-    assert kept(shard, "e") == Facets()
+    assert stored_facets(shard, "e") == Facets()
 
 
 def test_what_is_forgotten_still_holds_for_what_is_made_of_it(shard: Shard) -> None:
@@ -144,19 +144,19 @@ def test_what_is_forgotten_still_holds_for_what_is_made_of_it(shard: Shard) -> N
     shard.decide([votes.proposal(memory_id("a"), "forget")])
     assert shard.rows.memories[memory_id("a")].tier == "sealed"
     shard.episode("b", derives_from=(memory_id("a"),))
-    assert kept(shard, "b") == Facets("episodic", 700_000, "billing", "")
+    assert stored_facets(shard, "b") == Facets("episodic", 700_000, "billing", "")
 
 
 def test_another_namespaces_memory_says_nothing_here(shard: Shard) -> None:
     shard.episode("a", sensitivity_ppm=700_000, purposes=("billing",), namespace="elsewhere")
     shard.episode("b", derives_from=(memory_id("a", "elsewhere"),))
-    assert kept(shard, "b") == Facets()
+    assert stored_facets(shard, "b") == Facets()
 
 
 def test_what_repeats_a_memory_changes_nothing_of_its_use(shard: Shard) -> None:
     shard.episode("a", sensitivity_ppm=1, purposes=("billing",))
     shard.episode("b", outcome="reinforced", reinforces=memory_id("a"), sensitivity_ppm=900_000, type="task")
-    assert kept(shard, "a") == Facets("episodic", 1, "billing", "")
+    assert stored_facets(shard, "a") == Facets("episodic", 1, "billing", "")
 
 
 def test_what_nobody_checked_is_not_stored() -> None:
@@ -165,7 +165,7 @@ def test_what_nobody_checked_is_not_stored() -> None:
     assert "type" in (applying.storable(accepted("e", 1, type="dream")) or "")
 
 
-def told(codec: Codec) -> Shard:
+def shard_with_facets(codec: Codec) -> Shard:
     shard = Shard(codec, genesis.make())
     shard.episode("a", type="semantic", sensitivity_ppm=700_000, purposes=("billing",), jurisdiction="DE")
     shard.episode("b", derives_from=(memory_id("a"),))
@@ -173,7 +173,7 @@ def told(codec: Codec) -> Shard:
 
 
 def test_the_journal_makes_the_same_rows_again(codec: Codec) -> None:
-    shard = told(codec)
+    shard = shard_with_facets(codec)
     public = publish(shard)
     made, _ = replayed(public, [1])
     assert made.memories == dict(shard.rows.memories)
@@ -185,21 +185,21 @@ def test_the_journal_makes_the_same_rows_again(codec: Codec) -> None:
     "said", [{"type": "task"}, {"sensitivity_ppm": 1}, {"purposes": ("billing", "support")}, {"jurisdiction": None}]
 )
 def test_a_journal_that_says_something_else_than_was_accepted_is_found(codec: Codec, said: dict[str, Any]) -> None:
-    public = publish(told(codec))
+    public = publish(shard_with_facets(codec))
     public.forge(0, replace(public.detail(0), **said))
     assert Kind.RECORD_CONTRADICTED in kinds(public.audit(accepted=True))
 
 
 @pytest.mark.parametrize("row", [{"type": "task"}, {"sensitivity_ppm": 0}, {"purposes": None}, {"jurisdictions": ""}])
 def test_a_store_that_is_freer_than_its_journal_is_found(codec: Codec, row: dict[str, Any]) -> None:
-    public = publish(told(codec))
+    public = publish(shard_with_facets(codec))
     for one in public.tables["memory"]:
         one.update(row)
     assert Kind.ROW_ALTERED in kinds(public.audit(store=True))
 
 
 def test_an_account_says_what_a_memory_may_be_used_for(codec: Codec) -> None:
-    shard = told(codec)
+    shard = shard_with_facets(codec)
     shard.episode("c")
     lines = {name: "\n".join(account(shard, memory_id(name), codec)) for name in "abc"}
     assert "Its use: semantic; sensitivity 0.7; for billing only; under the law of DE." in lines["a"]

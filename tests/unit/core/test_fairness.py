@@ -53,7 +53,7 @@ def test_who_said_little_waits_for_one_record_of_each_other(steps: list[tuple[st
     fair.put("quiet", units, ("quiet", 0, units))
     before = served(fair)
     before = before[: before.index(("quiet", 0, units))]
-    # What costs nothing takes nobody's time.
+    # A record without cost delays no namespace.
     waited = Counter(space for space, _, costs in before if costs)
     assert all(count <= 1 for count in waited.values()), waited
 
@@ -155,7 +155,7 @@ def test_a_flood_delays_another_namespace_by_what_is_on_its_way(rate: float, uni
             line.step()
         line.publish("quiet", 1, units)
     line.until_scored(int(rate * 60) + 40)
-    # Where they are slow, the least window lasts longer than the target.
+    # With a slow rate the least window lasts longer than the target.
     bound = max(TARGET_S, LEAST / (rate * units)) + 1.0
     assert max(line.waits["quiet"]) <= bound
 

@@ -1,4 +1,4 @@
-"""What comes in an envelope, or in a registry's framing: as what it is read, and what no schema may do to who reads."""
+"""Values in an envelope, or in a registry's framing: how they are read, and limits on a schema."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_bytes_go_as_base64_as_json_or_avro(codec: Codec) -> None:
 
 
 def test_every_outside_record_may_come_so(codec: Codec) -> None:
-    used = {"agent": "a", "memory_id": ids.memory_id("n", "e")}
+    used = {"agent": "a", "memory_ids": [ids.memory_id("n", "e")]}
     told = EVENT | {"data": used, "type": "memquorum.AccessRecorded", "time": "2025-10-09T08:53:20Z"}
     answer = accept(codec, told, Origin(topics.ACCESSES, 0, 0, NOW - 5))
     assert isinstance(answer, AccessAccepted)

@@ -1,9 +1,9 @@
-"""No rule of the core raises on a text of 64 KiB, and each takes time in proportion to the text.
+r"""No rule of the core raises on a text of 64 KiB, and each takes time in proportion to the text.
 
-What a rule takes is held against a plain loop over the same run's characters, in processor time, so that a busy machine
-does not matter. `LONG=all` holds each rule to every text of 64 KiB: it may take as long as 36 such loops, 2 ms a KiB on
+A rule's time is compared with a plain loop over the same run's characters, in processor time, so that a busy machine
+does not matter. `LONG=all` tries each rule on every text of 64 KiB: it may take as long as 36 such loops, 2 ms a KiB on
 a quiet machine, and no more than 20 times what 4 KiB take. Otherwise texts are of 16 KiB, each rule has every fourth of
-them, or in the short form every twelfth, and four times as long: whatever takes the square of a text takes longer.
+them, or in the short form every twelfth, and four times as long: a rule of quadratic time takes longer.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ALL = os.environ.get("LONG") == "all"
 EVERY = 1 if ALL else 4 if LONG else 12
 SIZE = (64 if ALL else 16) * meter.KIB
 LOOPS, TIMES, PART = 36 if ALL else 144, 20, 16
-"""How many loops a text of 64 KiB may take, and how many times what a sixteenth of a text takes."""
+"""The loops that a text of 64 KiB may take, and the allowed ratio to the time of a sixteenth of a text."""
 _SIZES = (700, 2_000, 4_000, 4_800)
 """Characters: within the limits of rules that have one, and numbers of more digits than Python takes."""
 _PATTERNS = patterns()
@@ -38,12 +38,12 @@ _CORE = Path(memquorum.__path__[0]) / "core"
 
 @pytest.fixture(scope="module")
 def loop_s() -> float:
-    """What a loop over 64 KiB takes."""
+    """Measures a loop over 64 KiB."""
     return meter.reference()
 
 
 def slow(read: Callable[[str], object], make: Callable[[int], str], most_s: float) -> str | None:
-    """Why reading a text takes too long; None where it does not. It is measured again before it is said."""
+    """Returns why reading a text takes too long; None where it does not. A slow text is measured again first."""
     text = make(SIZE)
     took = meter.best(lambda: read(text), most_s, 1)
     if took > most_s:
@@ -112,7 +112,7 @@ def in_time(pattern: re.Pattern[str], method: str, text: str, most_s: float) -> 
 
 
 def longest(name: str) -> int:
-    """How long a text the pattern of a name is held against."""
+    """Returns the length of the longest text that the pattern of a name is matched against."""
     if name in WINDOWS:
         return WINDOWS[name]
     limit = next((limit for where, limit in BOUNDED.items() if f"{name}.".startswith((f"{where}.", f"{where} "))), None)
@@ -148,6 +148,6 @@ def test_a_limit_is_as_it_is_listed(limit: str) -> None:
     module, _, constant = limit.rpartition(".")
     value = getattr(importlib.import_module(f"memquorum.{module}"), constant)
     assert value == (LIMITS | COUNTS)[limit][0]
-    page = (Path(memquorum.__path__[0]).parent / "docs" / "texts.md").read_text(encoding="utf-8")
+    page = (Path(memquorum.__path__[0]).parent / "docs" / "use" / "texts.md").read_text(encoding="utf-8")
     assert f"`{module.removeprefix('core.')}.{constant}`" in page
     assert f"{value:,}" in page

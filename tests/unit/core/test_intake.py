@@ -12,7 +12,7 @@ from memquorum.core import ids, intake, jsontext, labelling, letters, linking, s
 from memquorum.core.avro import Codec
 from memquorum.core.contained import Failed, Failures
 from memquorum.core.identity import signatures
-from memquorum.core.intake import EndIntent, EpisodeIntent, Origin, Refusal, TickIntent
+from memquorum.core.intake import AccessIntent, EndIntent, EpisodeIntent, Origin, Refusal, TickIntent
 from memquorum.core.labelling import Labels
 from memquorum.core.privacy.sensitivity import SHIPPED
 from memquorum.core.reasons import Reason
@@ -152,21 +152,37 @@ def test_the_time_a_record_gets():
     assert accept(untimed | {"occurred_at": NOW}, now_ms=tick, driven=True).occurred_at == NOW
 
 
+def test_an_id_that_is_none_takes_nothing_from_the_others():
+    named = [ids.memory_id("n", str(at)) for at in range(3)]
+    value = {"agent": "a", "memory_ids": [named[0], "x", named[1].upper(), named[0], "y"], "event_id": "e"}
+    answer = accept(value, origin=Origin(topics.ACCESSES, 0, 9, NOW))
+    assert isinstance(answer, AccessIntent)
+    assert answer.accepted == AccessAccepted("e", (named[0], named[1]), "default", "a", NOW)
+    assert (answer.refusal.reason, answer.refusal.field) == (Reason.BAD_ID, "memory_ids")
+    assert "2, 5" in answer.refusal.detail and "The others count" in answer.refusal.detail
+
+
+@pytest.mark.parametrize(("count", "reason"), [(0, Reason.MISSING_FIELD), (101, Reason.TOO_MANY)])
+def test_a_use_names_one_memory_and_no_more_than_a_record_takes(count: int, reason: Reason) -> None:
+    value = {"agent": "a", "memory_ids": [ids.memory_id("n", str(at)) for at in range(count)]}
+    assert refused(value, origin=Origin(topics.ACCESSES, 0, 9, NOW)) == (reason, "memory_ids")
+
+
 def test_accesses_and_ticks():
     memory = ids.memory_id("n", "e")
     accesses, clock = Origin(topics.ACCESSES, 0, 9, NOW), Origin(topics.CLOCK, 0, 1, NOW)
-    answer = accept({"agent": "a", "memory_id": memory.upper(), "namespace": "n"}, origin=accesses)
-    assert answer == AccessAccepted(ids.origin_event_id("a", topics.ACCESSES, 0, 9), memory, "n", "a", NOW)
-    assert accept(CODEC.encode(AccessRecorded("a", memory, "n")), origin=accesses) == answer
+    answer = accept({"agent": "a", "memory_ids": [memory.upper()], "namespace": "n"}, origin=accesses)
+    assert answer == AccessAccepted(ids.origin_event_id("a", topics.ACCESSES, 0, 9), (memory,), "n", "a", NOW)
+    assert accept(CODEC.encode(AccessRecorded("a", (memory,), "n")), origin=accesses) == answer
     tick = accept({"as_of": NOW}, origin=clock, driven=True)
     assert tick == TickIntent(ids.origin_event_id(None, topics.CLOCK, 0, 1), NOW)
     assert accept({"as_of": NOW}, origin=clock, now_ms=NOW, driven=True) == tick
     assert refused({"as_of": NOW - 1}, origin=clock, driven=True) == (Reason.CLOCK_BACKWARDS, "as_of")
     assert refused({"as_of": 1}, origin=clock, now_ms=0, driven=True) == (Reason.OUT_OF_RANGE, "as_of")
-    assert refused({"agent": "a", "memory_id": "x"}, origin=accesses) == (Reason.BAD_ID, "memory_id")
-    assert refused({"agent": "a", "memory_id": memory.replace("-", "")}, origin=accesses) == (
+    assert refused({"agent": "a", "memory_ids": ["x"]}, origin=accesses) == (Reason.BAD_ID, "memory_ids")
+    assert refused({"agent": "a", "memory_ids": [memory.replace("-", "")]}, origin=accesses) == (
         Reason.BAD_ID,
-        "memory_id",
+        "memory_ids",
     )
     assert refused(CODEC.encode(ClockRequested(NOW)), origin=accesses) == (Reason.WRONG_RECORD, None)
 
@@ -368,7 +384,7 @@ def test_any_bytes_are_accepted_or_refused_and_never_raise(data, topic, driven, 
         return
     assert isinstance(answer, EpisodeIntent | AccessAccepted | TickIntent)
     if isinstance(answer, EpisodeIntent):
-        # What is let in can be stored, sealed and encoded.
+        # An accepted record can be stored, sealed and encoded.
         assert intake.OLDEST_MS <= answer.occurred_at <= intake.NEWEST_MS
         CODEC.encode(intake.seal_episode(answer, ORIGIN, b"k" * 32, (b"n" * 12, b"o" * 12, b"p" * 12)))
 
@@ -440,7 +456,7 @@ def test_no_agent_says_anything_in_a_name_of_the_installations_own(name):
     records = (
         ({"content": "c"}, ORIGIN),
         ({"session": "s1"}, ENDS),
-        ({"memory_id": PARENT}, Origin(topics.ACCESSES, 1, 7, NOW - 5)),
+        ({"memory_ids": [PARENT]}, Origin(topics.ACCESSES, 1, 7, NOW - 5)),
         ({"query": "q"}, Origin(topics.QUERIES, 1, 7, NOW - 5)),
         ({"goal": "g", "outcome": "succeeded"}, Origin(topics.TASKS, 1, 7, NOW - 5)),
         ({"task": PARENT, "helped": [PARENT]}, Origin(topics.FEEDBACK, 1, 7, NOW - 5)),

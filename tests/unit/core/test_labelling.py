@@ -1,4 +1,4 @@
-"""What a memory is filed under: what may be, what stands for it elsewhere, and what comes back from its seal."""
+"""A memory's path, key and attributes: permitted values, their stand-ins elsewhere, and their return from a seal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was used later teaches which signals say so, on made-up journals."""
+"""Later uses teach which signals predict them, on made-up journals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from memquorum.core import learning, policy
 from memquorum.core.learning import SIGNALS, Example, Gathered, NotEnough
 from memquorum.core.policy import PPM, LearnedPolicy, Policy
-from memquorum.core.records import Accessed, Stored
+from memquorum.core.records import Stored
+from tests.builders.used import used
 
 DAY = 24 * 3600 * 1000
 STORED = Stored(
@@ -19,7 +20,7 @@ STORED = Stored(
 )  # fmt: skip
 
 
-def told(**changes: object) -> dict[str, int]:
+def signals_of(**changes: object) -> dict[str, int]:
     said = replace(STORED, **changes)
     found = learning.signals(said, said.characters, said.novelty_ppm, said.rank_ppm)
     return {name.removesuffix("_ppm"): value for name, value in zip(SIGNALS, found, strict=True) if value}
@@ -27,12 +28,12 @@ def told(**changes: object) -> dict[str, int]:
 
 def test_an_episodes_signals() -> None:
     plain = {"rank": PPM // 2, "novelty": PPM, "length": 416_138}
-    assert told() == plain
-    assert told(reward_ppm=0, type="task", role="user") == plain | {"rewarded": PPM, "task": PPM, "person": PPM}
-    assert told(confidence_ppm=7, novelty_ppm=None, role="tool") == {
+    assert signals_of() == plain
+    assert signals_of(reward_ppm=0, type="task", role="user") == plain | {"rewarded": PPM, "task": PPM, "person": PPM}
+    assert signals_of(confidence_ppm=7, novelty_ppm=None, role="tool") == {
         "rank": PPM // 2, "confidence": 7, "sure": PPM, "tool": PPM, "length": 416_138
     }  # fmt: skip
-    assert told(characters=2**16 - 1)["length"] == PPM
+    assert signals_of(characters=2**16 - 1)["length"] == PPM
 
 
 def journal(count: int, useful: str, seed: int = 5) -> list[tuple[str, str | None, int, object]]:
@@ -44,9 +45,9 @@ def journal(count: int, useful: str, seed: int = 5) -> list[tuple[str, str | Non
         entries.append(("stored", f"m{at}", at * 3_600_000, said))
         value = {"reward": reward, "rank": rank, "nothing": chance.randrange(PPM)}[useful]
         if chance.randrange(PPM) < value:
-            used = replace(STORED, outcome="reinforced", reinforces=f"m{at}")
-            said_again = ("reinforced", f"x{at}", at * 3_600_000 + DAY, used)
-            read = ("accessed", f"m{at}", at * 3_600_000 + DAY, Accessed("bob", 0, True))
+            again = replace(STORED, outcome="reinforced", reinforces=f"m{at}")
+            said_again = ("reinforced", f"x{at}", at * 3_600_000 + DAY, again)
+            read = ("accessed", None, at * 3_600_000 + DAY, used(f"m{at}"))
             entries.append(read if at % 2 else said_again)
     return sorted(entries, key=lambda one: one[2])
 
@@ -59,12 +60,11 @@ def gathered(entries: list[tuple[str, str | None, int, object]], within_ms: int 
 
 
 def test_a_memory_is_used_when_it_is_read_or_said_again_in_time() -> None:
-    read = Accessed("bob", 0, True)
     again = replace(STORED, outcome="reinforced", reinforces="c")
     entries = [
         ("stored", "a", 0, STORED), ("stored", "b", 0, STORED), ("stored", "c", 0, STORED), ("stored", "d", 0, STORED),
-        ("accessed", "a", DAY, read), ("reinforced", "x", DAY, again), ("accessed", "b", DAY + 1, read),
-        ("accessed", "unknown", DAY, read), ("stored", "late", DAY, STORED), ("dropped", "e", 0, STORED),
+        ("accessed", None, DAY, used("a", "unknown")), ("reinforced", "x", DAY, again),
+        ("accessed", None, DAY + 1, used("b")), ("stored", "late", DAY, STORED), ("dropped", "e", 0, STORED),
         ("ticked", None, 2 * DAY - 1, None),
     ]  # fmt: skip
     found = gathered(entries, DAY)

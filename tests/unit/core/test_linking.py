@@ -41,8 +41,8 @@ def test_a_link_is_to_the_memory_of_its_id_or_else_of_its_event_id() -> None:
     links = (Link("requires", A), Link("partOf", event), Link("partOf", of_event), Link("isA"), Link("isA", C))
     assert linking.targets(NAMESPACE, links) >= {A, event, of_event, C}
     there = {A, of_event, C}
-    assert linking.found(C, NAMESPACE, links, there) == [("requires", A), ("partOf", of_event)]
-    assert linking.found(C, NAMESPACE, links, there | {event})[1] == ("partOf", event)
+    assert linking.resolved_links(C, NAMESPACE, links, there) == [("requires", A), ("partOf", of_event)]
+    assert linking.resolved_links(C, NAMESPACE, links, there | {event})[1] == ("partOf", event)
 
 
 def test_a_link_leads_nowhere_unless_it_was_noted() -> None:

@@ -19,7 +19,7 @@ from memquorum.encoders.hashing import HashingEncoder
 from tests.builders import genesis
 from tests.builders.erasures import NAMESPACE, accepted, among, entitled, ordered, signed
 from tests.builders.published import kinds, publish
-from tests.builders.repetitions import CASES, A, told
+from tests.builders.repetitions import CASES, A, shard_with
 from tests.builders.replayed import replayed
 from tests.builders.shard import Shard, memory_id
 
@@ -185,7 +185,7 @@ def test_the_audit_knows_what_goes_with_what_says_the_same(codec: Codec, case: A
     first, again, (selector, value), expected = case
 
     def erased(names: set[str]) -> list[Kind]:
-        shard = told(Shard(codec, GENESIS), first, again)
+        shard = shard_with(Shard(codec, GENESIS), first, again)
         tiers = {own: m.tier for own, m in shard.rows.memories.items()}
         was = {name: tiers.get(memory_id(name), "reinforced") for name in sorted(names)}
         said = ordered(GENESIS, selector, value)

@@ -1,4 +1,4 @@
-"""What a set of rights may see: the table is whole, and what it does not show is cut."""
+"""The fields that a set of rights may see: the table is complete, and other fields are cut."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from memquorum.core.api.parts import PART_OF, SHOWN, Part
 from memquorum.core.records import Link
 from memquorum.core.retrieval.explain import Account
 
-_DOCS = Path(__file__).parents[3] / "docs" / "tenants.md"
+_DOCS = Path(__file__).parents[3] / "docs" / "operate" / "tenants.md"
 _SHOWN = Shown(
     "m", "greenhouse", "a text", "short-term", "ann", "ada", "e", 1, 1, None, None, None, None, None, None, None, None,
     None, links=(Link("isA", name="pump"), Link("requires", "m2")), key="door", path="users/ada", attributes={"c": 1},

@@ -50,7 +50,7 @@ def test_no_thread_reads_what_another_is_working_out() -> None:
 
 
 def test_without_that_the_process_ends() -> None:
-    """Where msgspec has mended it, `core.prepared` can go."""
+    """Once msgspec is fixed, `core.prepared` can go."""
     assert -signal.SIGSEGV in (race().returncode for _ in range(5))
 
 

@@ -104,7 +104,7 @@ def test_a_repetition_takes_nothing_of_what_new_episodes_need_and_is_bounded_its
     assert [of.take("a", "said", 10, LONG) for _ in range(60)] == [None] * 60
     assert of.take("a", "said", 10, LONG) == Over("episodes", 60, 60, 1, 1000, again=True)
     assert let_in(of, LONG, 50) == 9
-    # What was refused is no repetition when it comes again.
+    # A refused record is no repetition when it comes again.
     assert of.take("a", "refused", 10, LONG) == Over("episodes", 60, 60, 1, 1000) and not of.repeats("refused")
 
 

@@ -1,4 +1,4 @@
-"""What a rehearsal draws, and what it concludes of what it finds."""
+"""A rehearsal's draw, and its conclusions."""
 
 from __future__ import annotations
 

@@ -19,6 +19,9 @@ from memquorum.core.contained import Failures
 from memquorum.core.exact import Digesting
 from memquorum.core.merging import Marks
 from memquorum.core.policy import PPM, SaliencePolicy
+from memquorum.core.reading.agreement import ComparedText
+from memquorum.core.reading.conflict import read
+from memquorum.core.records import Comparison
 from memquorum.core.salience import (
     BELOW_THRESHOLD,
     REINFORCED,
@@ -36,15 +39,13 @@ from memquorum.core.salience import (
     novelty_ppm,
     salience_ppm,
 )
-from memquorum.core.text import quoting
-from memquorum.core.text.agreement import Said
-from memquorum.core.text.conflict import read
+from memquorum.core.showing import quoting
 from tests.support.poison import MARK, SALIENCE, poison
 
 POLICY = SaliencePolicy()
 ANN = Marks("ann")
 NOBODY = Seen("", "", Marks(""))
-PAIRS = yaml.safe_load((Path(__file__).parent / "text" / "sameness.yaml").read_text())["two"]
+PAIRS = yaml.safe_load((Path(__file__).parent / "reading" / "sameness.yaml").read_text())["two"]
 TWO = [(sort, *pair) for sort, pairs in PAIRS.items() for pair in pairs]
 SIGNALS = st.builds(Signals, *[st.none() | st.integers(0, PPM)] * 4)
 
@@ -574,6 +575,24 @@ def test_what_says_nothing_does_not_get_in_by_the_rank_of_its_words() -> None:
     assert judge(POLICY, said, None, empty=True, explicit=True).outcome == STORED
 
 
+def test_what_says_otherwise_names_the_statements_that_it_denies() -> None:
+    around = Surroundings(POLICY, 8)
+    note = "Ada likes the garden.  The phone of Ada is\t555-0100.\n\n She is allergic to nuts."
+    around.judge(episode("note", 0, note, reward_ppm=PPM))
+    newer = around.judge(episode("newer", 20, "The phone of Ada is 555-0199 now.", reward_ppm=PPM))
+    assert (newer.contradicts, newer.denies, newer.again) == (("note",), (Comparison("note", (2,)),), ())
+    back = around.judge(episode("back", 10, "Correction: the phone of Ada is 555-0100 again.", reward_ppm=PPM))
+    assert (back.contradicts, back.denies, back.again) == (("newer",), (Comparison("newer", (1,)),), ("note",))
+
+
+def test_what_another_agent_said_is_not_said_again() -> None:
+    around = Surroundings(POLICY, 8)
+    around.judge(episode("note", 0, "The phone of Ada is 555-0100.", reward_ppm=PPM))
+    around.judge(episode("newer", 20, "The phone of Ada is 555-0199 now.", agent="bob", reward_ppm=PPM))
+    back = around.judge(episode("back", 10, "Correction: the phone of Ada is 555-0100 again.", reward_ppm=PPM))
+    assert (back.contradicts, back.again) == (("newer",), ()), "it disputes that, and overtakes it not"
+
+
 def test_what_is_dropped_contradicts_nothing() -> None:
     around = Surroundings(POLICY, 8)
     around.judge(episode("code", 0, "The door code is 4821.", reward_ppm=PPM))
@@ -634,7 +653,7 @@ def test_what_was_said_long_ago_is_not_what_was_meant() -> None:
     assert around.judge(episode("meant", 20, "No, I meant KX-89", reward_ppm=PPM)).contradicts == ()
 
 
-# What was summed up ---------------------------------------------------------------------------------------------------
+# Summaries ------------------------------------------------------------------------------------------------------------
 
 
 def summed_up(around: Surroundings, *gone: str) -> None:
@@ -821,7 +840,7 @@ def test_what_was_not_stored_is_not_known_nor_is_anything_without_a_key() -> Non
     assert without.known("The sync is at 3.") is None and without.astray() == 0
 
 
-# What is read once ----------------------------------------------------------------------------------------------------
+# Reading once ---------------------------------------------------------------------------------------------------------
 
 
 def test_what_texts_claim_is_kept_of_so_many_and_counts_in_what_a_namespace_takes(
@@ -905,7 +924,7 @@ def test_so_many_sentences_of_a_text_are_held_against_summaries() -> None:
     summed.add("m", "The ferry to Linz leaves at noon.")
     rest = [f"Locker {at} painted." for at in range(salience.SENTENCES_MOST)]
     said = "The ferry to Linz leaves at noon."
-    assert [line.text for _, line in summed.near(Said(" ".join([*rest[:-1], said])))] == [said]
-    assert summed.near(Said(" ".join([*rest, said]))) == []
+    assert [line.text for _, line in summed.near(ComparedText(" ".join([*rest[:-1], said])))] == [said]
+    assert summed.near(ComparedText(" ".join([*rest, said]))) == []
     # The same said again counts once.
-    assert [line.text for _, line in summed.near(Said(" ".join([*rest[:-1], *rest[:3], said])))] == [said]
+    assert [line.text for _, line in summed.near(ComparedText(" ".join([*rest[:-1], *rest[:3], said])))] == [said]

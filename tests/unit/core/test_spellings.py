@@ -52,7 +52,7 @@ def test_what_an_episode_names_is_composed(said: str) -> None:
     assert (found.subject, found.session, found.source, found.role, found.names) == (NFC, NFC, NFC, NFC, (NFC,))
     assert (found.labels.key, found.labels.path) == (NFC, f"users/{NFC}")
     assert labelling.read(found.labels.attributes) == {NFC: [NFC, {"in": NFC}], "n": 1}
-    # What is said in words, and ids, stay as they are.
+    # Content in words, and ids, stay as they are.
     assert (found.content, found.event_id) == (said, said)
 
 
@@ -61,7 +61,7 @@ def test_an_agent_that_is_not_composed_is_refused(topic: str) -> None:
     said = {
         topics.EPISODES: {"content": "c"}, topics.TASKS: {"goal": "g", "outcome": "failed"},
         topics.ENDS: {"session": "s"}, topics.QUERIES: {"query": "q"},
-        topics.ACCESSES: {"memory_id": "6f1c1a52-5a0e-5d0c-9d57-2f6d656d3000"},
+        topics.ACCESSES: {"memory_ids": ["6f1c1a52-5a0e-5d0c-9d57-2f6d656d3000"]},
     }[topic]  # fmt: skip
     assert not isinstance(accept({"agent": NFC, **said}, topic), Refusal)
     found = accept({"agent": NFD, **said}, topic)
@@ -118,7 +118,7 @@ def test_questions_ask_for_the_composed_form_and_for_what_was_stored_before(said
         "subjects": [said], "sessions": [said], "agents": [said], "keys": [said], "path": f"users/{said}",
         "where": {said: said},
     }  # fmt: skip
-    filters = listing.read_list(json.dumps(asked).encode()).filters
+    filters = listing.read_list(json.dumps(asked).encode()).gates
     for found in (filters.subjects, filters.sessions, filters.agents, filters.keys):
         assert found == SPELLINGS
     assert (filters.path, filters.older_path) == (f"users/{NFC}", f"users/{NFD}")

@@ -25,7 +25,7 @@ SHARD = 3
 
 
 def let_in(stock: Stock, namespace: str, most: int) -> int:
-    """How many of so many the namespace has room for."""
+    """Returns how many of so many the namespace has room for."""
     came = 0
     for _ in range(most):
         if stock.limited(namespace) and stock.full(namespace):
@@ -44,7 +44,7 @@ def test_what_is_on_its_way_counts_until_it_is_applied() -> None:
     for offset in range(100, 106):
         stock.placed("a", SHARD, offset)
     assert stock.full("a") == Full(10, 4, 6)
-    # Of four that were applied two became no memory.
+    # Two of the four that were applied became no memory.
     stock.took_stock({"a": 6}, {SHARD: 104})
     assert stock.at_limit() == {}
     assert let_in(stock, "a", 20) == 2
@@ -180,7 +180,7 @@ def test_a_full_namespace_is_refused_and_named_until_there_is_room(books: Books)
     assert isinstance(answer, Refusal) and (answer.reason, answer.field) == (Reason.OVER_QUOTA, "namespace")
     assert "may have 10 memories in all and has 7, and 3 are on their way" in answer.detail
     assert door.alarms["memories in all"].startswith("a (7 + 3 of 10): ") and door.gauge == 1
-    # What was let in before this process began counts too, and one namespace is not the other.
+    # Episodes accepted before this process began count too, and namespaces are separate.
     assert (door.let_in("late"), door.let_in("b", 5)) == (9, 5)
     for offset in range(3):
         door.gate.placed("a", SHARD, offset)
@@ -227,7 +227,7 @@ def test_what_is_refused_for_want_of_room_costs_nothing_of_the_minute(books: Boo
     assert door.let_in("a", 100) == 0
     books.stored["a"] = 0
     door.until(lambda: not door.alarms)
-    # Of a minute a tenth is there at the start: sixty, and the hundred took nothing.
+    # A tenth of a minute's limit is there at the start: sixty, and the hundred took nothing.
     assert door.let_in("a", 10) == 10
     door.stocktaking.close()
 

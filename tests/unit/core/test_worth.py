@@ -1,4 +1,4 @@
-"""What a text is worth by its words: in whole numbers, by what went before; its rank among all that was accepted."""
+"""A text's worth by its words: in whole numbers, by earlier texts; its rank among all that was accepted."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 
 from memquorum.core import worth
 from memquorum.core.policy import PPM
-from memquorum.core.text.content import Content, content
-from memquorum.core.text.ordinary import ORDINARY
+from memquorum.core.reading.content import ORDINARY, Content, content
 from memquorum.core.worth import (
     BadCounts,
     Counts,
+    EarlierCounts,
     Ranks,
-    Told,
     author_kind,
     exact_ln_ppm,
     like,
@@ -90,7 +89,7 @@ def test_the_logarithm_is_that_of_the_number_rounded_down(number: int) -> None:
 
 
 def test_a_logarithm_that_lies_next_to_a_whole_number_is_found_without_floating_point() -> None:
-    """Of the integers next to e^k for all millionths k of a small range, both sides."""
+    """Both sides of e^k are tried for all millionths k of a small range."""
     near = [math.exp(at / 1000) for at in range(11_000, 34_000, 23)]
     numbers = {round(one) + step for one in near for step in (-1, 0, 1)}
     assert [ln_ppm(one) for one in numbers] == [exact_ln_ppm(one) for one in numbers]
@@ -145,12 +144,12 @@ def test_counts_travel_and_come_back() -> None:
     for one in told:
         again.recall(unpack(one.pack()))
     probe = content("The pump and the valve leak.")
-    assert again.tell(probe) == counts.tell(probe) == Told(4, {"leak": 2, "pump": 2, "valv": 1})
+    assert again.tell(probe) == counts.tell(probe) == EarlierCounts(4, {"leak": 2, "pump": 2, "valv": 1})
 
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"\x00", b"nonsense", Told(1, {"a": 2}).pack(), Told(-1, {"a": -2}).pack()],
+    [b"", b"\x00", b"nonsense", EarlierCounts(1, {"a": 2}).pack(), EarlierCounts(-1, {"a": -2}).pack()],
 )
 def test_counts_that_cannot_be_are_refused(data: bytes) -> None:
     with pytest.raises(BadCounts):
@@ -159,15 +158,15 @@ def test_counts_that_cannot_be_are_refused(data: bytes) -> None:
 
 def test_counts_of_another_text_are_refused() -> None:
     with pytest.raises(BadCounts, match="2 words for a text of 3 others"):
-        worth_ppm(content("The door code is 4821."), Told(0, {"pump": 0, "leak": 0}))
+        worth_ppm(content("The door code is 4821."), EarlierCounts(0, {"pump": 0, "leak": 0}))
     with pytest.raises(BadCounts):
-        worth_ppm(content("The pump leaks."), Told(0, {"valve": 0, "leak": 0}))
+        worth_ppm(content("The pump leaks."), EarlierCounts(0, {"valve": 0, "leak": 0}))
 
 
 def test_nothing_but_words_and_what_went_before_goes_in() -> None:
     """No query, no label, nothing from later on."""
     assert list(inspect.signature(worth_ppm).parameters) == ["said", "told"]
-    assert Content.__struct_fields__ == ("stated", "asked") and Told.__struct_fields__ == ("texts", "having")
+    assert Content.__struct_fields__ == ("stated", "asked") and EarlierCounts.__struct_fields__ == ("texts", "having")
 
 
 # Ranks ----------------------------------------------------------------------------------------------------------------
@@ -195,7 +194,7 @@ def test_small_talk_ranks_below_facts_in_a_namespace_without_a_past_and_facts_ab
 
 
 def test_ranks_do_not_slide_as_a_namespace_empties() -> None:
-    """What is forgotten stays counted: nothing here takes anything away."""
+    """Forgotten memories stay counted: no method here removes anything."""
     assert not any(name.startswith(("remove", "drop", "forget")) for name in dir(Ranks) + dir(Counts))
 
 

@@ -1,4 +1,4 @@
-"""How many memories have a word is remembered without the word."""
+"""The number of memories with a word is stored without the word."""
 
 from __future__ import annotations
 

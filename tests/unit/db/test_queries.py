@@ -53,7 +53,7 @@ def test_every_statement_says_what_it_is_for_and_is_used() -> None:
 
 RAW = parse(Path(queries.__file__).with_name("queries.sql").read_text(), "queries.sql")
 _RULE = re.compile(r"\$(gates|filters|bound)\b")
-# What a member, a stage or the cache holds to the rule by itself, and what tells of vectors alone.
+# Readers that apply the rule themselves (a member, a stage, the cache), and readers of vectors alone.
 _ELSEWHERE = {
     "memory_shown": "db/reads asks core/retrieval/query.passes",
     "cache_changed": "what is for certain purposes has no vector in it, so that the cache forgets it",

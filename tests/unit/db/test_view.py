@@ -41,8 +41,9 @@ def decide(
     view: View, epoch: int, *forgotten: str, accepted_offset: int = 10, read: int = 1000, back: str | None = None,
     rests: int = 0,
 ) -> None:  # fmt: skip
-    """What is forgotten rests until 1,000 times the epoch; `back`: what is restored, asked for at 500, and may have to
-    go for want of room in epoch `rests`."""
+    """Adds a decision: forgotten memories rest until 1,000 times the epoch; `back`: a restored memory, asked for at
+    500, that a budget may forget again in epoch `rests`.
+    """
     commits = [b"commit", b"another"]
     view.decided(
         0, seq=epoch, epoch=epoch, commits=commits, decisions=b"decisions", forgotten=forgotten, until=1000 * epoch,
@@ -52,7 +53,7 @@ def decide(
 
 
 def held(view: View) -> set[str]:
-    """What the file holds of memories, known or sealed."""
+    """Returns the memories in the file, known or sealed."""
     return {memory_id for (memory_id,) in view._db.execute("SELECT memory_id FROM memory")}
 
 
@@ -450,11 +451,11 @@ def test_what_was_used_while_it_was_forgotten_can_be_restored_too(view: View) ->
 
 
 def use_at(at: int, namespace: str = "space") -> AccessAccepted:
-    return AccessAccepted("e", "m1", namespace, "ada", at)
+    return AccessAccepted("e", ("m1",), namespace, "ada", at)
 
 
 def used(view: View, at: int, offset: int, *, namespace: str = "space", digest: bytes = b"digest") -> bool:
-    return view.used_since(0, use_at(at, namespace), offset=offset, digest=digest)
+    return view.used_since(0, "m1", use_at(at, namespace), offset=offset, digest=digest)
 
 
 def test_of_what_rests_only_a_late_use_is_one(view: View) -> None:
@@ -462,7 +463,7 @@ def test_of_what_rests_only_a_late_use_is_one(view: View) -> None:
     for epoch in (1, 2, 3):
         decide(view, epoch, *(["m1"] if epoch == 1 else []))
         assert not used(view, KNOWN.last_access, KNOWN.touched)
-    view.used_late(use_at(300), 30)
+    view.used_late("m1", use_at(300), 30)
     assert used(view, 300, 30) and used(view, 299, 29)
     assert not used(view, 301, 30) and not used(view, 300, 31) and not used(view, 300, 30, namespace="elsewhere")
     view.answer(0, 30, b"digest", 300)
@@ -473,12 +474,12 @@ def test_a_late_use_is_let_go_of_with_its_memory_or_once_that_is_restored(view: 
     view.remember(KNOWN)
     for epoch in (1, 2, 3):
         decide(view, epoch, *(["m1"] if epoch == 1 else []))
-    view.used_late(use_at(300), 30)
+    view.used_late("m1", use_at(300), 30)
     decide(view, 4, back="m1")
     for epoch in (5, 6, 7):
         decide(view, epoch, *(["m1"] if epoch == 5 else []), accepted_offset=40)
     assert resting(view) and not used(view, 300, 30)
-    view.used_late(use_at(700), 50)
+    view.used_late("m1", use_at(700), 50)
     assert used(view, 700, 50)
     view.ticked(0, 60, 5_000, b"")
     assert held(view) == set() and view._db.execute("SELECT count(*) FROM late").fetchone() == (0,)

@@ -1,4 +1,4 @@
-"""What a replica's view keeps of finished tasks, of decisions, and of what was admitted."""
+"""A replica's view of finished tasks, of decisions, and of admitted memories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the schema lists of the core's words is what the core has."""
+"""The schema's lists of the core's words agree with the core."""
 
 from __future__ import annotations
 

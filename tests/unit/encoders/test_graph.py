@@ -1,4 +1,4 @@
-"""What is written byte by byte: ONNX Runtime reads it, and what is no message is told."""
+"""Models written byte by byte: ONNX Runtime reads them, and broken messages are reported."""
 
 from __future__ import annotations
 

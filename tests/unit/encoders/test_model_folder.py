@@ -1,4 +1,4 @@
-"""What is read of a model's folder, and how texts become calls: all of the encoder `torch` that needs no torch."""
+"""The reading of a model's folder, and texts as calls: all of the encoder `torch` that needs no torch."""
 
 from __future__ import annotations
 

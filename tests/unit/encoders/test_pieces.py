@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from memquorum.encoders import pieces, protobuf
+from memquorum.encoders import multilingual, protobuf
 
 # Piece and its score; in SentencePiece a blank is written as \u2581.
 VOCABULARY = [("<unk>", 0.0), ("<s>", 0.0), ("</s>", 0.0), ("▁", -3.0), ("▁val", -2.0), ("ve", -2.0), ("▁valve", -5.0),
@@ -31,10 +31,10 @@ def model() -> bytes:
     ],
 )
 def test_a_text_is_split_into_its_likeliest_pieces(text: str, wanted: list[str]) -> None:
-    found = pieces.tokenizer(model()).encode(text)
+    found = multilingual.tokenizer(model()).encode(text)
     assert [VOCABULARY[at][0] for at in found.ids] == wanted
 
 
 def test_what_is_no_model_is_refused() -> None:
     with pytest.raises(ValueError, match="no message"):
-        pieces.tokenizer(b"\xff\xff")
+        multilingual.tokenizer(b"\xff\xff")

@@ -1,4 +1,4 @@
-"""What computes the vectors tells nobody of it."""
+"""The runtime that computes the vectors reports to nobody."""
 
 from __future__ import annotations
 

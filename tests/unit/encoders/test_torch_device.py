@@ -1,4 +1,4 @@
-"""Which device the encoder `torch` takes, by what the machine has; torch itself is not needed for that."""
+"""The device of the encoder `torch`, by the machine's devices; torch itself is not needed for that."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memquorum.encoders.torch import _device
 
 
 def having(cards: int, *, built: bool = True) -> SimpleNamespace:
-    """What torch says of a machine with so many cards."""
+    """Returns torch on a machine with so many cards."""
     return SimpleNamespace(
         cuda=SimpleNamespace(is_available=lambda: cards > 0, device_count=lambda: cards),
         version=SimpleNamespace(cuda="13.0" if built else None),

@@ -1,4 +1,4 @@
-"""The operator's `keys`: made once, listed without secrets, revoked for good."""
+"""The operator's `keys`: made once, listed without secrets, revoked permanently."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from infra import apikeys, commands
+from infra import admin_commands, apikeys
 from infra.settings import SettingsError, load
 from memquorum.core import access
 
 
 def run(folder: Path, *arguments: str) -> int:
-    parsed = commands.parser().parse_args(["keys", *arguments])
+    parsed = admin_commands.parser().parse_args(["keys", *arguments])
     status: int = parsed.command(load({}, folder), parsed)
     return status
 
@@ -41,7 +41,7 @@ def test_a_key_is_made_listed_and_revoked(tmp_path: Path, file: Path, capsys: py
     listed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(each["name"], each["opens"]) for each in listed] == [("greenhouse", True), ("short", True)]
     assert listed[1]["expires_at"] - listed[1]["created_at"] == 2 * 86_400_000 and listed[1]["rights"] == ["read"]
-    run(tmp_path, "revoke", key)  # whoever has the whole key at hand may say that
+    run(tmp_path, "revoke", key)  # the holder of the whole key may give it
     run(tmp_path, "list")
     shown = capsys.readouterr().out
     assert "revoked" in shown and "team-*" in shown and key.split("_", 2)[2] not in shown

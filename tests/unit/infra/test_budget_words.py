@@ -1,10 +1,10 @@
-"""What a budget would have go, in words and in JSON: features and scores by policies that go by them."""
+"""The memories that a budget would forget, in words and in JSON: features and scores by policies that go by them."""
 
 from __future__ import annotations
 
 import pytest
 
-from infra.budgets import Outlook, lines, plain
+from infra.budget_preview import Outlook, lines, plain
 from memquorum.core.budgets.items import Item
 from memquorum.core.budgets.ledger import Ledger
 from memquorum.core.policy import FEATURES, FORGETTING, PPM, Budget, BudgetPolicy

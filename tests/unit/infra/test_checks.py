@@ -1,4 +1,4 @@
-"""What the operator's rebuild does while the store goes on."""
+"""The operator's rebuild while the store goes on."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Rounds:
         monkeypatch.setattr(checks, "_PAUSE_S", 0)
         self.dropped: list[str] = []
         monkeypatch.setattr(checks, "_make_empty", lambda settings, name: name)
-        monkeypatch.setattr(checks.copies, "drop", lambda dsn, name: self.dropped.append(name))
-        monkeypatch.setattr(checks.copies, "foreign", lambda dsn, name, cluster: name == "another")
+        monkeypatch.setattr(checks.kept_rebuilds, "drop", lambda dsn, name: self.dropped.append(name))
+        monkeypatch.setattr(checks.kept_rebuilds, "foreign", lambda dsn, name, cluster: name == "another")
         monkeypatch.setattr(checks.genesis, "read", lambda settings: SimpleNamespace(cluster=b""))
         monkeypatch.setattr(checks, "snapshot", self.snapshot)
         monkeypatch.setattr(checks, "_rebuild", self.rebuild)
@@ -38,7 +38,9 @@ class Rounds:
     def snapshot(self, dsn: str) -> Iterator[Any]:
         held = (b"x" if self.now and dsn == "made" else b"y") * 32
         state = StateDigest(held, (ShardDigest(0, held, 3, 3),))
-        yield SimpleNamespace(standing=dict, digest=lambda namespace: state, tables=lambda namespace: {})
+        yield SimpleNamespace(
+            standing=dict, replaced_after=lambda: {}, digest=lambda namespace: state, tables=lambda namespace, after: {}
+        )
 
     def rebuild(self, _settings: object, _target: object, until_seq: object, *_: object) -> RebuildReport:
         self.until_seq = until_seq
@@ -93,7 +95,7 @@ def test_keys_that_stay_away_are_a_difference(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_past_is_rebuilt_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was forgotten since stays unreadable, and nothing is compared."""
+    """Memories forgotten since stay unreadable, and nothing is compared."""
     rounds = Rounds(monkeypatch, ("m",))
     told = checks.rebuilt(SETTINGS, "made", until_as_of=5)
     assert ("equal" in told, told["unreadable"], rounds.done) == (False, 1, 1)

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-from infra import fleet, genesis, handout, images, settings, topics
-from infra.commands import parser
+from infra import fleet, genesis, handout, images, settings, topic_files
+from infra.admin_commands import parser
 from infra.embedded import jars
-from infra.embedded.kafka import COMMON
+from infra.embedded.kafka_broker import COMMON
 from infra.embedded.postgres import DISCREET
 from memquorum import topics as names
 from tests import ROOT
@@ -24,8 +24,12 @@ COMPOSE: dict[str, Any] = yaml.safe_load(
 )
 SERVICES: dict[str, Any] = COMPOSE["services"]
 BROKERS = ["kafka-1", "kafka-2", "kafka-3"]
-JOBS = ["genesis", "topics", "migrate"]
-ROLES = {role.name: list(role.command[3:]) for role in fleet.roles(4)}
+JOBS = {
+    "genesis": ["genesis", "make", "--hand-out", "/handed"],
+    "topics": ["kafka", "topics"],
+    "migrate": ["database", "migrate"],
+}
+ROLES = {role.name: list(role.command[4:]) for role in fleet.roles(4)}
 OURS = [*JOBS, *ROLES]
 
 
@@ -47,14 +51,14 @@ def test_a_role_runs_the_command_of_the_embedded_fleet(name: str) -> None:
 
 @pytest.mark.parametrize("name", JOBS)
 def test_a_job_runs_once(name: str) -> None:
-    assert SERVICES[name]["command"] == [name, *(["--hand-out", "/handed"] if name == "genesis" else [])]
+    assert SERVICES[name]["command"] == JOBS[name]
     assert SERVICES[name]["restart"] == "no"
 
 
 @pytest.mark.parametrize("name", OURS)
 def test_commands_are_ones_that_we_have(name: str) -> None:
     given = SERVICES[name]["command"]
-    assert parser().parse_args(given).command.name == given[0]
+    assert parser().parse_args(given).command.name == " ".join(given[:2])
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -70,7 +74,7 @@ def test_settings_are_ones_that_we_have_and_the_same_everywhere(name: str) -> No
     assert (found.replication, found.min_isr) == (3, 2)
     assert (found.watch_host, found.watch_port) == ("0.0.0.0", 9464)
     assert found.run_dir / "ready" == Path("/var/lib/memquorum/ready")
-    # What it does not say has the embedded stack's default: those are one dataclass.
+    # Missing settings have the embedded stack's defaults: those are one dataclass.
     assert (found.tick_ms, found.encoder) == (settings.Settings().tick_ms, settings.Settings().encoder)
 
 
@@ -94,8 +98,8 @@ def test_postgres_is_as_discreet_as_the_embedded_one() -> None:
 
 
 def test_topics_come_from_the_same_declarations() -> None:
-    # Both stacks call `infra topics` or what it calls; nothing in the compose file names a topic.
-    assert [topic.name for topic in topics.declared()] == sorted(names.ALL)
+    # Both stacks call `memquorum admin kafka topics` or what it calls; nothing in the compose file names a topic.
+    assert [topic.name for topic in topic_files.declared()] == sorted(names.ALL)
     assert "memory." not in (ROOT / "docker-compose.yml").read_text()
 
 

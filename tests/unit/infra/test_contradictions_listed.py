@@ -6,16 +6,16 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-RULES = "memquorum/core/text/conflict.py"
-# Who asks the rules or a model, and who is handed a model's answer.
+RULES = "memquorum/core/reading/conflict.py"
+# Callers of the rules or of a model, and receivers of a model's answer.
 _ASKS = re.compile(r"(?<![A-Za-z_])(?:between|comparable|doubts)\(|\bDoubts\b")
-_IMPORTS = re.compile(r"from memquorum\.core\.text(?:\.conflict import|\s+import [^\n]*\bconflict\b)")
+_IMPORTS = re.compile(r"from memquorum\.core\.reading(?:\.conflict import|\s+import [^\n]*\bconflict\b)")
 _READS = re.compile(r"\b(?:FROM|JOIN|COPY|INTO|UPDATE)\s+(?:conflict|contradiction)\b")
 
 
 def listed() -> set[str]:
-    page = (ROOT / "docs/reading.md").read_text()
-    table = page.split("### What an inferred contradiction may do")[1].split("\n## ")[0]
+    page = (ROOT / "docs/use/reading.md").read_text()
+    table = page.split("### Effects of an inferred contradiction")[1].split("\n## ")[0]
     rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("|")][2:]
     return {name for cell in rows for name in re.findall(r"`([^`]+)`", cell)}
 

@@ -9,7 +9,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from infra import commands, reencode, roles, supervisor
+from infra import admin_commands, reencode_command, roles, supervisor
 from infra.settings import Settings, SettingsError, load
 from memquorum.encoders import multilingual, torch
 from memquorum.encoders.hashing import HashingEncoder
@@ -98,19 +98,19 @@ def test_a_folder_that_holds_no_model_is_named_before_anything_starts(
     (tmp_path / "encoder" / "model.safetensors").unlink()
     started: list[Settings] = []
     monkeypatch.setattr(supervisor, "launch", lambda settings, _: started.append(settings))
-    parsed = commands.parser().parse_args(["up"])
+    parsed = admin_commands.parser().parse_args(["fleet", "up"])
     with pytest.raises(SettingsError, match="holds no weights"):
         parsed.command(settings, parsed)
     assert not started
 
 
 def test_a_fleet_that_encodes_otherwise_is_not_worked_against(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reencode, "_encoder_of_the_fleet", lambda _: "minilm-l6-v2-int8/1")
+    monkeypatch.setattr(reencode_command, "_encoder_of_the_fleet", lambda _: "minilm-l6-v2-int8/1")
     settings = given(tmp_path, encoder="hashing", bootstrap="b:1", memory_dsn="dbname=m", vault_dsn="dbname=v")
     with pytest.raises(
         SettingsError, match=r"the fleet encodes with minilm-l6-v2-int8/1, and the settings name hashing-384/1"
     ):
-        reencode.run(settings, as_json=False)
+        reencode_command.run(settings, as_json=False)
 
 
 def test_the_model_of_contradictions_is_the_one_that_the_settings_name(tmp_path: Path) -> None:

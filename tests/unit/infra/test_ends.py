@@ -1,4 +1,4 @@
-"""What ended a process, and when that is an alarm."""
+"""The ends of a process, and those that are alarms."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_three_ends_in_more_than_an_hour_are_none() -> None:
     ],
 )
 def test_the_table_names_the_alarm_first(process: dict[str, object], told: str) -> None:
-    assert status._unusual(process) == told
+    assert status.unusual(process) == told
 
 
 def test_plain_logs_tell_what_was_worked_on(caplog: pytest.LogCaptureFixture) -> None:

@@ -51,7 +51,7 @@ def test_who_signs_and_where_one_must_stands_in_the_file(settings: Settings, tmp
     assert genesis.read(settings) == made
     assert bytes(SigningKey(signer.seed_of(tmp_path / "planner.key")).verify_key) == public
     assert (tmp_path / "planner.key").stat().st_mode & 0o777 == 0o600
-    with pytest.raises(NotConfigured, match=r"planner\.key is there already"):
+    with pytest.raises(NotConfigured, match=r"planner\.key exists already"):
         signer.make_key(tmp_path / "planner.key")
 
 
@@ -90,7 +90,7 @@ def test_a_cluster_keeps_its_members_whatever_the_setting_says(
     assert not caplog.records
     again = genesis.create(load({"MEMQUORUM_MEMBERS": "7"}, tmp_path))
     assert again == first
-    assert "names 4 members, and keeps them" in caplog.text
+    assert "names 4 members and is not changed" in caplog.text
     assert not (settings.keys_dir / "member-4.key").exists()
 
 

@@ -1,4 +1,4 @@
-"""What each process is handed is what it needs to start, and no key of another."""
+"""Each process gets the keys that it needs to start, and no key of another."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from db import logins as kinds
+from db import database_logins as kinds
 from infra import genesis, handout, logins, settings
 from infra.settings import Settings
 from memquorum.core.identity.membership import Genesis

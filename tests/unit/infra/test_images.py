@@ -15,7 +15,7 @@ from threading import Thread
 
 import pytest
 
-from infra.commands import WHERE
+from infra.admin_commands import WHERE
 from infra.images import FILE, _images, read
 from infra.settings import Settings, SettingsError
 from memquorum.commands import FAILED, OK, UNREACHABLE, declared
@@ -96,7 +96,7 @@ def test_every_image_is_named_exactly_in_one_file() -> None:
     assert {use for use in used if use != built} == {f"${{{name}:?is named in .env}}" for name in named}
     assert re.findall(r"(?m)^FROM (.+)$", dockerfile) == ["${PYTHON_IMAGE}"]
     assert len(named) == 3 and all(image.exact for image in named.values())
-    assert [one.name for one in declared(WHERE, "images")] == ["images"]
+    assert [one.name for one in declared(WHERE, "images")] == ["images list"]
 
 
 @pytest.mark.parametrize("tag", ["latest", "4", "4.3", "pg18", "3.11-slim-bookworm", "1.2.3.4.5"])
@@ -160,7 +160,7 @@ def test_a_name_without_a_registry_needs_one_to_be_said(tmp_path: Path, capsys: 
     file = tmp_path / ".env"
     file.write_text(text := "A_IMAGE=some/thing:1.2.3\n")
     assert images(file) == FAILED
-    assert "some/thing:1.2.3: the name has no registry in it: say which with --registry HOST" in capsys.readouterr().err
+    assert "some/thing:1.2.3: the name has no registry: give one with --registry HOST" in capsys.readouterr().err
     assert images(file, host=nobody()) == UNREACHABLE
     for wrong in ("no host at all", "a/b", "", "word"):
         with pytest.raises(SettingsError, match="is not the name of a host"):

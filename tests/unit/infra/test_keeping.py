@@ -46,7 +46,7 @@ class World:
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     made = World(tmp_path)
     monkeypatch.setattr(sweep, "databases", made.sweep)
-    monkeypatch.setattr(keeping.copies, "told", lambda _: made.copies)
+    monkeypatch.setattr(keeping.copies, "rebuild_lines", lambda _: made.copies)
     return made
 
 
@@ -92,19 +92,19 @@ def test_what_fails_is_said_once_and_tried_again(
 
 
 def test_a_sweep_by_hand_is_told_and_puts_off_the_next(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert sweeps.told(world.settings).startswith("not swept yet; the timer begins")
+    assert sweeps.describe(world.settings).startswith("not swept yet; the timer begins")
     world.look(1_000)
-    assert sweeps.told(world.settings) == f"not swept yet; next by itself from {moment(1_000 + 24 * HOUR)} on"
+    assert sweeps.describe(world.settings) == f"not swept yet; next by itself from {moment(1_000 + 24 * HOUR)} on"
     monkeypatch.setattr(sweep.copies, "drop_all", lambda _: [])
     monkeypatch.setattr(sweep.sweeping, "recycles", lambda _: False)
     monkeypatch.setattr(sweep.genesis, "read", lambda _: SimpleNamespace(shards=1))
-    monkeypatch.setattr(sweep.outside, "taken", lambda *_: [])
+    monkeypatch.setattr(sweep.outside, "topic_states", lambda *_: [])
     monkeypatch.setattr(sweep.time, "time_ns", lambda: 5 * HOUR * 1_000_000)
     there = replace(world.settings, bootstrap="b", memory_dsn="dbname=m", vault_dsn="dbname=v")
     assert sweep.run(there, argparse.Namespace(json=False, outside=False)) == 0
-    swept = f"swept last at {moment(5 * HOUR)} (by hand, `python -m infra sweep`)"
-    assert sweeps.told(world.settings) == f"{swept}; next by itself from {moment(29 * HOUR)} on"
+    swept = f"swept last at {moment(5 * HOUR)} (by hand, `memquorum admin database sweep`)"
+    assert sweeps.describe(world.settings) == f"{swept}; next by itself from {moment(29 * HOUR)} on"
     done = world.sweeps
     assert world.look(29 * HOUR - 1) == done and world.look(29 * HOUR) == done + 1
-    assert f"{moment(29 * HOUR)} (by its timer)" in sweeps.told(world.settings)
-    assert "never by itself" in sweeps.told(replace(world.settings, sweep_hours=0))
+    assert f"{moment(29 * HOUR)} (by its timer)" in sweeps.describe(world.settings)
+    assert "never by itself" in sweeps.describe(replace(world.settings, sweep_hours=0))

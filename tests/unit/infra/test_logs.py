@@ -70,10 +70,10 @@ def test_a_person_is_told_once_of_what_strangers_wrote_and_a_process_of_each() -
         "logging.getLogger('memquorum.x').error('another fault')"
     )
 
-    def told(process: str) -> list[str]:
+    def stderr_lines(process: str) -> list[str]:
         given = [sys.executable, "-c", code.format(process=process)]
         return subprocess.run(given, cwd=ROOT, capture_output=True, text=True, check=True).stderr.splitlines()
 
-    first, *others = told("None")
+    first, *others = stderr_lines("None")
     assert first == logs._PASSED_OVER and [line.split(" ", 3)[-1] for line in others] == ["memquorum.x another fault"]
-    assert sum("left out" in line for line in told("'intake'")) == 3
+    assert sum("left out" in line for line in stderr_lines("'intake'")) == 3

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from infra import commands, configuring, genesis, members
+from infra import admin_commands, configuration_change, genesis, members
 from infra.settings import Settings, SettingsError, load
 from memquorum.core.identity.keys import Keys
 from memquorum.core.identity.membership import Genesis, GenesisError
@@ -29,20 +29,22 @@ CODEC = load_codec()
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     settings = load({"MEMQUORUM_BOOTSTRAP": "nowhere:1"}, tmp_path)
     genesis.create(settings, shards=2)
-    monkeypatch.setattr(members.configurations, "read", lambda _, made, __: [made] * made.shards)
-    monkeypatch.setattr(members.configurations, "shown", lambda _, now, __: [({}, 0)] * len(now))
+    monkeypatch.setattr(members.audited_configurations, "read", lambda _, made, __: [made] * made.shards)
+    monkeypatch.setattr(members.audited_configurations, "shown", lambda _, now, __: [({}, 0)] * len(now))
     return settings
 
 
 @pytest.fixture
 def ordered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[ConfigurationOrdered, bytes]]:
     found: list[tuple[ConfigurationOrdered, bytes]] = []
-    monkeypatch.setattr(members.configuring.orders, "publish_configurations", lambda _, given: found.extend(given))
+    monkeypatch.setattr(
+        members.configuration_change.operator_topic, "publish_configurations", lambda _, given: found.extend(given)
+    )
     return found
 
 
 def run(place: Settings, *arguments: str) -> int:
-    parsed = commands.parser().parse_args(["members", *arguments])
+    parsed = admin_commands.parser().parse_args(["members", *arguments])
     return int(parsed.command(place, parsed))
 
 
@@ -68,11 +70,11 @@ def test_what_became_of_an_order_is_told_by_the_id_that_it_was_given_as(
     assert named == [order_id(CODEC.encode(one)) for one, _ in ordered]
     name = order_id(CODEC.encode(wanted))
     refused = Shelf(votes=[vote(CODEC, GENESIS, wanted, epoch, done=False) for epoch in (3, 5)])
-    assert configuring.decided(refused, CODEC, GENESIS, memory_id("orders", "another")) is None
-    found = configuring.decided(refused, CODEC, GENESIS, name)
+    assert configuration_change.decided(refused, CODEC, GENESIS, memory_id("orders", "another")) is None
+    found = configuration_change.decided(refused, CODEC, GENESIS, name)
     assert found is not None and (found.status, found.epochs, found.in_force) == ("refused", (3, 5), False)
     carried = Shelf(votes=[*refused.votes, vote(CODEC, GENESIS, wanted, 6, done=True)])
-    found = configuring.decided(carried, CODEC, GENESIS, name)
+    found = configuration_change.decided(carried, CODEC, GENESIS, name)
     assert (
         found is not None and found.in_force and found.says == {"action": "weight", "member": 2, "weight_milli": 1200}
     )
@@ -178,7 +180,9 @@ def test_what_members_would_refuse_is_not_ordered(
 
 def test_without_an_operator_it_says_so(place: Settings, ordered: Any, capsys: pytest.CaptureFixture[str]) -> None:
     place.genesis_file.write_bytes(make_bytes(operator=None))
-    with pytest.raises(SettingsError, match="names no operator: its members, keys, weights and policy hold for ever"):
+    with pytest.raises(
+        SettingsError, match="names no operator: its members, keys, weights and policy cannot be changed"
+    ):
         run(place, "weight", "2", "1200")
     assert run(place, "show") == 0 and "this holds for ever" in capsys.readouterr().out
 
@@ -188,7 +192,7 @@ def test_reliabilities_come_from_the_journal(
 ) -> None:
     everybody = frozenset(range(4))
     shown = [({1: everybody, 2: everybody - {3}}, 2), ({1: everybody}, 1)]
-    monkeypatch.setattr(members.configurations, "shown", lambda *_: shown)
+    monkeypatch.setattr(members.audited_configurations, "shown", lambda *_: shown)
     assert run(place, "reliability") == 0
     assert [(o.shard, o.reliabilities, o.through) for o, _ in ordered] == [(0, (1000, 1000, 1000, 984), 2)]
     assert "shard 1: the members have these reliabilities already" in capsys.readouterr().out
@@ -196,7 +200,7 @@ def test_reliabilities_come_from_the_journal(
 
 def test_nobody_is_added_while_too_few_vote(place: Settings, ordered: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = [({1: frozenset(range(4))}, 1), ({1: frozenset(range(3))}, 1)]
-    monkeypatch.setattr(members.configurations, "shown", lambda *_: shown)
+    monkeypatch.setattr(members.audited_configurations, "shown", lambda *_: shown)
     with pytest.raises(SettingsError, match=r"shard\(s\) 1: too few .* Was one added before\? Start it"):
         run(place, "add", "auditor", "--role", "review")
     assert ordered == [] and genesis.identities(place, genesis.read(place)) == 4

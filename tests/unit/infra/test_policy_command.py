@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from infra import genesis, policy
+from infra import genesis, policy_command
 from infra.settings import Settings, SettingsError, load
 from memquorum.core import learning
 from memquorum.core.identity.membership import Genesis, GenesisError
@@ -32,7 +32,7 @@ def now(monkeypatch: pytest.MonkeyPatch) -> dict[int, Genesis]:
     def standing(_: str, made: Genesis, __: Any) -> list[Genesis]:
         return [found.get(shard, made) for shard in range(made.shards)]
 
-    monkeypatch.setattr(policy.configurations, "read", standing)
+    monkeypatch.setattr(policy_command.audited_configurations, "read", standing)
     return found
 
 
@@ -46,13 +46,17 @@ def place(tmp_path: Path, now: dict[int, Genesis]) -> Settings:
 @pytest.fixture
 def ordered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[ConfigurationOrdered, bytes]]:
     found: list[tuple[ConfigurationOrdered, bytes]] = []
-    monkeypatch.setattr(policy.configuring.orders, "publish_configurations", lambda _, given: found.extend(given))
+    monkeypatch.setattr(
+        policy_command.configuration_change.operator_topic,
+        "publish_configurations",
+        lambda _, given: found.extend(given),
+    )
     return found
 
 
 def set_(place: Settings, *settings: str, **more: Any) -> int:
     given = {"file": None, "set": settings, "shard": None, "dry_run": False, "wait": None} | more
-    return policy.order.do(place, argparse.Namespace(**given))
+    return policy_command.order.do(place, argparse.Namespace(**given))
 
 
 def test_an_order_for_each_shard_with_all_settings_signed_by_the_operator(place: Settings, ordered: Any) -> None:
@@ -106,7 +110,7 @@ def test_what_is_in_force_already_is_not_ordered(place: Settings, ordered: Any, 
         ("forget.haste=1", r"unknown setting forget\.haste"),
         ("forget.theta_ppm=-1", r"forget\.theta_ppm must lie in"),
         ("forget.theta_ppm", "is not SECTION.KEY=VALUE"),
-        ("salience.novelty=0.4", "genesis file alone"),
+        ("salience.novelty=0.4", "only the genesis file"),
     ],
 )
 def test_what_no_member_would_take_is_refused_at_once(
@@ -123,11 +127,11 @@ def test_show_names_the_version_and_what_differs(place: Settings, now: Any, caps
         made,
         order(made, POLICY, 1, policy=written(replace(made.policy, forget=replace(made.policy.forget, theta_ppm=7)))),
     )
-    assert policy.show.do(place, argparse.Namespace(json=False)) == 0
+    assert policy_command.show.do(place, argparse.Namespace(json=False)) == 0
     told = capsys.readouterr().out
     assert "shard 0: the genesis file's policy" in told and "shard 1: policy 1, which its members decided on" in told
     assert "forget.theta_ppm 400000 → 7" in told
-    assert policy.show.do(place, argparse.Namespace(json=True)) == 0
+    assert policy_command.show.do(place, argparse.Namespace(json=True)) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(one["shard"], one["version"], one["config"]) for one in lines] == [(0, 0, 0), (1, 1, 1)]
     assert lines[0]["policy"] == to_json(made.policy)

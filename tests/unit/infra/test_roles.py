@@ -25,7 +25,7 @@ def settings(tmp_path: Path) -> Settings:
 
 
 def test_every_role_of_the_fleet_can_be_started() -> None:
-    assert {role.command[4] for role in fleet.roles(4)} == set(roles._START)
+    assert {role.command[6] for role in fleet.roles(4)} == set(roles._START)
 
 
 def test_who_has_contradicted_itself_stays_down_until_the_note_is_removed(
@@ -59,7 +59,7 @@ def test_every_contradiction_halts(settings: Settings, monkeypatch: pytest.Monke
 
 
 def test_a_worker_that_was_fenced_may_be_started_again(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a killed one had under way may be applied after its successor has looked: that is no contradiction."""
+    """Records that a killed worker had sent may be applied after its successor has looked: that is no contradiction."""
 
     def start(*_: object) -> None:
         raise Fenced("another commit worker writes to this database")
@@ -97,9 +97,9 @@ def test_retrieval_holds_times_against_its_own_clock_unless_that_is_driven(
 
 
 def test_what_a_role_lacks_is_named_before_anything_starts(settings: Settings, tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="--member goes with"):
+    with pytest.raises(SettingsError, match="--member is required"):
         roles.run(settings, "commit", 1)
-    with pytest.raises(SettingsError, match="--member goes with"):
+    with pytest.raises(SettingsError, match="--member is required"):
         roles.run(settings, "replica")
     with pytest.raises(SettingsError, match="MEMQUORUM_BOOTSTRAP is not set"):
         roles.run(settings, "replica", 0)

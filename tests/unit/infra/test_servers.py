@@ -20,7 +20,7 @@ class Ended:
 
 
 def _pauses(watch: _Watch, now: float, count: int) -> tuple[list[float], float]:
-    """How long it waits after each of so many ends, from then on; and when the last new start was."""
+    """Returns the pauses after each of so many ends, from then on; and the time of the last new start."""
     found = []
     for _ in range(count):
         assert watch.check(now)

@@ -126,7 +126,7 @@ def test_how_much_kinds_weigh_is_read_and_what_is_no_kind_is_named(tmp_path: Pat
     weights = load(given, tmp_path).weights
     assert weights == Weights(False, {**SHIPPED.ppm, "email": 0, "health": 1_000_000})
     for wrong, told in (
-        ("mail=0", "'mail' is no kind; there are address"),
+        ("mail=0", "'mail' is not a kind of personal data; the kinds are address"),
         ("email=2", "'email=2': write email=WEIGHT"),
     ):
         with pytest.raises(SettingsError, match=f"settings: sensitivity_weights: {told}"):
@@ -164,7 +164,7 @@ def test_bounds_that_do_not_go_together_are_named(tmp_path: Path, given: dict[st
 
 
 def test_the_docs_have_every_bound_with_its_default() -> None:
-    text = (ROOT / "docs" / "tenants.md").read_text()
+    text = (ROOT / "docs" / "operate" / "tenants.md").read_text()
     told: dict[str, int] = {}
     for names, defaults in re.findall(r"^\| (`\w+`.*?) \| ([\d,; ]+) \|", text, re.MULTILINE):
         values = [int(value.replace(",", "")) for value in defaults.split("; ")]

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from infra import retained, status, telemetry
+from infra import process_telemetry, retained, status
+from infra.process_telemetry import watched
 from infra.settings import Settings
-from infra.status import Line, Scrape, lines, quantile
-from infra.telemetry import watched
+from infra.status import Scrape, StageNumbers, lines, quantile
 from memquorum.telemetry import metrics
 from memquorum.telemetry.bundle import Telemetry
 
@@ -100,7 +100,7 @@ def test_the_table_says_what_is_waited_for_and_who_does_not_answer(
         shown.health.wait("store", "it does not answer")
         shown.health.slow("salience", "4 partitions")
         monkeypatch.setattr(shown.health, "_turned", shown.health._turned - 7)
-        telemetry.announce(place.run_dir, "intake", "http://127.0.0.1:1")
+        process_telemetry.announce(place.run_dir, "intake", "http://127.0.0.1:1")
         seen = [status.scrapes(place)]
     processes = {
         "kafka": {"pid": 7, "state": "running"},
@@ -158,7 +158,7 @@ def test_metrics_are_listed_with_their_sentences() -> None:
 
 
 def test_cells_leave_out_what_a_stage_has_not() -> None:
-    line = Line("commit", taken=1234.5, sent=0.5, lag=None, p50=None, p99=12.34, open=None, refused=0)
+    line = StageNumbers("commit", taken=1234.5, sent=0.5, lag=None, p50=None, p99=12.34, open=None, refused=0)
     assert status._cells(line) == ["1,234", "0.5", "", "", "12", "", ""]
 
 

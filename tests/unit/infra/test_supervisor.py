@@ -1,4 +1,4 @@
-"""What `up` waits for, for how long, and what it says then."""
+"""The waits of `up`: for which processes, for how long, and their messages."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any, cast
 import pytest
 
 from infra import settings, supervisor
-from infra.commands import parser
+from infra.admin_commands import parser
 from infra.settings import Settings
 from workers.kafka.loop import Stop
 
 
 def up(run_dir: Path, *words: str) -> int:
-    return supervisor._up(settings.load({}, run_dir), parser("up").parse_args(["up", *words]))
+    return supervisor._up(settings.load({}, run_dir), parser("fleet", "up").parse_args(["fleet", "up", *words]))
 
 
 @pytest.fixture
@@ -75,4 +75,4 @@ def test_in_the_foreground_it_is_said_once_that_all_are_ready(
     monkeypatch.setattr(Stop, "on_signals", lambda self: self)  # pytest keeps its own
     assert up(tmp_path, "--foreground") == 0
     assert ["memquorum is ready" in one for one in told] == [False, False, True, False, False, False]
-    assert "  retrieval  http://127.0.0.1:" in told[2]
+    assert "  retrieval  http://127.0.0.1:" in told[2] and "/console/\n" in told[2]

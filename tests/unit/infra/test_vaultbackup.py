@@ -1,4 +1,4 @@
-"""What is no backup of a vault is refused before anything is asked of Postgres."""
+"""A file that is no backup of a vault is refused before anything is asked of Postgres."""
 
 from __future__ import annotations
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import httpx
 import pytest
 
-from infra import telemetry
+from infra import process_telemetry
+from infra.process_telemetry import watched
 from infra.settings import Settings, SettingsError
-from infra.telemetry import watched
 from memquorum.telemetry import metrics
 
 
 def test_a_process_is_announced_and_answers_while_it_lives(tmp_path: Path) -> None:
     with watched(Settings(run_dir=tmp_path), "intake") as shown:
-        told = telemetry.announced(tmp_path)["intake"]
+        told = process_telemetry.announced(tmp_path)["intake"]
         assert told["pid"] == os.getpid()
         url = told["url"]
         assert url.startswith("http://127.0.0.1:")
@@ -42,25 +42,25 @@ def test_a_process_is_announced_and_answers_while_it_lives(tmp_path: Path) -> No
 
 def test_a_loop_that_hangs_is_told_by_the_port_that_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with watched(Settings(run_dir=tmp_path), "intake") as shown:
-        url = telemetry.announced(tmp_path)["intake"]["url"]
+        url = process_telemetry.announced(tmp_path)["intake"]["url"]
         monkeypatch.setattr(shown.health, "_turned", -1000.0)
         answer = httpx.get(f"{url}/livez")
         assert (answer.status_code, answer.json()["alive"]) == (503, False)
 
 
 def test_a_broker_that_is_away_costs_the_lag_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(telemetry, "_ADMIN_S", 0.2)
+    monkeypatch.setattr(process_telemetry, "_ADMIN_S", 0.2)
     with watched(Settings(run_dir=tmp_path, bootstrap="127.0.0.1:1"), "intake") as shown:
         shown.places.at("intake", "a", 0, 7)
         shown.places.begin("intake", "b", [0, 1], "intake")
-        text = httpx.get(f"{telemetry.announced(tmp_path)['intake']['url']}/metrics", timeout=10).text
+        text = httpx.get(f"{process_telemetry.announced(tmp_path)['intake']['url']}/metrics", timeout=10).text
         assert "memquorum_lag_records{" not in text
         assert "# TYPE memquorum_lag_records gauge" in text
 
 
 def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
     with watched(Settings(run_dir=tmp_path), "a"):
-        port = int(telemetry.announced(tmp_path)["a"]["url"].rpartition(":")[2])
+        port = int(process_telemetry.announced(tmp_path)["a"]["url"].rpartition(":")[2])
         with (
             pytest.raises(SettingsError, match=f"watch_port {port}"),
             watched(Settings(run_dir=tmp_path, watch_port=port), "b"),
@@ -74,4 +74,4 @@ def test_traces_are_kept_unless_they_are_off_or_sent(tmp_path: Path) -> None:
         with watched(Settings(run_dir=run_dir, trace_rate=rate), "intake") as shown:
             assert shown.tracing.on is kept
             shown.tracing.work("x", 1).end()
-        assert (telemetry.traces_dir(run_dir) / "intake.jsonl").exists() is kept
+        assert (process_telemetry.traces_dir(run_dir) / "intake.jsonl").exists() is kept

@@ -1,4 +1,4 @@
-"""What a what-if suggests, in words, and the order that puts it to the vote."""
+"""A what-if's suggestion in words, and the order that puts it to the vote."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import shlex
 
 from msgspec.structs import replace
 
-from infra.policy import changed
-from infra.whatif import in_order, suggested
+from infra.policy_command import changed
+from infra.whatif_command import in_order, suggested
 from memquorum.core.policy import BudgetPolicy, Policy, budgets
 from memquorum.core.whatif.choosing import Lately
 from memquorum.core.whatif.leads import Lead
@@ -30,8 +30,8 @@ def test_the_order_that_is_printed_sets_what_is_suggested() -> None:
     assert silent == "1 namespace had fewer than 20 reads: nothing is suggested"
     assert order.startswith("this sets all of budget.tokens, so add what is to stay; ")
     words = shlex.split(order.partition("vote: ")[2])
-    assert words[:5] == ["python", "-m", "infra", "policy", "set"]
-    (budget,) = budgets(changed(Policy(), None, [words[6]]).budget)
+    assert words[:4] == ["memquorum", "admin", "policy", "set"]
+    (budget,) = budgets(changed(Policy(), None, [words[5]]).budget)
     assert (budget.pattern, budget.tokens, budget.policy) == ("farm", 100, one.policy)
 
 

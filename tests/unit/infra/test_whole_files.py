@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, whoever else writes them at the same time."""
+"""Files that are written whole or not at all, also with other writers at the same time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from infra import commands, fleet, settings, sweeps, telemetry, wholefiles
+from infra import admin_commands, fleet, process_telemetry, settings, sweeps, wholefiles
 
 
 def _announces(folder: Path) -> None:
@@ -18,7 +18,7 @@ def _announces(folder: Path) -> None:
 
 
 def _is_watched(folder: Path) -> None:
-    telemetry.announce(folder, "streams", "http://127.0.0.1:1")
+    process_telemetry.announce(folder, "streams", "http://127.0.0.1:1")
 
 
 def _sweeps(folder: Path) -> None:
@@ -64,14 +64,18 @@ def test_a_file_that_a_person_names_is_refused_before_the_work_where_its_folder_
 
 
 @pytest.mark.parametrize(
-    "command", [["whatif", "--budget", "5000", "--chart"], ["learn", "--out"]], ids=["whatif", "learn"]
+    "command",
+    [["policy", "whatif", "--budget", "5000", "--chart"], ["policy", "learn", "--out"]],
+    ids=["whatif", "learn"],
 )
 def test_a_command_asks_for_the_folder_before_it_reads_anything(
     command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "missing" / "file"
-    monkeypatch.setattr("sys.argv", ["infra", command[0], "--run-dir", str(tmp_path), *command[1:], str(file)])
+    monkeypatch.setattr(
+        "sys.argv", ["infra", "admin", *command[:2], "--run-dir", str(tmp_path), *command[2:], str(file)]
+    )
     monkeypatch.setenv("MEMQUORUM_BOOTSTRAP", "127.0.0.1:1")
     with pytest.raises(SystemExit) as ended:
-        commands.main()
+        admin_commands.main()
     assert ended.value.code == 2 and "there is no folder" in capsys.readouterr().err

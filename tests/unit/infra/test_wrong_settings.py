@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from infra import commands, genesis, settings
+from infra import admin_commands, genesis, settings
 from memquorum.commands import USAGE
 
 GOOD = {
@@ -20,7 +20,9 @@ GOOD = {
 
 
 @pytest.fixture
-def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+def run_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., str]:
     """Runs a command in an installation of its own, and answers what it said when it ended."""
     genesis.create(settings.load({}, tmp_path))
 
@@ -31,7 +33,7 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
             monkeypatch.setenv(name, value)
         monkeypatch.setattr(sys, "argv", ["infra", *arguments])
         with pytest.raises(SystemExit) as ended:
-            commands.main()
+            admin_commands.main()
         assert ended.value.code == USAGE
         return capsys.readouterr().err
 
@@ -51,9 +53,9 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     ],
 )
 def test_every_role_names_the_setting(
-    told: Callable[..., str], role: str, changes: dict[str, str], complaint: str
+    run_command: Callable[..., str], role: str, changes: dict[str, str], complaint: str
 ) -> None:
-    assert complaint in told(changes, "run", role)
+    assert complaint in run_command(changes, "run", role)
 
 
 @pytest.mark.parametrize(
@@ -65,41 +67,41 @@ def test_every_role_names_the_setting(
         (["run", "intake"], {"MEMQUORUM_KEYS_DIR": "elsewhere"}, "elsewhere/stamps.key cannot be read"),
         (["run", "intake"], {"MEMQUORUM_MASTER_KEY_FILE": "lost.key"}, "lost.key cannot be read"),
         (["run", "replica", "--member", "4"], {}, "--member 4: the genesis file names members 0 to 3"),
-        (["run", "replica"], {}, "a replica needs it"),
+        (["run", "replica"], {}, "--member is required for the role replica"),
         (["run", "replica", "--member", "1"], {"MEMQUORUM_KEYS_DIR": "elsewhere"}, "member-1.key cannot be read"),
         (["up"], {"MEMQUORUM_TICK_MS": "soon"}, "MEMQUORUM_TICK_MS: tick_ms = 'soon', wanted is a whole number"),
         (["up"], {}, "unset MEMQUORUM_BOOTSTRAP"),
     ],
 )
 def test_what_a_role_lacks_is_named(
-    told: Callable[..., str], arguments: list[str], changes: dict[str, str], complaint: str
+    run_command: Callable[..., str], arguments: list[str], changes: dict[str, str], complaint: str
 ) -> None:
-    assert complaint in told(changes, *arguments)
+    assert complaint in run_command(changes, *arguments)
 
 
-def test_a_stamp_key_that_others_may_read_is_named(told: Callable[..., str], tmp_path: Path) -> None:
+def test_a_stamp_key_that_others_may_read_is_named(run_command: Callable[..., str], tmp_path: Path) -> None:
     (tmp_path / "keys" / "stamps.key").chmod(0o644)
-    assert "stamps.key may be read by others (mode 0644)" in told({}, "run", "intake")
+    assert "stamps.key may be read by others (mode 0644)" in run_command({}, "run", "intake")
 
 
-def test_a_genesis_that_is_none_is_named(told: Callable[..., str], tmp_path: Path) -> None:
+def test_a_genesis_that_is_none_is_named(run_command: Callable[..., str], tmp_path: Path) -> None:
     file = tmp_path / "genesis.json"
     data = json.loads(file.read_bytes())
     file.write_text(json.dumps(data | {"format": 2}))
-    assert "genesis: format 2" in told({}, "run", "commit")
+    assert "genesis: format 2" in run_command({}, "run", "commit")
 
 
-def test_a_password_is_not_repeated(told: Callable[..., str]) -> None:
-    said = told({"MEMQUORUM_VAULT_DSN": "postgresql://u:hush hush@host/db"}, "run", "intake")
+def test_a_password_is_not_repeated(run_command: Callable[..., str]) -> None:
+    said = run_command({"MEMQUORUM_VAULT_DSN": "postgresql://u:hush hush@host/db"}, "run", "intake")
     assert "MEMQUORUM_VAULT_DSN" in said
     assert "hush" not in said
 
 
-def test_retrieval_is_not_served_beyond_this_machine_without_a_key(told: Callable[..., str]) -> None:
+def test_retrieval_is_not_served_beyond_this_machine_without_a_key(run_command: Callable[..., str]) -> None:
     changes = {
         "MEMQUORUM_ENCODER": "hashing",
         "MEMQUORUM_RETRIEVAL_HOST": "0.0.0.0",
         "MEMQUORUM_RETRIEVAL_PORT": "8080",
     }
-    complaint = told(changes, "run", "retrieval")
-    assert "would listen on 0.0.0.0" in complaint and "infra keys add" in complaint
+    complaint = run_command(changes, "run", "retrieval")
+    assert "would listen on 0.0.0.0" in complaint and "memquorum admin keys add" in complaint

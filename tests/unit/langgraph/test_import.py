@@ -1,4 +1,4 @@
-"""What is said to whoever asks for the stores and has no LangGraph: it is in an environment of its own."""
+"""The error of an import of the stores without LangGraph: it is in an environment of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said to whoever asks for the block and has no LlamaIndex: it is in an environment of its own."""
+"""The error of an import of the block without LlamaIndex: it is in an environment of its own."""
 
 from __future__ import annotations
 

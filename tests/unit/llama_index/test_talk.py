@@ -1,4 +1,4 @@
-"""What is published of messages, what is asked, and what is cut from a prompt."""
+"""Messages as publications, queries, and what is cut from a prompt."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from memquorum import topics
 from memquorum.client import wire
-from memquorum.core.text.quoting import HEADING, framed, quoted
+from memquorum.core.showing.quoting import HEADING, framed, quoted
 from memquorum.llama_index import talk
-from memquorum.llama_index.talk import Said
+from memquorum.llama_index.talk import ChatText
 
 
 @given(texts=st.lists(st.text(), max_size=4), session=st.none() | st.text())
 def test_what_is_published_of_messages_is_taken(texts: list[str], session: str | None) -> None:
-    said = [Said("user", text) for text in texts]
+    said = [ChatText("user", text) for text in texts]
     told = list(talk.episodes(said, session, {"subject": "ada"}))
     for one in told:
         wire.checked(topics.EPISODES, {**one, "namespace": "n", "agent": "a", "event_id": "e"})
@@ -25,13 +25,13 @@ def test_what_is_published_of_messages_is_taken(texts: list[str], session: str |
 
 def test_a_long_message_is_several_episodes_and_what_says_nothing_is_none() -> None:
     long = "\U0001f600" * 40_000
-    told = list(talk.episodes([Said("user", long), Said("assistant", " \n")], "s/1", {}))
+    told = list(talk.episodes([ChatText("user", long), ChatText("assistant", " \n")], "s/1", {}))
     assert "".join(one["content"] for one in told) == long and len(told) == 3
     assert {one["session"] for one in told} == {"s%2F1"}
 
 
 def test_asked_is_what_was_said_last() -> None:
-    said = [Said("user", str(at)) for at in range(9)] + [Said("assistant", "")]
+    said = [ChatText("user", str(at)) for at in range(9)] + [ChatText("assistant", "")]
     assert talk.query_of(said) == "5\n6\n7\n8"
 
 

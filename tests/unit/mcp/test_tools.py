@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+
 import jsonschema
 import pytest
 from msgspec import structs
 
-from memquorum.client import Invalid
+from memquorum.client import AsyncMemory, Invalid
 from memquorum.core.access import ERASE, FORGET, PUBLISH, READ, RIGHTS
 from memquorum.core.api.endpoints import ENDPOINTS
-from memquorum.core.api.fields import SENTENCES, sentence
-from memquorum.core.api.requests import Filtered
+from memquorum.core.api.fields import numbers, sentences
+from memquorum.core.api.requests import ContextRequest, Filtered, RecallRequest, RetrieveRequest, SearchRequest
 from memquorum.mcp.server import _told
 from memquorum.mcp.tools import TOOLS, Tool
 
@@ -24,9 +26,9 @@ def shown(*rights: str) -> set[str]:
 
 def test_every_field_of_every_request_is_said_to_be_something() -> None:
     bodies = [one.body for one in ENDPOINTS if one.body is not None]
-    said = {field.name: sentence(body.__name__, field.name) for body in bodies for field in structs.fields(body)}
-    assert all(one[0].isupper() or one.startswith("episodic") for one in said.values())
-    assert set(SENTENCES) == set(said), "a sentence for what is no field"
+    for body in bodies:
+        assert sentences(body).keys() == {field.name for field in structs.fields(body)}
+        assert all(one[0].isupper() or one.startswith("episodic") for one in sentences(body).values())
 
 
 @EACH
@@ -36,7 +38,7 @@ def test_its_schemas_are_schemas_of_objects_that_every_argument_is_described_in(
         assert schema is not None and schema["type"] == "object"
         jsonschema.Draft202012Validator.check_schema(schema)
     fields = told.input_schema["properties"]
-    fields |= fields.get("filters", {}).get("properties", {})
+    fields = fields | fields.get("filters", {}).get("properties", {})
     assert [name for name, one in fields.items() if len(one["description"]) < 10] == []
     assert told.description is not None and told.description.endswith(".")
 
@@ -133,3 +135,23 @@ def test_what_cannot_be_an_argument_is_refused_where_it_stands(
 def test_the_service_s_names_are_told_as_the_tool_s() -> None:
     told = BY_NAME["search_memories"].takes.named(Invalid("out_of_range", "k", "must lie between 1 and 100"))
     assert str(told) == "top_k: must lie between 1 and 100"
+
+
+def test_the_client_asks_for_the_defaults_of_the_service() -> None:
+    """The client sends its own defaults: they are those that the description of the API promises."""
+    bodies = {
+        "search": SearchRequest,
+        "retrieve": RetrieveRequest,
+        "recall": RecallRequest,
+        "context": ContextRequest,
+    }
+    for method, body in bodies.items():
+        for name, one in inspect.signature(getattr(AsyncMemory, method)).parameters.items():
+            bounds = numbers(body).get(name)
+            assert bounds is None or one.default in (bounds.default, None), (method, name)
+
+
+def test_a_tool_tells_the_bounds_of_a_number() -> None:
+    hops = _told(BY_NAME["retrieve_context"]).input_schema["properties"]["hops"]
+    assert (hops["minimum"], hops["maximum"], hops["default"]) == (1, 2, 1)
+    assert hops["description"].endswith("(default: 1).")

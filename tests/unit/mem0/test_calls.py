@@ -1,4 +1,4 @@
-"""What mem0's calls do with what was not added by them."""
+"""mem0's calls on memories that they did not add."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What is said to whoever asks for the session and has none of OpenAI's agents: they are in an environment of their
-own."""
+"""The error of an import of the session without OpenAI's agents: they are in an environment of their own."""
 
 from __future__ import annotations
 

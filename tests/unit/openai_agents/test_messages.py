@@ -1,4 +1,4 @@
-"""How an item lies in memories, and that it comes back as it was."""
+"""An item as memories, and that it comes back as it was."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PARTS = st.lists(
 ITEMS = st.dictionaries(st.sampled_from(["role", "type", "content", "output"]) | st.text(), NESTED, max_size=6)
 
 
-def kept(item: dict[str, Any]) -> list[Listed]:
+def listed_parts(item: dict[str, Any]) -> list[Listed]:
     """The memories that an item lies in, as a list of the namespace has them."""
     found = []
     for part, one in messages.written(item).items():
@@ -37,19 +37,19 @@ def kept(item: dict[str, Any]) -> list[Listed]:
 @given(item=ITEMS, parts=st.none() | PARTS)
 def test_an_item_comes_back_as_it_was_added(item: dict[str, Any], parts: list[dict[str, Any]] | None) -> None:
     item |= {} if parts is None else {"content": parts}
-    assert messages.read(kept(item)) == item
+    assert messages.read(listed_parts(item)) == item
 
 
 def test_a_field_with_the_name_that_parts_are_kept_under_is_a_field() -> None:
     for said in ("x", [{"text": "x"}]):
         item = {"content": said, "content_parts": {"at": 0, "of": [{}]}}
-        assert messages.read(kept(item)) == item
+        assert messages.read(listed_parts(item)) == item
 
 
 @pytest.mark.parametrize("text", ["x" * 65_536, "x" * 65_537, "\U0001f600" * 40_000, (" " * 70_000) + "\0é" * 60_000])
 def test_what_has_no_room_in_one_lies_in_several(text: str) -> None:
     item = {"type": "function_call_output", "call_id": "c", "output": text, "n": {"deep": [1]}}
-    parts = kept(item)
+    parts = listed_parts(item)
     assert (len(parts) == 1) == (text == "x" * 65_536)
     assert [one.key for one in parts] == sorted(str(one.key) for one in parts)
     assert messages.read(parts) == item
@@ -58,12 +58,12 @@ def test_what_has_no_room_in_one_lies_in_several(text: str) -> None:
 
 
 def test_what_a_search_reads_is_what_was_said() -> None:
-    (user,) = kept({"role": "user", "content": "Ada eats no meat."})
+    (user,) = listed_parts({"role": "user", "content": "Ada eats no meat."})
     assert user.text == "Ada eats no meat." and user.role == "user"
     parts = [{"type": "output_text", "text": "At table 2."}, {"type": "refusal", "refusal": "No more."}, {"type": "x"}]
-    (said,) = kept({"role": "assistant", "content": parts[::2]})
+    (said,) = listed_parts({"role": "assistant", "content": parts[::2]})
     assert said.text == "At table 2."
-    (said,) = kept({"role": "assistant", "content": parts})
+    (said,) = listed_parts({"role": "assistant", "content": parts})
     assert str(said.text).startswith("At table 2.\nNo more.\n{")
 
 
@@ -74,7 +74,7 @@ def test_what_was_written_elsewhere_is_a_message() -> None:
 
 
 def test_what_a_reader_is_given_masked_is_left_out_where_it_is_no_item_any_more() -> None:
-    (one,) = kept({"type": "function_call", "arguments": "call 030 1234567"})
+    (one,) = listed_parts({"type": "function_call", "arguments": "call 030 1234567"})
     assert messages.read([structs.replace(one, text=str(one.text).replace('1234567"}', "[phone]"))]) is None
 
 

@@ -1,4 +1,4 @@
-"""What says the same is put to the vote once a day by the stream's clock, by its groups, the best first."""
+"""Summaries that say the same are put to the vote once a day by the stream's clock, by their groups, the best first."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from memquorum.core.merging import Marks
 from memquorum.core.policy import ConsolidatePolicy, Policy
 from memquorum.core.records import DecayCrossed, NominationProposed, Proposal
 from memquorum.ports import Candidate, Peer, StoreUnavailable
-from streams.alike import Alike, Twins
-from streams.nomination import Nomination
+from streams.merge_candidates import Alike, Twins
+from streams.nomination_stage import Nomination
 from tests.builders import genesis as cluster
 from tests.builders.shelf import GENESIS, NOW, STANDING, Shelf, arrival
 from tests.support.poison import MARK, poison
@@ -35,7 +35,7 @@ def ids(groups: list[tuple[Candidate, ...]]) -> list[list[str]]:
     return [[one.memory_id for one in group] for group in groups]
 
 
-def asked(shelf: Shelf) -> int:
+def count_questions(shelf: Shelf) -> int:
     return sum(question[0] == "alike" for question in shelf.asked)
 
 
@@ -45,7 +45,7 @@ def test_a_round_is_once_a_day() -> None:
     assert ids(alike.groups(1, NOW, POLICY)) == [["b", "a"]]
     assert ids(alike.groups(1, NOW, POLICY)) == [["b", "a"]], "asked again, since the call failed after that"
     assert alike.groups(1, NOW + 1, POLICY) == alike.groups(1, NOW + DAY - 1, POLICY) == []
-    assert asked(shelf) == 2
+    assert count_questions(shelf) == 2
     assert ids(alike.groups(1, NOW + DAY, POLICY)) == [["b", "a"]]
     assert ids(alike.groups(2, NOW + 1, POLICY)) == [["b", "a"]], "another shard has a round of its own"
     often = Policy(consolidate=ConsolidatePolicy(merge_every_ms=60_000))
@@ -53,7 +53,7 @@ def test_a_round_is_once_a_day() -> None:
 
 
 def test_a_long_round_goes_on_at_the_next_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("streams.alike.MOST", 2)
+    monkeypatch.setattr("streams.merge_candidates.MOST", 2)
     shelf = near(peer("c"), peer("d"), peer("e", "The valve leaks."))
     alike = Alike(shelf)
     assert ids(alike.groups(1, NOW, POLICY)) == [["b", "a"]]
@@ -98,7 +98,7 @@ def test_the_stage_proposes_the_one_that_stays_first(codec: Codec) -> None:
 
 
 def test_what_is_voted_on_otherwise_is_not_merged(codec: Codec) -> None:
-    """What contradicts it comes first, and what is to be merged is not let go in the same epoch."""
+    """Contradictions come first, and a memory to merge is not nominated for forgetting in the same epoch."""
     shelf = near()
     newer = replace(peer("x").candidate, created=NOW)
     shelf.disputed = [(newer, shelf.near[0].candidate)]
@@ -111,7 +111,7 @@ def test_what_is_voted_on_otherwise_is_not_merged(codec: Codec) -> None:
 def test_an_epoch_about_contradictions_alone_merges_nothing(codec: Codec) -> None:
     shelf = near()
     assert nominated(codec, shelf, last_epoch_at=NOW, contested_at=NOW) == ()
-    assert asked(shelf) == 0
+    assert count_questions(shelf) == 0
 
 
 # Of experience -------------------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ def test_twins_are_proposed_where_nothing_else_is_voted_on_of_them(codec: Codec)
 
 
 def test_a_text_on_which_a_rule_fails_says_the_same_as_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    poison(monkeypatch, ("memquorum.core.text.agreement:fingerprint",))
+    poison(monkeypatch, ("memquorum.core.reading.agreement:fingerprint",))
     alike = Alike(near(peer("bad", f"Pump 7 runs at {MARK} bar.")))
     assert ids(alike.groups(1, NOW, POLICY)) == [["b", "a"]]
     told = [one.memory_ids for one in alike.failures.told()]

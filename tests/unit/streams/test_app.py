@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from streams import app as streams_app
+from streams import faust_app as streams_app
 
 
 def test_the_settings_that_nothing_gets_lost_by(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_an_outage_does_not_flood_the_log(monkeypatch: pytest.MonkeyPatch) -> No
     assert passes("aiokafka", "no node %s", 1)
     assert not passes("aiokafka", "no node %s", 2)
     assert passes("aiokafka.consumer", "another matter")
-    assert passes("streams.salience", "no node %s", 1)
-    assert passes("streams.salience", "no node %s", 1)
+    assert passes("streams.salience_stage", "no node %s", 1)
+    assert passes("streams.salience_stage", "no node %s", 1)
     now[0] += 10
     assert passes("aiokafka", "no node %s", 3)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from streams.batching import Pace, taken
+from streams.batching import Pace, in_batches
 
 SOON_S, SHARED_S, LONG_S = 0.05, 0.4, 5.0
 
@@ -36,14 +36,14 @@ class Stream:
 async def test_a_batch_has_what_is_there_and_no_more_than_it_may() -> None:
     stream = Stream()
     stream.put(*range(7))
-    async with aclosing(taken(stream, lambda: 3, SOON_S)) as batches:
+    async with aclosing(in_batches(stream, lambda: 3, SOON_S)) as batches:
         assert [await anext(batches) for _ in range(3)] == [[0, 1, 2], [3, 4, 5], [6]]
     assert not stream.enable_acks
 
 
 async def test_what_follows_the_first_in_time_shares_its_batch_and_what_comes_later_is_in_the_next() -> None:
     stream = Stream()
-    async with aclosing(taken(stream, lambda: 10, SHARED_S)) as batches:
+    async with aclosing(in_batches(stream, lambda: 10, SHARED_S)) as batches:
         coming = asyncio.ensure_future(anext(batches))
         await asyncio.sleep(2 * SHARED_S)  # the time is the first one's, and begins with it
         stream.put(1)
@@ -58,7 +58,7 @@ async def test_what_follows_the_first_in_time_shares_its_batch_and_what_comes_la
 async def test_a_full_batch_waits_for_nothing() -> None:
     stream = Stream()
     stream.put(1, 2)
-    async with aclosing(taken(stream, lambda: 2, LONG_S)) as batches, asyncio.timeout(LONG_S / 2):
+    async with aclosing(in_batches(stream, lambda: 2, LONG_S)) as batches, asyncio.timeout(LONG_S / 2):
         assert await anext(batches) == [1, 2]
 
 
@@ -71,7 +71,7 @@ async def test_nothing_is_done_while_nothing_comes(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(asyncio, "wait", counted)
     stream = Stream()
-    async with aclosing(taken(stream, lambda: 2, SOON_S)) as batches:
+    async with aclosing(in_batches(stream, lambda: 2, SOON_S)) as batches:
         coming = asyncio.ensure_future(anext(batches))
         await asyncio.sleep(4 * SOON_S)
         assert looks == [None], "it looks again and again whether something came"
@@ -81,7 +81,7 @@ async def test_nothing_is_done_while_nothing_comes(monkeypatch: pytest.MonkeyPat
 
 async def test_who_ends_leaves_nothing_running() -> None:
     stream = Stream()
-    batches = taken(stream, lambda: 2, SOON_S)
+    batches = in_batches(stream, lambda: 2, SOON_S)
     coming = asyncio.ensure_future(anext(batches))
     await asyncio.sleep(0.01)
     coming.cancel()
@@ -94,7 +94,7 @@ async def test_a_stream_that_ends_ends_the_batches() -> None:
     stream = Stream()
     stream.put(1, 2)
     stream.waiting.put_nowait(None)
-    assert [batch async for batch in taken(stream, lambda: 1, SOON_S)] == [[1], [2]]
+    assert [batch async for batch in in_batches(stream, lambda: 1, SOON_S)] == [[1], [2]]
 
 
 def test_a_batch_takes_no_longer_than_it_may_as_those_before_it_took() -> None:

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from db.inmemory import InMemorySchedule, InMemoryStore, InMemoryStoredOrders
 from db.standing import Clear
 from memquorum.core.avro import Codec
 from memquorum.core.decay import crossings, span_ms, unused_since
@@ -20,11 +19,12 @@ from memquorum.core.journal.workset import Workset
 from memquorum.core.policy import BudgetPolicy, Policy
 from memquorum.core.records import DecayCrossed, NominationProposed, Proposal, Restored
 from memquorum.core.vote.nomination import BUDGET
-from streams.nomination import Nomination
+from streams.nomination_stage import Nomination
 from streams.stage import Arrival
 from tests.builders import genesis as cluster
 from tests.builders import protections, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
+from tests.inmemory.store import InMemorySchedule, InMemoryStore, InMemoryStoredOrders
 
 MINUTE = 60_000
 NOTES, TOKENS = 60, 10
@@ -58,7 +58,9 @@ class Epochs:
         return self.schedule.held(0, [NAMESPACE]).get(NAMESPACE, 0)
 
     def next(self) -> NominationProposed | None:
-        """A minute later, what is nominated; members let go what is beyond the budget, and keep what has decayed."""
+        """Returns the nomination of a minute later; members forget what is over the budget, and keep what
+        has decayed.
+        """
         self.now += MINUTE
         self.shard.tick(self.now)
         self.flush()
@@ -132,7 +134,7 @@ def test_what_is_restored_rests_and_the_next_in_order_goes_in_its_place(
         pin = protections.accepted(codec, "pin", memory_id(f"note-{at:02}"), at, cluster=small.genesis.cluster)
         small.shard.protect(pin)
     small.flush()
-    with caplog.at_level(logging.WARNING, "streams.budgets"):
+    with caplog.at_level(logging.WARNING, "streams.budget_choice"):
         small.next()
     (line,) = [one.message for one in caplog.records if "budget" in one.message]
     assert "stays 10 tokens beyond its budget of 590; all that it holds may not go now: 590 pinned, 10 resting" in line

@@ -17,7 +17,7 @@ from memquorum.core.records import Crossing, DecayCrossed, Lot, NominationPropos
 from memquorum.core.tiers import DRAFT, LONG_TERM, SHORT_TERM
 from memquorum.ports import Candidate, Weighted
 from memquorum.telemetry.bundle import Telemetry
-from streams.nomination import Nomination
+from streams.nomination_stage import Nomination
 from streams.stage import Arrival
 from tests.builders import genesis as cluster
 from tests.builders.policies import by_the_paper
@@ -64,7 +64,7 @@ class Stage:
         return open_signed(self._codec, self._genesis, outputs[0].value, NominationProposed)[1] if outputs else None
 
     def again(self) -> None:
-        """What was sent was lost: it may be sent again."""
+        """Marks the sent nominations as lost: they may be sent again."""
         self.stage._sent.clear()
 
 
@@ -164,7 +164,7 @@ def test_what_is_voted_on_for_another_reason_counts_until_that_is_decided(
     ]  # fmt: skip
     small = _shelf(A, B, replace(C, protections=("pin",)))
     small.disputed = [(B.candidate, A.candidate)]
-    with caplog.at_level(logging.WARNING, "streams.budgets"):
+    with caplog.at_level(logging.WARNING, "streams.budget_choice"):
         Stage(codec, small, _policy()).tick()
     (line,) = [one.message for one in caplog.records]
     assert "stays 26 tokens beyond its budget of 64; all that it holds may not go now: 30 pinned, 60 voted on" in line
@@ -216,7 +216,7 @@ def test_what_is_protected_stays_and_is_told_by_its_reason(codec: Codec, caplog:
         _memory("long", 9, tier=LONG_TERM), _memory("held", 9, protections=("hold", "pin")),
     )  # fmt: skip
     stage = Stage(codec, _shelf(*kept), _policy())
-    with caplog.at_level(logging.WARNING, "streams.budgets"):
+    with caplog.at_level(logging.WARNING, "streams.budget_choice"):
         assert stage.tick() is None
     (line,) = [one.message for one in caplog.records]
     reasons = "30 held, 30 long-term, 30 needed, 30 pinned, 30 resting"
@@ -226,7 +226,7 @@ def test_what_is_protected_stays_and_is_told_by_its_reason(codec: Codec, caplog:
             for r in ("pinned", "held", "capped")} == {"pinned": 30, "held": 30, "capped": None}  # fmt: skip
     notes = shown.health.able()[1]["notes"]
     assert notes == {"beyond their budgets": f"'n': 86 tokens; all that it holds may not go now: {reasons}"}
-    # Nothing may go: it is read again only when something else is so, and told only once.
+    # Nothing may be forgotten: it is read again only after a change, and reported only once.
     stage.shelf.asked.clear()
     assert stage.tick() is None
     assert [question for question in stage.shelf.asked if question[0] == "weighted"] == []

@@ -15,7 +15,7 @@ from memquorum.core.policy import DecayPolicy, EpochPolicy, Policy, written
 from memquorum.core.records import Crossing, DecayCrossed, JournalAppended, JournalEntry, Standing, Ticked
 from memquorum.ports import DueMemory, ShardStatus, StoreUnavailable
 from memquorum.schema_files import load_codec
-from streams.decay import Decay
+from streams.decay_stage import Decay
 from streams.stage import Arrival
 from tests.builders import genesis
 from tests.builders.configured import vote

@@ -1,4 +1,4 @@
-"""What somebody wants to be forgotten is nominated at once, first, and never beyond what may go."""
+"""Requests to forget are nominated at once, first, and never beyond the caps."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from memquorum.core.records import (
 )
 from memquorum.ports import Candidate
 from memquorum.telemetry.bundle import Telemetry
-from streams.nomination import Nomination
+from streams.nomination_stage import Nomination
 from streams.stage import Arrival
 from tests.builders import genesis as cluster
 from tests.builders import votes
@@ -74,7 +74,7 @@ def proposed(made: NominationProposed | None) -> list[tuple[str, str, str]]:
 
 
 def test_what_is_asked_for_opens_an_epoch_and_comes_first(codec: Codec, shelf: Shelf) -> None:
-    """Nothing else would open one now; what is due goes along, so that no request puts it off."""
+    """Nothing else would open an epoch now; due memories go along, so that no request delays them."""
     made = nominate(codec, shelf)
     assert made is not None and made.trigger == f"forget/{FORGET.order_id}"
     assert proposed(made) == [(FRESH, "forget", "asked"), (OLD, "forget", "decayed")]
@@ -91,7 +91,7 @@ def test_what_rests_or_is_of_another_namespace_is_not_nominated(codec: Codec, sh
     assert nominate(codec, shelf) is None
     shelf.alive = []
     assert nominate(codec, shelf) is None
-    # An epoch that is due anyway is opened by what is due, and says nothing of the request.
+    # An epoch that is due anyway is opened by its due memories, and does not mention the request.
     shelf.alive = [candidate(OLD, NOW - SPAN)]
     made = nominate(codec, shelf, standing=replace(STANDING, last_epoch_at=0))
     assert made is not None and (made.trigger, proposed(made)) == ("interval", [(OLD, "forget", "decayed")])
@@ -121,9 +121,9 @@ def test_restores_leave_every_second_epoch_to_what_is_due(codec: Codec, shelf: S
         return made.trigger if made else None
 
     assert [opened_by(replace(due, last_epoch=last)) for last in (4, 5, 6, 7)] == [restore, "interval"] * 2
-    # Where nothing else is due, or it comes to nothing, no epoch is kept free.
+    # Without other due memories, or with none that can be nominated, no epoch is kept free.
     assert opened_by(replace(STANDING, last_epoch=5)) == restore
-    # What is asked to be forgotten takes along what is due: it need not wait for another epoch.
+    # A request to forget takes due memories along: they need not wait for another epoch.
     shelf.requested.append(requested(codec, FORGET, 8))
     assert opened_by(replace(due, last_epoch=5)) == f"forget/{FORGET.order_id}"
     del shelf.requested[1]
@@ -132,7 +132,9 @@ def test_restores_leave_every_second_epoch_to_what_is_due(codec: Codec, shelf: S
 
 
 def test_a_restore_is_hidden_behind_no_request_to_forget_of_its_namespace(codec: Codec, shelf: Shelf) -> None:
-    """Whoever else asks again and again has a first request always; what waits must not make a restore the second."""
+    """An agent that asks again and again always has a first request; a waiting one must not make a restore
+    the second.
+    """
     waits = replace(FORGET, memory_ids=(OTHER,))
     back = votes.restore(GENESIS, OTHER, namespace=SPACE, order_id=memory_id("back"))
     elsewhere = votes.restore(GENESIS, OTHER, namespace=NEXT, order_id=memory_id("elsewhere"))
@@ -150,7 +152,7 @@ def test_it_warns_where_the_scales_disagree_whoever_proposed_it(
     shown = Telemetry().stage("nomination")
     stage = Nomination(codec, GENESIS, cluster.seed_of("service:nomination"), shelf, shelf, shown=shown)  # type: ignore[arg-type]
     arrivals = [Arrival(1, TICK.journal_seq, codec.encode(TICK))]
-    with caplog.at_level(logging.WARNING, "streams.nomination"):
+    with caplog.at_level(logging.WARNING, "streams.nomination_stage"):
         assert stage.process(arrivals)
     assert shown.meters.ambiguous.labels("1")._value.get() == warned
     said = [r.getMessage() for r in caplog.records if "disagree" in r.getMessage()]

@@ -1,4 +1,4 @@
-"""What a memory says word for word again is not encoded, and what becomes of it is the same as if it had been."""
+"""A word-for-word repetition is not encoded, and its results are the same as if it had been."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from memquorum.core.orders.configuration import POLICY
 from memquorum.core.policy import ForgetPolicy, LearnedPolicy, written
 from memquorum.core.records import ConfigurationOrdered, NominationProposed, Signed, Standing
 from memquorum.core.vote.nomination import rest_until
-from streams.configurations import Configurations, NextOrder, learned
-from streams.nomination import Nomination
+from streams.configuration_orders import Configurations, NextOrder, learned
+from streams.nomination_stage import Nomination
 from tests.builders.configured import Topic, vote
 from tests.builders.genesis import public_key, seed_of
 from tests.builders.shelf import GENESIS, TICK, Shelf, arrival
@@ -25,7 +25,7 @@ def stage(codec: Codec, topic: Topic, shelf: Shelf) -> Nomination:
 
 
 def nominated(codec: Codec, topic: Topic, shelf: Shelf, *, last_epoch: int = 4) -> NominationProposed | None:
-    """What a stage that knows nothing makes of a tick; nothing is due besides."""
+    """Returns the nomination that a new stage makes of a tick; nothing else is due."""
     tick = replace(TICK, crossed=(), standing=Standing(last_epoch, TICK.as_of, 0, 0))
     outputs = stage(codec, topic, shelf).process([arrival(codec, tick)])
     return codec.decode(codec.decode_as(Signed, outputs[0].value).body) if outputs else None

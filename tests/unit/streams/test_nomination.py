@@ -12,7 +12,7 @@ from memquorum.core.identity.messages import open_signed
 from memquorum.core.records import DecayCrossed, NominationProposed
 from memquorum.core.vote.nomination import LATEST
 from memquorum.ports import DueMemory, ShardStatus, StoreUnavailable
-from streams.nomination import Nomination
+from streams.nomination_stage import Nomination
 from streams.stage import Arrival, Output
 from tests.builders import genesis as cluster
 from tests.builders.shelf import GENESIS, NOW, OLD, POLICY, READY, STANDING, TICK, Shelf, arrival

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from db.inmemory import InMemoryRewarded
 from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.records import RewardGiven
-from streams.rewards import Rewards
+from streams.reward_stage import Rewards
 from streams.stage import Arrival
 from tests.builders import genesis, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
+from tests.inmemory.store import InMemoryRewarded
 from tests.support.stores import World, make
 
 GENESIS = genesis.make()

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from db.inmemory import InMemoryVault
 from memquorum import topics
 from memquorum.core import ids, intake, learning, letters, sealing
 from memquorum.core.avro import Codec
@@ -37,10 +36,11 @@ from memquorum.ports import (
     VaultUnavailable,
 )
 from streams.assignments import Displaced
-from streams.salience import DESTROYED
+from streams.salience_stage import DESTROYED
 from streams.stage import Arrival
 from tests.builders import contradicting
 from tests.builders.salience import ANN, NOW, SHARD, Line, Stream
+from tests.inmemory.store import InMemoryVault
 
 
 @pytest.fixture
@@ -89,6 +89,19 @@ def test_the_passages_of_a_long_text_travel_with_its_vector_and_those_of_a_short
     assert (again.outcome, again.reinforces) == ("reinforced", mid("l"))
 
 
+def test_a_text_of_which_no_passages_can_be_told_is_encoded_as_a_whole(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reading it is no matter of its key: it was called unreadable, and its key destroyed."""
+
+    def fails(*_: object, **__: object) -> None:
+        raise ValueError("a rule")
+
+    monkeypatch.setattr("streams.salience_stage.embedded_texts", fails)
+    (scored,) = line.process(line.episode("The pump leaks.", "e"))
+    assert scored.outcome == "stored" and scored.sealed_embedding is not None and scored.sealed_sentences is None
+
+
 def test_a_passage_that_cannot_be_encoded_fails_its_text_alone(line: Line) -> None:
     good, bad = line.process(line.episode("The pump leaks.", "s"), line.episode("The tap drips. " * 99 + "poison", "p"))
     assert (good.outcome, bad.outcome) == ("stored", "failed")
@@ -128,7 +141,7 @@ def test_who_cannot_ask_what_is_in_force_waits(codec: Codec) -> None:
 
 
 def test_outcomes_stand_in_the_order_of_the_episodes_and_only_of_them(line: Line) -> None:
-    access = line.arrival(AccessAccepted("x", mid("e"), "n", "ann", NOW))
+    access = line.arrival(AccessAccepted("x", (mid("e"),), "n", "ann", NOW))
     tick = line.arrival(ClockTicked("t", NOW))
     episodes = [line.episode(f"Message number {n} of quite another kind {n * 7919}") for n in range(5)]
     scored = line.process(tick, *episodes[:2], access, *episodes[2:])
@@ -252,7 +265,7 @@ def test_an_order_to_erase_forgets_what_is_in_memory_of_its_namespace_alone(line
     line.process(line.episode("The valve is stuck again.", "a"))
     line.process(line.episode("The valve is stuck again.", "x", namespace="other"))
     order = OrderAccepted(ids.memory_id("orders", "1"), "erase", "n", (), b"signed", NOW, topics.ERASURES, 0, 0)
-    # What is judged in the same batch is in memory no more either.
+    # Memories of the same batch are not kept in memory either.
     line.process(line.arrival(order), line.episode("The valve is stuck once more.", "b"))
     before = len(line.journal.asked)
     (scored,) = line.process(line.episode("the valve is stuck again", "c"))
@@ -355,7 +368,7 @@ def test_scores_bear_an_assignment_that_is_later_than_all_before(codec: Codec) -
     stream.written += [other.value, late.value]
     with pytest.raises(Displaced):
         first.stage.wrote([(topics.SCORED, SHARD, 2)])
-    # What an earlier assignment wrote in between displaces nobody.
+    # An earlier assignment's writes in between displace nothing.
     stream.written.append(other.value)
     second.stage.wrote([(topics.SCORED, SHARD, 1)])
     second.stage.wrote([(topics.SCORED, SHARD, 3)])
@@ -454,7 +467,7 @@ def test_too_many_vectors_drop_the_namespace_least_lately_active(codec: Codec) -
 
 
 HARD = replace(Policy(), salience=replace(Policy().salience, encode_threshold=1.0, early_threshold=1.0))
-"""Nothing without a reward is stored, so that only the buffers know of it."""
+"""Stores nothing without a reward, so that only the buffers know of it."""
 
 
 def chatter(line: Line, count: int) -> list[Arrival]:
@@ -549,7 +562,7 @@ def test_ticks_between_the_episodes_hide_none_of_them(codec: Codec) -> None:
 
 def test_the_operators_model_is_asked_what_the_rules_leave_open(codec: Codec, tmp_path: Path) -> None:
     model = OnnxContradiction(tmp_path, contradicting.written(tmp_path))
-    said = ("Valve 3 leaks at 4 bar.", "Some say that valve 3 not leaks at 4 bar at all.")
+    said = ("Valve 3 leaks at 4 bar.", "Some think that valve 3 not leaks at 4 bar at all.")
     for asked, expected in ((None, ()), (model, (mid("a"),))):
         line = Line(codec, contradiction=asked)
         older, newer = (line.episode(text, event, reward_ppm=PPM) for event, text in zip("ab", said, strict=True))

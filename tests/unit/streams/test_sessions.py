@@ -21,7 +21,7 @@ from memquorum.core.records import (
 )
 from memquorum.ports import ErasedSummary, IdleSession, StoreUnavailable
 from memquorum.schema_files import load_codec
-from streams.sessions import Sessions
+from streams.session_stage import Sessions
 from streams.stage import Arrival
 from tests.builders import genesis
 from tests.builders.shelf import Shelf
@@ -46,7 +46,7 @@ def arrival(codec: Codec, as_of: int = NOW, *, partition: int = 1, effect: str =
     return Arrival(partition, 9, codec.encode(JournalAppended(codec.encode(entry), b"p" * 32, b"h" * 32)), "00-trace")
 
 
-def told(codec: Codec, stage: Sessions, *arrivals: Arrival) -> list[SessionClosed]:
+def closed_sessions(codec: Codec, stage: Sessions, *arrivals: Arrival) -> list[SessionClosed]:
     return [codec.decode_as(SessionClosed, output.value) for output in stage.process(arrivals)]
 
 
@@ -61,35 +61,37 @@ def test_a_session_is_over_when_nothing_happened_in_it_for_as_long_as_the_policy
 def test_it_is_told_of_once_and_after_a_restart_under_the_same_id(codec: Codec) -> None:
     shelf = Shelf(idle=[IDLE])
     stage = sessions(codec, shelf)
-    (first,) = told(codec, stage, arrival(codec))
-    assert told(codec, stage, arrival(codec, NOW + MINUTE)) == []
-    (again,) = told(codec, sessions(codec, shelf), arrival(codec, NOW + MINUTE))
+    (first,) = closed_sessions(codec, stage, arrival(codec))
+    assert closed_sessions(codec, stage, arrival(codec, NOW + MINUTE)) == []
+    (again,) = closed_sessions(codec, sessions(codec, shelf), arrival(codec, NOW + MINUTE))
     assert (again.event_id, again.closed_at) == (first.event_id, NOW + MINUTE)
     stage.assigned(frozenset({1}))
-    assert [one.event_id for one in told(codec, stage, arrival(codec, NOW + 1))] == [first.event_id]
+    assert [one.event_id for one in closed_sessions(codec, stage, arrival(codec, NOW + 1))] == [first.event_id]
 
 
 def test_what_was_said_in_it_since_makes_it_another_event(codec: Codec) -> None:
     shelf = Shelf(idle=[IDLE])
     stage = sessions(codec, shelf)
-    (first,) = told(codec, stage, arrival(codec))
+    (first,) = closed_sessions(codec, stage, arrival(codec))
     shelf.idle = [replace(IDLE, latest=IDLE.latest + 5, memories=4)]
-    (second,) = told(codec, stage, arrival(codec, NOW + MINUTE))
+    (second,) = closed_sessions(codec, stage, arrival(codec, NOW + MINUTE))
     assert second.event_id != first.event_id
 
 
 def test_the_store_is_asked_once_a_minute_of_the_streams_clock(codec: Codec) -> None:
     shelf = Shelf()
-    told(codec, sessions(codec, shelf), *(arrival(codec, NOW + at) for at in (0, 1, MINUTE - 1, MINUTE, MINUTE + 1)))
+    closed_sessions(
+        codec, sessions(codec, shelf), *(arrival(codec, NOW + at) for at in (0, 1, MINUTE - 1, MINUTE, MINUTE + 1))
+    )
     asked = [question[2] for question in shelf.asked if question[0] == "idle_sessions"]
     assert asked == [NOW - IDLE_MS, NOW + MINUTE - IDLE_MS]
 
 
 def test_sessions_that_stay_idle_do_not_stand_before_others(codec: Codec) -> None:
-    # Nothing comes of any of them, so all of them are idle for good.
+    # None of them gives a summary, so all of them stay idle.
     shelf = Shelf(idle=[replace(IDLE, session=f"s{k:03}") for k in range(150)])
     stage = sessions(codec, shelf)
-    found = [one.session for at in range(3) for one in told(codec, stage, arrival(codec, NOW + at))]
+    found = [one.session for at in range(3) for one in closed_sessions(codec, stage, arrival(codec, NOW + at))]
     assert found == [one.session for one in shelf.idle]
 
 
@@ -113,7 +115,7 @@ def test_a_store_that_is_down_is_the_stages_to_wait_for(codec: Codec) -> None:
     with pytest.raises(StoreUnavailable):
         stage.process([arrival(codec)])
     shelf.down.clear()
-    assert [one.session for one in told(codec, stage, arrival(codec))] == ["s1"]
+    assert [one.session for one in closed_sessions(codec, stage, arrival(codec))] == ["s1"]
 
 
 ORDER = Erased(b"order", NOW, 0, 1, NOW, (
@@ -143,9 +145,13 @@ def test_a_summary_that_was_erased_is_to_be_made_anew(codec: Codec) -> None:
 def test_a_draft_in_the_place_of_another_had_none_of_its_own(codec: Codec) -> None:
     shelf = Shelf(erased=[replace(GONE, memory_id="draft", renews="sum")])
     order = replace(ORDER, episodes=(ErasedEpisode("draft", "draft", b"c", "anew"),))
-    assert [one.summary for one in told(codec, sessions(codec, shelf), journalled(codec, "erased", order))] == ["sum"]
+    assert [
+        one.summary for one in closed_sessions(codec, sessions(codec, shelf), journalled(codec, "erased", order))
+    ] == ["sum"]
     voted = replace(ORDER, episodes=(ErasedEpisode("draft", "short-term", b"c", "anew"),))
-    assert [one.summary for one in told(codec, sessions(codec, shelf), journalled(codec, "erased", voted))] == ["draft"]
+    assert [
+        one.summary for one in closed_sessions(codec, sessions(codec, shelf), journalled(codec, "erased", voted))
+    ] == ["draft"]
 
 
 def test_of_what_an_order_kept_out_the_summary_is_made_anew_that_it_was_to_stand_for(codec: Codec) -> None:
@@ -156,7 +162,12 @@ def test_of_what_an_order_kept_out_the_summary_is_made_anew_that_it_was_to_stand
         salience_ppm=0, early=False, accepted_offset=1, scored_offset=1, encoder="hashing",
         summary=Summary("extractive/1", "s1", 1, b"c", (), "sum"),
     )  # fmt: skip
-    assert [one.summary for one in told(codec, sessions(codec, shelf), journalled(codec, "dropped", late))] == ["sum"]
+    assert [
+        one.summary for one in closed_sessions(codec, sessions(codec, shelf), journalled(codec, "dropped", late))
+    ] == ["sum"]
     plain = replace(late, summary=None)
-    assert told(codec, sessions(codec, shelf), journalled(codec, "dropped", plain)) == []
-    assert told(codec, sessions(codec, shelf), journalled(codec, "dropped", replace(late, outcome="failed"))) == []
+    assert closed_sessions(codec, sessions(codec, shelf), journalled(codec, "dropped", plain)) == []
+    assert (
+        closed_sessions(codec, sessions(codec, shelf), journalled(codec, "dropped", replace(late, outcome="failed")))
+        == []
+    )

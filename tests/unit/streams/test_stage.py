@@ -1,4 +1,4 @@
-"""How a batch is carried: order, patience, isolation, and no acknowledgement before the broker's word."""
+"""A batch's processing: order, patience, isolation, and no acknowledgement before the broker's."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ async def test_who_is_displaced_acknowledges_nothing_and_ends() -> None:
     runner = stage._Runner(broker, Echo(), "echo", "in", transient=(), wrote=wrote)  # type: ignore[arg-type]
     await runner.handle([Event(broker, value) for value in "ab"])  # type: ignore[misc]
     assert broker.notes[-2:] == ["ack a", "ack b"]
-    # Of what was sent twice the places that the broker confirmed in the end.
+    # For records sent twice, the offsets that the broker confirmed in the end.
     assert places == [[("out", 1, 1), ("out", 1, 2)]]
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(runner.handle([Event(broker, "c")]), 0.2)  # type: ignore[list-item]
@@ -303,7 +303,7 @@ async def test_strangers_records_are_passed_over_and_counted(caplog: pytest.LogC
     assert [note for note in broker.notes if note.startswith("ack")] == [f"ack {value}" for value in "abcde"]
     assert telemetry.meters.refused.labels("echo", "stranger")._value.get() == 3
     assert caplog.text.count("left out") == 3
-    # What the stage writes can be told by whoever reads it.
+    # Readers can recognise the stage's records.
     sent = [headers[HEADER] for headers in broker.headers]
     for value, stamp in zip((b"a", b"c"), sent, strict=True):
         assert writer.reader().genuine("out", 1, value, stamp)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from faust.transport.drivers.aiokafka import Consumer
 
-from streams import app
+from streams import faust_app
 from streams.waiting import Bounded
 
 
@@ -36,4 +36,4 @@ async def test_a_process_whose_batches_never_end_does(monkeypatch: pytest.Monkey
 
 
 def test_the_app_waits_so(tmp_path: Path) -> None:
-    assert app.create("127.0.0.1:9", tmp_path, 4).transport.Consumer is Bounded
+    assert faust_app.create("127.0.0.1:9", tmp_path, 4).transport.Consumer is Bounded

@@ -1,4 +1,4 @@
-"""What the salience stage counts of words: before each episode, over a restart, and after an erasure."""
+"""The salience stage's counts of words: before each episode, over a restart, and after an erasure."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ SAID = (
 )  # fmt: skip
 
 
-def counts(line: Line, scored: EpisodeScored) -> worth.Told:
+def counts(line: Line, scored: EpisodeScored) -> worth.EarlierCounts:
     key = line.vault.open([scored.memory_id])[scored.memory_id]
     return worth.unpack(sealing.open_counts(key, scored.sealed_counts or b"", scored.memory_id))
 
 
-def told(scores: Sequence[EpisodeScored]) -> list[tuple[int | None, int | None]]:
+def worths_of(scores: Sequence[EpisodeScored]) -> list[tuple[int | None, int | None]]:
     return [(one.worth_ppm, one.rank_ppm) for one in scores]
 
 
@@ -42,18 +42,20 @@ def test_what_was_said_before_counts_whether_it_was_stored_or_not(codec: Codec) 
     dull = line.episode("The pump leaks.", reward_ppm=0, confidence_ppm=0)
     first, second = line.process(dull, line.episode("The pump works."))
     assert first.outcome == "below_threshold"
-    assert counts(line, second) == worth.Told(1, {"pump": 1, "work": 0})
+    assert counts(line, second) == worth.EarlierCounts(1, {"pump": 1, "work": 0})
     (elsewhere,) = line.process(line.episode("The pump works.", namespace="other"))
-    assert counts(line, elsewhere) == worth.Told(0, {"pump": 0, "work": 0})
+    assert counts(line, elsewhere) == worth.EarlierCounts(0, {"pump": 0, "work": 0})
 
 
 def test_a_second_delivery_changes_no_count(codec: Codec) -> None:
     line = Line(codec)
     arrival = line.episode("The pump leaks.")
     first, again = line.process(arrival)[0], line.process(arrival)[0]
-    assert told([first]) == told([again]) and counts(line, again) == worth.Told(0, {"pump": 0, "leak": 0})
+    assert worths_of([first]) == worths_of([again]) and counts(line, again) == worth.EarlierCounts(
+        0, {"pump": 0, "leak": 0}
+    )
     (after,) = line.process(line.episode("The pump works."))
-    assert counts(line, after) == worth.Told(1, {"pump": 1, "work": 0})
+    assert counts(line, after) == worth.EarlierCounts(1, {"pump": 1, "work": 0})
 
 
 def test_what_was_judged_before_the_shard_left_and_stands_nowhere_counts_when_it_comes_again(codec: Codec) -> None:
@@ -63,7 +65,7 @@ def test_what_was_judged_before_the_shard_left_and_stands_nowhere_counts_when_it
     line.stage.assigned(frozenset({SHARD}))  # its transaction was aborted: no score of it stands in the stream
     line.process(arrival)
     (after,) = line.process(line.episode("The pump works."))
-    assert counts(line, after) == worth.Told(1, {"pump": 1, "work": 0})
+    assert counts(line, after) == worth.EarlierCounts(1, {"pump": 1, "work": 0})
 
 
 @pytest.mark.parametrize(
@@ -80,9 +82,13 @@ def test_an_id_that_comes_again_with_another_content_is_weighed_by_that_content(
     changed, apart = line.process(line.episode(text, event="one id", role=role), line.episode(text, role=role))
     assert changed.memory_id == first.memory_id and changed.outcome != "failed"
     # As an episode of its own it would have been weighed so too: an id counts once.
-    assert (told([changed]), changed.like, counts(line, changed)) == (told([apart]), apart.like, counts(line, apart))
+    assert (worths_of([changed]), changed.like, counts(line, changed)) == (
+        worths_of([apart]),
+        apart.like,
+        counts(line, apart),
+    )
     (again,) = line.process(arrival)
-    assert told([again]) == told([first]) and counts(line, again) == counts(line, first)
+    assert worths_of([again]) == worths_of([first]) and counts(line, again) == counts(line, first)
 
 
 def test_a_rank_is_taken_among_those_of_like_author_and_type(codec: Codec) -> None:
@@ -104,7 +110,7 @@ def test_who_takes_over_counts_on_from_where_the_other_was(codec: Codec, at: int
     arrivals = [line.episode(text) for text in SAID]
     scores = line.process(*arrivals)
     other, _ = successor(codec, line, scores)  # what is judged again was judged before, and does not go before itself
-    assert told(other.process(*arrivals[at:])) == told(scores[at:])
+    assert worths_of(other.process(*arrivals[at:])) == worths_of(scores[at:])
 
 
 def test_what_nobody_can_open_any_more_counts_by_what_later_texts_tell(codec: Codec) -> None:
@@ -115,7 +121,7 @@ def test_what_nobody_can_open_any_more_counts_by_what_later_texts_tell(codec: Co
     other, _ = successor(codec, line, scores[:-1])
     (last,) = other.process(arrivals[-1])
     # "pump" was in three, and the last of them tells of the two before it; "leak" only in one that is gone.
-    assert counts(line, last) == worth.Told(7, {"pump": 3, "leak": 0})
+    assert counts(line, last) == worth.EarlierCounts(7, {"pump": 3, "leak": 0})
     assert last.worth_ppm is not None and last.worth_ppm > (scores[-1].worth_ppm or 0)
 
 
@@ -128,11 +134,11 @@ def test_an_erasure_takes_its_words_out_of_the_counts(codec: Codec) -> None:
     # It is not carried out yet: for a minute the words count.
     (meanwhile,) = other.process(other.episode("Maria has a pump."))
     stream.written.append(codec.encode(meanwhile))
-    assert counts(other, meanwhile) == worth.Told(2, {"maria": 1, "pump": 1})
+    assert counts(other, meanwhile) == worth.EarlierCounts(2, {"maria": 1, "pump": 1})
     line.vault.destroy([first[0].memory_id, meanwhile.memory_id])
     now[0] += 60_000
     (later,) = other.process(other.episode("Maria has a pump."))
-    assert counts(other, later) == worth.Told(3, {"maria": 0, "pump": 1})
+    assert counts(other, later) == worth.EarlierCounts(3, {"maria": 0, "pump": 1})
 
 
 def test_too_many_words_drop_the_namespace_least_lately_heard_and_the_stream_brings_it_back(codec: Codec) -> None:
@@ -142,5 +148,5 @@ def test_too_many_words_drop_the_namespace_least_lately_heard_and_the_stream_bri
         found = other.process(other.episode("The pump leaks.", namespace=namespace))
         stream.written += [codec.encode(one) for one in found]
     (scored,) = other.process(other.episode("The pump leaks.", namespace="b"))
-    assert counts(other, scored) == worth.Told(1, {"pump": 1, "leak": 1})
+    assert counts(other, scored) == worth.EarlierCounts(1, {"pump": 1, "leak": 1})
     assert [namespace for _, namespace in other.stage._worths._heard] == ["b"]

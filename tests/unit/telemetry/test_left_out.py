@@ -1,4 +1,4 @@
-"""What is left out is counted always and said seldom."""
+"""Records left out are always counted and seldom reported."""
 
 from __future__ import annotations
 

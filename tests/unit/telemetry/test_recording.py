@@ -151,21 +151,21 @@ def test_a_folder_that_cannot_be_written_costs_the_trace_alone(
         process.tracing.work("x", 1).end()
         process._provider.force_flush()
     process.end()
-    assert caplog.text.count("does not take traces: 1 spans are lost so far") == 1
+    assert caplog.text.count("does not accept traces: 1 spans are lost so far") == 1
 
 
 def test_a_failure_that_goes_on_is_said_once_a_minute(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     now = [0.0]
     (tmp_path / "traces").write_text("a file where a folder should be")
-    told = recording.Told(FileExporter(tmp_path / "traces" / "a.jsonl"), "there", clock=lambda: now[0])
+    told = recording.LoggedExporter(FileExporter(tmp_path / "traces" / "a.jsonl"), "there", clock=lambda: now[0])
     for second in range(150):
         now[0] = second
         told.export([])
-    assert caplog.text.count("there does not take traces") == 3
+    assert caplog.text.count("there does not accept traces") == 3
 
 
 def test_a_collector_that_is_away_does_not_hold_up_a_stop(caplog: pytest.LogCaptureFixture) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections and says nothing
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections and never answers
         made, end = recording.start("a", 10, recording.otlp(f"http://127.0.0.1:{silent.getsockname()[1]}"))
         made.work("x", 1).end()
         began = time.monotonic()

@@ -148,7 +148,7 @@ def test_so_many_traces_a_second_begin_and_those_are_whole() -> None:
     assert [limit.admit() for _ in range(30)] == [True] * 20 + [False] * 10  # ten seconds' worth at once
     now[0] = 1.0
     assert [limit.admit() for _ in range(3)] == [True, True, False]
-    # Whoever continues a trace asks its parent, not the limit.
+    # A continued trace follows its parent, not the limit.
     recorder = Recorder(per_second=0)
     assert recorder.tracing.process("a", FOREIGN).sampled
     assert not recorder.tracing.process("a", None, begin=OWN).sampled

@@ -1,14 +1,14 @@
-"""The kinds of proposals, each an object in its own file: `kind` says what a kind is, and `held` is what those have in
-common that ask whether something holds, and how much.
+"""The kinds of proposals, each an object in its own file: `kind` has the class, `families` the five families that share
+rules, `held` the votes on whether something holds and how much.
 
-`forget`, `evict`, `demote`, `promote`, `supersede`, `consolidate`, `merge`, `admit`, `unite` and `generalise` are
-proposed by the nomination stage, `restore` and `rollback` by a request, what is `ordered` by an order: to erase, and of
-another configuration.
+`forget`, `evict` and `demote` let memories go; `promote`, `admit` and `generalise` raise them; `supersede` has the two
+that replace; `consolidate`, `merge` and `unite` join. These are proposed by the nomination stage; `restore` and
+`rollback` by a request, and those in `ordered` by an order: an erasure or another configuration.
 
-What a further kind needs: a file here with all that a `Kind` asks for, and its name in `KINDS`. How its proposals
-come about: `vote.nomination` makes those of what is `Offered`; what is asked or ordered takes an `OrderKind` in
-`core.orders.table`. What becomes of a memory is its effect; what is no fate of a memory takes a rule in
-`core.journal.decisions`, and a tier that is new its place in `core.tiers`.
+A further kind needs a file here with a class of a family, and its object in `KINDS`. Its proposals are made by
+`vote.nomination`, by one of the mappings below, else by an `OrderKind` in `core.orders.table`. Its effect gives the new
+state of a memory; a decision that changes no memory's state needs a rule in `core.journal.decisions`, and a new tier
+its place in `core.tiers`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from memquorum.core.vote.kinds.demote import DEMOTE
 from memquorum.core.vote.kinds.evict import EVICT
 from memquorum.core.vote.kinds.forget import FORGET
 from memquorum.core.vote.kinds.generalise import GENERALISE
-from memquorum.core.vote.kinds.kind import Kind, Offered
+from memquorum.core.vote.kinds.kind import Kind
 from memquorum.core.vote.kinds.merge import MERGE
 from memquorum.core.vote.kinds.ordered import CONFIGURE, ERASE
 from memquorum.core.vote.kinds.promote import PROMOTE
@@ -80,43 +80,31 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         )
     }
 )
-"""Every kind by its name. Their order is that of a ballot's columns, and of the proposals of an epoch."""
+"""Every kind by its name. The order is that of a ballot's columns and of an epoch's proposals."""
 
-LETS_GO: Mapping[str, str] = {
-    tier: kind.name for kind in KINDS.values() if kind.offered is Offered.UNUSED for tier in kind.tiers
-}
-"""By tier, the kind that proposes what nobody uses there."""
-MAKES_ROOM: Mapping[str, str] = {
-    tier: kind.name for kind in KINDS.values() if kind.offered is Offered.BEYOND for tier in kind.tiers
-}
-"""By tier, the kind that proposes what is beyond a budget there."""
+
+def _by_tier(*kinds: Kind) -> Mapping[str, str]:
+    """Returns the kinds by the tiers of the memories that they propose: a dict, since SQL gets it as JSON."""
+    return {tier: kind.name for kind in kinds for tier in kind.tiers}
+
+
+LETS_GO = _by_tier(FORGET, DEMOTE)
+"""By tier, the kind that proposes unused memories."""
+MAKES_ROOM = _by_tier(EVICT)
+"""By tier, the kind that proposes memories beyond a budget."""
 GOES: Mapping[str, str] = {**LETS_GO, **MAKES_ROOM}
-"""By tier, the kind by which goes what a shard has no room for."""
-RAISES: Mapping[str, str] = {
-    tier: kind.name for kind in KINDS.values() if kind.offered is Offered.SALIENT for tier in kind.tiers
-}
-"""By tier, the kind that proposes what is worth keeping there."""
-CONTESTS: Mapping[str, str] = {
-    tier: kind.name for kind in KINDS.values() if kind.offered is Offered.CONTESTED for tier in kind.tiers
-}
-"""By tier, the kind that lets a newer memory take the place of one there."""
-SUMS_UP: Mapping[str, str] = {
-    tier: kind.name for kind in KINDS.values() if kind.offered is Offered.DRAFTED for tier in kind.tiers
-}
-"""By tier, the kind that lets a summary there take the place of what it was made of."""
-MERGES: Mapping[str, str] = {
-    tier: kind.name for kind in KINDS.values() if kind.offered is Offered.ALIKE for tier in kind.tiers
-}
-"""By tier, the kind that lets summaries there that say the same become one."""
-ADMITS: Mapping[str, str] = {
-    tier: kind.name for kind in KINDS.values() if kind.offered is Offered.TRIED for tier in kind.tiers
-}
-"""By tier, the kind by which what verifiers agree in there enters experience."""
-UNITES: Mapping[str, str] = {
-    tier: kind.name for kind in KINDS.values() if kind.offered is Offered.TWINS for tier in kind.tiers
-}
-"""By tier, the kind by which memories of experience there that say the same become one in it."""
-GENERALISES: Mapping[str, str] = {
-    tier: kind.name for kind in KINDS.values() if kind.offered is Offered.GENERAL for tier in kind.tiers
-}
-"""By tier, the kind by which a general form there enters experience."""
+"""By tier, the kind that removes memories beyond a shard's capacity."""
+RAISES = _by_tier(PROMOTE)
+"""By tier, the kind that promotes memories."""
+CONTESTS = _by_tier(SUPERSEDE, OVERRULE)
+"""By tier, the kind that lets a newer memory replace an older one."""
+SUMS_UP = _by_tier(CONSOLIDATE)
+"""By tier, the kind that lets a summary replace its sources."""
+MERGES = _by_tier(MERGE)
+"""By tier, the kind that merges summaries which say the same."""
+ADMITS = _by_tier(ADMIT)
+"""By tier, the kind that admits memories to experience on the verifiers' results."""
+UNITES = _by_tier(UNITE)
+"""By tier, the kind that unites memories of experience which say the same."""
+GENERALISES = _by_tier(GENERALISE)
+"""By tier, the kind that admits general forms to experience."""

@@ -1,24 +1,35 @@
-"""The vote to admit a memory to experience: whether it helps, as verifiers found and members tried again (SPEC E).
+"""The vote to admit a memory to experience: whether it helps, by verifiers' trials that members repeated (SPEC E).
 
-The proposal holds what verifiers signed. A member is for it where enough of those who were drawn tell the very same,
-where what it tried again of that came out the same, and where S reaches η. Nothing becomes of the memory itself: it
-stays in its tier and is served as ever; what experience holds of it is the journal's (`core.journal.trials`).
+The proposal holds the results that verifiers signed. A member votes yes where enough of the verifiers that were drawn
+report the very same, where the trials that it repeated gave the same result, and where S reaches η. The memory itself
+does not change: it stays in its tier and is served as before; the journal keeps its place in experience
+(`core.journal.trials`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
+from typing import Any
+
+from msgspec.structs import replace
 
 from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.tiers import ALIVE
-from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
-from memquorum.core.vote.kinds.forget import GONE_ALREADY
-from memquorum.core.vote.kinds.held import held
+from memquorum.core.vote.grounds import MemoryFacts
+from memquorum.core.vote.kinds.families import Raise
+from memquorum.core.vote.kinds.held import Held
 from memquorum.core.vote.kinds.kind import (
+    GONE_ALREADY,
+    Case,
+    Experience,
+    Lookups,
     MemoryState,
-    Offered,
+    Named_contra,
     Plain,
+    Rests,
+    Term,
     Terms,
     Together,
     Words,
@@ -26,25 +37,13 @@ from memquorum.core.vote.kinds.kind import (
 
 _UNTRIED = "not what was tried"
 TRIED = "tried"
-"""Why a memory is nominated of which verifiers agree that it helps."""
-
-
-def _judge(
-    facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
-) -> Sequence[Terms | None]:
-    return [_terms(one) for (one,) in facts]
+"""The reason of a nomination whose verifiers agree that the memory helps."""
 
 
 def _terms(one: MemoryFacts) -> Terms | None:
     if one.trial is None:
         return None
     return PPM * one.trial.held, min(PPM, max(0, one.trial.score_ppm))
-
-
-def _absent(found: MemoryState, _: int) -> str | None:
-    if not found.alive:
-        return GONE_ALREADY
-    return None if found.tried else _UNTRIED
 
 
 def _found(terms: Mapping[str, int], yes: bool, _: Policy) -> str:
@@ -61,15 +60,11 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
     return f"{told}: {'admit' if yes else 'it is not admitted'}"
 
 
-ADMIT = held(
-    "admit",
-    "held",
-    "gain",
-    judge=_judge,
-    yes=lambda score, policy: score >= policy.experience.eta_ppm,
-    needed=lambda policy: policy.promote.tau,
-    outcome="admitted",
-    words=Words(
+class _Admit(Held, Raise):
+    name = "admit"
+    terms = MappingProxyType({"held": Term.FLAG, "gain": Term.SHARE})
+    outcome = "admitted"
+    words = Words(
         aim="admit it to experience",
         proposed={TRIED: "because verifiers agree that it helps in tasks"},
         why={
@@ -83,11 +78,26 @@ ADMIT = held(
             proposed={TRIED: "verifiers found that it helps in tasks"},
             because=_found,
         ),
-    ),
-    offered=Offered.TRIED,
-    tiers=frozenset(ALIVE),
-    share=Fraction(1, 16),
-    absent=_absent,
-    effect=lambda found, confidence, as_of, policy: [None for _ in found],
-    admits=True,
-)
+    )
+    tiers = frozenset(ALIVE)
+    share = Fraction(1, 16)
+    rests = Rests.NEVER
+
+    def completed(self, facts: Mapping[str, MemoryFacts], lookups: Lookups) -> Mapping[str, MemoryFacts]:
+        trials = lookups.trials()
+        return {i: replace(one, trial=trials.get(i)) for i, one in facts.items()}
+
+    def judge(self, facts: Sequence[Together], case: Case) -> Sequence[Terms | None]:
+        return [_terms(one) for (one,) in facts]
+
+    def yes(self, score: Any, policy: Policy) -> Any:
+        return score >= policy.experience.eta_ppm
+
+    def absent(self, found: MemoryState, as_of: int) -> str | None:
+        return super().absent(found, as_of) or (None if found.tried else _UNTRIED)
+
+    def settle(self, named: Named_contra, passed: bool, experience: Experience[Named_contra]) -> None:
+        experience.admit(named, passed)
+
+
+ADMIT = _Admit()

@@ -1,28 +1,30 @@
-"""The vote to let a summary take the place of the memories that it was made of (SPEC C). A proposal names the summary
-first, then all of its sources.
+"""The vote to let a summary replace the memories that it was made from (SPEC C). A proposal names the summary first,
+then all of its sources.
 
-A member judges from what it read itself. The summary is faithful where each of its sentences is a sentence of its
-source, word for word, the text is these sentences and nothing else, and the batch is the one that it commits to; a
-sentence of a model's may say no number, name or negation that its sources do not. What is lost is the worth that the
-summary does not cover: the score is the share that it does, of all its sources together, and half of what it covers of
-the one that it covers least, of those whose worth ranks too high to be lost; 0 where a fact of such a one is missing,
-and for what is not faithful.
+A member judges by what it read itself. The summary is faithful where each of its sentences is a sentence of its source,
+word for word, the text is these sentences and nothing else, and the batch is the one that it commits to; a sentence
+written by a model may have no number, name or negation that its sources lack.
 
-Voted for, the summary is in short-term memory, as old and as often used as what it says, and its sources rest sealed
-for the grace time, within which another vote can restore them. In a namespace of strict determinism they stay as they
-are, and the summary lies over them. Voted down, nothing has changed.
+The score is the lower of two numbers: the share of the sources' worth that the summary covers; and half its share of
+one source, the one that it covers least of those that rank too high to be lost. The score is 0 where a fact of such a
+source is missing, and for a summary that is not faithful.
 
-A summary in the place of one that was erased is made of what the erasure left. That may rest sealed because of the
-erased one; it is judged by what it says all the same, and stays sealed until then, not longer.
+If the vote passes, the summary is in short-term memory, with the age and the uses of its sources, and the sources rest
+sealed for the grace time, in which another vote can restore them. In a namespace of strict determinism the sources stay
+as they are, beside the summary. If the vote fails, nothing changes.
+
+A summary that replaces an erased one is made from the sources that the erasure left. These may rest sealed because of
+the erased one; they are judged by their texts all the same, and stay sealed until the same time, not longer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
-import numpy as np
+from msgspec.structs import replace
 
 from memquorum.core import ids
 from memquorum.core.access import covers
@@ -30,36 +32,31 @@ from memquorum.core.consolidation.faithful import faithful
 from memquorum.core.consolidation.losing import coverage_ppm
 from memquorum.core.consolidation.rendering import written
 from memquorum.core.identity.membership import CONSOLIDATOR
+from memquorum.core.late_numpy import np
 from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.tiers import DRAFT, SEALED, SHORT_TERM
-from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
-from memquorum.core.vote.kinds.forget import GONE_ALREADY, PROTECTED
+from memquorum.core.vote.grounds import MemoryFacts
+from memquorum.core.vote.kinds.families import Join
 from memquorum.core.vote.kinds.kind import (
+    GONE_ALREADY,
+    PROTECTED,
     UNREADABLE,
+    Case,
     Fate,
-    Kind,
+    Fates,
+    Lookups,
     MemoryState,
-    Offered,
     Plain,
-    Rests,
+    Term,
     Terms,
     Together,
     Words,
-    checks,
 )
 from memquorum.ports import Source
 
 TAKES = 65
 """A summary, and as many sources as an episode may derive from."""
 _MOVED = "moved since"
-_TERMS = ("faithful", "covered", "least")
-_check, _sound = checks(_TERMS, flags=1)
-
-
-def _judge(
-    facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
-) -> Sequence[Terms | None]:
-    return [_terms(summary, sources, policy) for summary, *sources in facts]
 
 
 def _terms(summary: MemoryFacts, sources: Sequence[MemoryFacts], policy: Policy) -> Terms | None:
@@ -67,12 +64,12 @@ def _terms(summary: MemoryFacts, sources: Sequence[MemoryFacts], policy: Policy)
     if said is None or summary.agent != CONSOLIDATOR or summary.text is None:
         return None
     if any(one.summary is not None or one.text is None or not one.sourced for one in sources):
-        return None  # what it cannot read it cannot hold the summary against; and no summary is made of summaries
-    # A summary is as old as what it says: one that is dated later would make old news of it.
+        return None  # an unreadable source cannot be compared with the summary; and no summary is made from summaries
+    # A summary has the age of its sources: a later date would make old content look new.
     if said.commitment != committed(sources) or summary.created != max(one.created for one in sources):
         return None
     texts = {one.memory_id: one.text or "" for one in sources}
-    # A time that lay ahead when it was said counts as that of its acceptance.
+    # A time in the future, as the publisher told it, is limited to the time of acceptance.
     times = {one.memory_id: min(one.created, one.said[0]) for one in sources}
     again = {one.memory_id: max(one.created, one.said[0]) for one in sources}
     model = written(summary.text, said.quotes, texts)
@@ -83,46 +80,8 @@ def _terms(summary: MemoryFacts, sources: Sequence[MemoryFacts], policy: Policy)
 
 
 def committed(sources: Sequence[MemoryFacts]) -> bytes:
-    """The commitment to a batch: to the keyed commitments of its memories, in the order of their ids."""
+    """Returns the commitment to a batch: to the keyed commitments of its memories, in the order of their ids."""
     return ids.sha256(*(one.commitment for one in sorted(sources, key=lambda one: one.memory_id)))
-
-
-def _score(terms: Any, _: Policy) -> Any:
-    faithful, covered, least = terms
-    return np.minimum(covered, least // 2) * (faithful // PPM)
-
-
-def _absent(found: MemoryState, as_of: int) -> str | None:
-    """What an erased summary said rests sealed, and can be summed up anew as long as its key is there."""
-    if found.tier == DRAFT or found.stub:
-        return None if (found.sealed_until or 0) > as_of else GONE_ALREADY
-    return None if found.alive else GONE_ALREADY
-
-
-def _void(found: MemoryState, _: int) -> str | None:
-    """What was promoted, or is to be kept, is not replaced by a summary. What rests sealed loses nothing by it."""
-    if found.stub:
-        return None
-    if found.protected:
-        return PROTECTED
-    return None if found.tier == SHORT_TERM else _MOVED
-
-
-def _effect(found: Sequence[MemoryState], _: int | None, as_of: int, policy: Policy) -> Sequence[Fate | None]:
-    summary, *sources = found
-    if summary.tier != DRAFT:
-        return [None for _ in found]
-    until = as_of + policy.forget.grace_ms
-    strict = covers(policy.consolidate.strict.split(), summary.namespace)
-    # What rests sealed already does so no longer for a summary that is made anew.
-    return [
-        Fate(SHORT_TERM),
-        *(
-            Fate(SEALED, sealed_until=one.sealed_until if one.stub else until, asks=False, told_by=summary.memory_id)
-            if one.stub or not strict else None
-            for one in sources
-        ),
-    ]  # fmt: skip
 
 
 def _found(terms: Mapping[str, int], yes: bool, _: Policy) -> str:
@@ -147,22 +106,11 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
     return f"{told}, {'≥' if yes else '<'} {least}: {'consolidate' if yes else 'leave it as it is'}"
 
 
-CONSOLIDATE = Kind(
-    name="consolidate",
-    terms=_TERMS,
-    widths=(4, 4, 4),
-    due=lambda candidate, as_of, policy: None,
-    judge=_judge,
-    fade=None,
-    abstain=lambda as_of: (0, 0, 0),
-    check=_check,
-    sound=_sound,
-    score=_score,
-    yes=lambda score, policy: (score > 0) & (score >= policy.consolidate.covered_ppm),
-    needed=lambda policy: policy.consolidate.alpha,
-    gate=None,
-    outcome="consolidated",
-    words=Words(
+class _Consolidate(Join):
+    name = "consolidate"
+    terms = MappingProxyType({"faithful": Term.FLAG, "covered": Term.SHARE, "least": Term.SHARE})
+    outcome = "consolidated"
+    words = Words(
         aim="let a summary take the place of what it was made of",
         proposed={"summed up": "because there is a summary of them"},
         why={
@@ -178,20 +126,62 @@ CONSOLIDATE = Kind(
             proposed={"summed up": "the session was over and had been summed up"},
             because=_found,
         ),
-    ),
-    reads=True,
-    ranks=True,
-    offered=Offered.DRAFTED,
-    takes=TAKES,
-    spares=1,
-    tiers=frozenset({DRAFT}),
-    # Or a long line of the decayed would starve it, and what it could keep would go.
-    share=Fraction(1, 8),
-    absent=_absent,
-    void=_void,
-    effect=_effect,
-    rests=Rests.THROUGH_USE,
-    seals=True,
-    revives=True,
-    inherits=True,
-)
+        question="The summary is {first}; the vote was whether it takes the place of {others}",
+    )
+    tiers = frozenset({DRAFT})
+    # A reserved share, or a long queue of decayed memories would starve summaries, and the sources would be forgotten.
+    share = Fraction(1, 8)
+    takes = TAKES
+    seals = True
+    revives = True
+
+    def completed(self, facts: Mapping[str, MemoryFacts], lookups: Lookups) -> Mapping[str, MemoryFacts]:
+        return {i: replace(one, rank_ppm=lookups.rank_ppm(i)) for i, one in facts.items()}
+
+    def judge(self, facts: Sequence[Together], case: Case) -> Sequence[Terms | None]:
+        return [_terms(summary, sources, case.policy) for summary, *sources in facts]
+
+    def score(self, terms: Any, policy: Policy) -> Any:
+        faithful, covered, least = terms
+        return np.minimum(covered, least // 2) * (faithful // PPM)
+
+    def yes(self, score: Any, policy: Policy) -> Any:
+        return (score > 0) & (score >= policy.consolidate.covered_ppm)
+
+    def needed(self, policy: Policy, namespace: str = "") -> Fraction:
+        return policy.consolidate.alpha
+
+    def absent(self, found: MemoryState, as_of: int) -> str | None:
+        """A sealed source of an erased summary can be summed up again while its key exists."""
+        if found.tier == DRAFT or found.stub:
+            return None if (found.sealed_until or 0) > as_of else GONE_ALREADY
+        return super().absent(found, as_of)
+
+    def void(self, found: MemoryState, nominated_at: int) -> str | None:
+        """A promoted or protected memory is not replaced by a summary. A sealed source loses nothing by it."""
+        if found.stub:
+            return None
+        if found.protected:
+            return PROTECTED
+        return None if found.tier == SHORT_TERM else _MOVED
+
+    def effect(self, found: Sequence[MemoryState], confidence_ppm: int | None, as_of: int, policy: Policy) -> Fates:
+        summary, *sources = found
+        if summary.tier != DRAFT:
+            return [None for _ in found]
+        until = as_of + policy.forget.grace_ms
+        strict = covers(policy.consolidate.strict.split(), summary.namespace)
+        # A source that is sealed already does not stay sealed longer for a new summary.
+        return [
+            Fate(SHORT_TERM),
+            *(
+                Fate(
+                    SEALED, sealed_until=one.sealed_until if one.stub else until, asks=False, told_by=summary.memory_id
+                )
+                if one.stub or not strict else None
+                for one in sources
+            ),
+        ]  # fmt: skip
+
+
+CONSOLIDATE = _Consolidate()

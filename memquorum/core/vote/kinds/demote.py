@@ -1,48 +1,36 @@
-"""The vote to demote a long-term memory that has decayed by its own, longer scales (SPEC B): it is short-term again.
+"""The vote to demote a long-term memory that has decayed by its own, longer scales (SPEC B) to short-term memory.
 
-A member judges it as it judges what is to be forgotten, by the scales of long-term memory. Nothing is lost by it, and a
-memory that is used again may be promoted again. So it takes as few members as may be, and one of them honest.
+A member judges it as in a vote to forget, by the scales of long-term memory. A demotion loses nothing, and a memory
+that is used again may be promoted again. So the fewest members that include an honest one decide.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from memquorum.core.decay import of_tier
+from memquorum.core.decay import crossed, of_tier
 from memquorum.core.policy import Policy
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
 from memquorum.core.vote.kinds import forget
-from memquorum.core.vote.kinds.kind import Fate, MemoryState, Plain
+from memquorum.core.vote.kinds.families import LetGo
+from memquorum.core.vote.kinds.forget import Forget
+from memquorum.core.vote.kinds.kind import Fate, Fates, MemoryState, Plain
+from memquorum.ports import Candidate
 
 _DEMOTED = "demoted already"
-
-
-def _slow(policy: Policy) -> Policy:
-    return of_tier(policy, LONG_TERM)
-
-
-def _void(found: MemoryState, nominated_at: int) -> str | None:
-    return _DEMOTED if found.tier != LONG_TERM else forget.disturbed(found, nominated_at)
 
 
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
     return f"{forget.compared(terms, yes, score_ppm, policy)}: {'demote' if yes else 'keep'}"
 
 
-DEMOTE = dataclasses.replace(
-    forget.FORGET,
-    name="demote",
-    due=lambda candidate, as_of, policy: forget.decayed(candidate, as_of, _slow(policy)),
-    judge=lambda facts, context, as_of, policy, grounds: forget.judge(facts, context, as_of, _slow(policy), grounds),
-    fade=lambda accessed, ranks, shares, as_of, policy: forget.fade(accessed, ranks, shares, as_of, _slow(policy)),
-    check=lambda terms, as_of, policy: forget.check(terms, as_of, _slow(policy)),
-    sound=lambda terms, as_of, policy: forget.sound(terms, as_of, _slow(policy)),
-    needed=lambda policy: Fraction(1, 3),
-    outcome="demoted",
-    words=dataclasses.replace(
-        forget.FORGET.words,
+class _Demote(Forget):
+    name = "demote"
+    outcome = "demoted"
+    words = dataclasses.replace(
+        Forget.words,
         aim="demote to short-term memory",
         why={**forget.SPARED, _DEMOTED: "it was in short-term memory already"},
         opinion=_in_words,
@@ -53,16 +41,32 @@ DEMOTE = dataclasses.replace(
                 forget.DECAYED: "nobody had used it for {unused}",
                 "asked": "forgetting it was asked for by {somebody}, which begins with that",
             },
-            because=forget.found,
+            because=forget.reason_in_words,
         ),
-    ),
-    decays_in=LONG_TERM,
-    tiers=frozenset({LONG_TERM}),
-    # Or a long line of what is to be forgotten would starve it.
-    share=Fraction(1, 8),
-    void=_void,
-    effect=lambda found, confidence, as_of, policy: [Fate(SHORT_TERM) for _ in found],
-    capped=False,
-    seals=False,
-    votes=lambda quorum, faulty: faulty + 1,
-)
+    )
+    tiers = frozenset({LONG_TERM})
+    # A reserved share, or a long queue of memories to forget would starve demotions.
+    share = Fraction(1, 8)
+    seals = False
+    capped = False
+
+    def scaled(self, policy: Policy) -> Policy:
+        return of_tier(policy, LONG_TERM)
+
+    def due(self, candidate: Candidate, as_of: int, policy: Policy) -> str | None:
+        return forget.DECAYED if crossed(candidate.last_access, as_of, self.scaled(policy)) else None
+
+    def needed(self, policy: Policy, namespace: str = "") -> Fraction:
+        return Fraction(1, 3)
+
+    def votes(self, quorum: int, faulty: int) -> int:
+        return faulty + 1
+
+    def void(self, found: MemoryState, nominated_at: int) -> str | None:
+        return _DEMOTED if found.tier != LONG_TERM else LetGo.void(self, found, nominated_at)
+
+    def effect(self, found: Sequence[MemoryState], confidence_ppm: int | None, as_of: int, policy: Policy) -> Fates:
+        return [Fate(SHORT_TERM) for _ in found]
+
+
+DEMOTE = _Demote()

@@ -1,57 +1,33 @@
-"""The vote to let go what there is no room for (SPEC D): not whether a memory has decayed, but whether it is among the
-least worth that its namespace holds, where that is over its budget, or that its shard has, where that is over its
-capacity; or whether it is older than its type may become.
+"""The vote to forget memories for lack of room (SPEC D), whether they have decayed or not. It takes the memories of
+least worth in a namespace over its budget or in a shard over its capacity, and memories that are older than their type
+may become.
 
-A member asks its own order of what goes, of what it has read itself; what the nominator says of it counts for nothing
-(`core.budgets.least`). A yes is for what lies there as far as the excess reaches, and a margin on. What is protected or
-promoted, and what something alive was made of, is in no such place. What is let go rests sealed for its grace time, as
-what is forgotten.
+A member asks its own order of eviction, by what it has read itself, and ignores what the nominator says of the memory
+(`core.budgets.least`). It votes yes for a memory whose place lies within the excess and a margin beyond it. Protected
+and promoted memories, and sources of living memories, have no place in that order. An evicted memory rests sealed for
+its grace time, like a forgotten one.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
-import numpy as np
+from msgspec.structs import replace
 
 from memquorum.core.budgets.claims import AGE, BUDGET, PRESSURE
 from memquorum.core.budgets.least import NOWHERE, reach_ppm
+from memquorum.core.late_numpy import np
 from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.tiers import SHORT_TERM
-from memquorum.core.vote.grounds import Grounds, MemberContext
-from memquorum.core.vote.kinds import forget
-from memquorum.core.vote.kinds.kind import MemoryState, Offered, Plain, Terms, Together, checks
+from memquorum.core.vote.grounds import MemoryFacts
+from memquorum.core.vote.kinds.families import LetGo
+from memquorum.core.vote.kinds.forget import FORGET
+from memquorum.core.vote.kinds.kind import Case, Lookups, MemoryState, Plain, Term, Terms, Together
 
 RESTED = "rested"
-_TERMS = ("before", "beyond")
-_check, _sound = checks(_TERMS)
-
-
-def _void(found: MemoryState, nominated_at: int) -> str | None:
-    """What members brought back does not go yet, whoever nominates it: each of them knows that."""
-    return RESTED if found.rests else forget.FORGET.void(found, nominated_at)
-
-
-def _judge(
-    facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, _: Grounds
-) -> Sequence[Terms | None]:
-    return [None if one.place is None else (one.place.before_ppm, one.place.beyond_ppm) for (one,) in facts]
-
-
-def _abstain(_: int) -> Terms:
-    """It is not among the least of anything."""
-    return NOWHERE.before_ppm, NOWHERE.beyond_ppm
-
-
-def _score(terms: Any, policy: Policy) -> Any:
-    """What goes before it, where the excess and the margin reach so far; else all."""
-    before, beyond = terms
-    fits = (beyond > 0) & (before < PPM) & (before <= reach_ppm(beyond, policy.budget))
-    score = np.where(fits, before, PPM)
-    return int(score) if score.ndim == 0 else score
 
 
 def _found(terms: Mapping[str, int], yes: bool, _: Policy) -> str:
@@ -75,28 +51,19 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
     return f"{told}{share(terms['before'])} goes before this, {'≤' if yes else '>'} {share(reach)}: {verdict}"
 
 
-EVICT = dataclasses.replace(
-    forget.FORGET,
-    name="evict",
-    terms=_TERMS,
-    widths=(4, 4),
-    due=lambda candidate, as_of, policy: None,
-    judge=_judge,
-    fade=None,
-    abstain=_abstain,
-    check=_check,
-    sound=_sound,
-    score=_score,
-    yes=lambda score, policy: score < PPM,
-    words=dataclasses.replace(
-        forget.FORGET.words,
+class _Evict(LetGo):
+    name = "evict"
+    terms = MappingProxyType({"before": Term.SHARE, "beyond": Term.SHARE})
+    outcome = FORGET.outcome
+    words = dataclasses.replace(
+        FORGET.words,
         aim="forget, for want of room or for its age",
         proposed={
             BUDGET: "because its namespace held more tokens than its budget",
             PRESSURE: "because its shard held more than its capacity",
             AGE: "because it was older than its type may become",
         },
-        why={**forget.FORGET.words.why, RESTED: "it rested: members had brought it back"},
+        why={**FORGET.words.why, RESTED: "it rested: members had brought it back"},
         opinion=_in_words,
         plain=Plain(
             asked="forgetting it, to make room or for its age",
@@ -108,11 +75,37 @@ EVICT = dataclasses.replace(
             },
             because=_found,
         ),
-    ),
-    stands=True,
-    void=_void,
-    offered=Offered.BEYOND,
-    tiers=frozenset({SHORT_TERM}),
-    # It comes first, so that what there is no room for waits for nothing: what has decayed members may keep.
-    share=Fraction(0),
-)
+    )
+    # Evictions come first, so that lack of room waits for nothing: members may vote to keep decayed memories. So no
+    # share is reserved.
+    tiers = frozenset({SHORT_TERM})
+
+    def completed(self, facts: Mapping[str, MemoryFacts], lookups: Lookups) -> Mapping[str, MemoryFacts]:
+        places = lookups.places()
+        return {i: replace(one, place=places.get(i)) for i, one in facts.items()}
+
+    def judge(self, facts: Sequence[Together], case: Case) -> Sequence[Terms | None]:
+        return [None if one.place is None else (one.place.before_ppm, one.place.beyond_ppm) for (one,) in facts]
+
+    def abstain(self, as_of: int) -> Terms:
+        """Returns the terms of a member to which the memory is not among the least of anything."""
+        return NOWHERE.before_ppm, NOWHERE.beyond_ppm
+
+    def score(self, terms: Any, policy: Policy) -> Any:
+        """Returns the share of the memories that go before it, where that is within the excess and the margin; else 1
+        (PPM)."""
+        before, beyond = terms
+        fits = (beyond > 0) & (before < PPM) & (before <= reach_ppm(beyond, policy.budget))
+        score = np.where(fits, before, PPM)
+        return int(score) if score.ndim == 0 else score
+
+    def yes(self, score: Any, policy: Policy) -> Any:
+        return score < PPM
+
+    def void(self, found: MemoryState, nominated_at: int) -> str | None:
+        """A memory that members restored is not evicted during its rest, even if it is nominated: each member knows of
+        the rest."""
+        return RESTED if found.rests else FORGET.void(found, nominated_at)
+
+
+EVICT = _Evict()

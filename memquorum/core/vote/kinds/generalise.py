@@ -1,51 +1,54 @@
-"""The vote to take the general form of a memory into experience (SEDM 3.4; SPEC E; decision 131). A proposal names the
-general form first, then the memory that it was made of.
+"""The vote to admit the general form of a memory to experience (SEDM 3.4; SPEC E; decision 131). A proposal names the
+general form first, then the memory that it was made from.
 
-A member judges from what it read itself: whether the one is what the rules make of the other, byte for byte, whether it
-commits to that, and whether the other is in experience. A general form by other rules than its own it cannot make
-again, so it is against it.
+A member judges by what it read itself: whether the rules make the general form from the memory, byte for byte, whether
+it commits to that memory, and whether the memory is in experience. It cannot reproduce a general form made by other
+rules than its own, so it votes no.
 
-Voted for, the general form is in short-term memory, where experience alone finds it, at a share of the other's weight
-(`core.journal.generals`). Nothing becomes of the other. Voted down, nothing has changed.
+If the vote passes, the general form is in short-term memory, where only experience finds it, at a share of the memory's
+weight (`core.journal.generals`). The memory itself does not change. If the vote fails, nothing changes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
+from typing import Any
+
+from msgspec.structs import replace
 
 from memquorum.core import ids
 from memquorum.core.experience.abstract import RULES, abstracted
 from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.tiers import DRAFT, SHORT_TERM
-from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
-from memquorum.core.vote.kinds.forget import GONE_ALREADY
-from memquorum.core.vote.kinds.held import held
+from memquorum.core.vote.grounds import MemoryFacts
+from memquorum.core.vote.kinds.families import Raise
+from memquorum.core.vote.kinds.held import Held
 from memquorum.core.vote.kinds.kind import (
+    GONE_ALREADY,
     UNREADABLE,
+    Case,
+    Experience,
     Fate,
+    Fates,
+    Lookups,
     MemoryState,
-    Offered,
+    Named_contra,
     Plain,
-    Rests,
+    Term,
     Terms,
     Together,
     Words,
 )
 
 TAKES = 2
-"""A general form, and what it was made of."""
+"""A general form, and its memory."""
 GENERAL = "general"
-"""Why a general form is nominated."""
+"""The reason of a general form's nomination."""
 OTHERS = "not its general form"
 _OUTSIDE = "its memory not in experience"
-
-
-def _judge(
-    facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
-) -> Sequence[Terms | None]:
-    return [_terms(*one) if len(one) == TAKES else None for one in facts]
 
 
 def _terms(general: MemoryFacts, specific: MemoryFacts) -> Terms | None:
@@ -53,28 +56,15 @@ def _terms(general: MemoryFacts, specific: MemoryFacts) -> Terms | None:
     if said is None or general.agent != CONSOLIDATOR:
         return None
     if general.text is None or specific.text is None or not specific.sourced:
-        return None  # what it cannot read it cannot make again
-    # What it commits to comes first: of any other memory nothing is made again.
+        return None  # an unreadable memory cannot be generalised again
+    # The commitment is checked first: the general form of any other memory need not be computed.
     of_it = said.by == RULES and not said.quotes and said.commitment == committed(specific.commitment)
     return PPM * (of_it and general.text == abstracted(specific.text)), PPM * specific.admitted
 
 
 def committed(commitment: bytes) -> bytes:
-    """The commitment to what a general form was made of. `commitment`: that memory's own, which is keyed."""
+    """Returns the commitment to a general form's memory. `commitment`: that memory's own, which is keyed."""
     return ids.sha256(commitment)
-
-
-def _absent(found: MemoryState, as_of: int) -> str | None:
-    if found.tier == DRAFT:
-        return None if (found.sealed_until or 0) > as_of else GONE_ALREADY
-    if not found.alive:
-        return GONE_ALREADY
-    return None if found.admitted else _OUTSIDE
-
-
-def _effect(found: Sequence[MemoryState], _: int | None, as_of: int, policy: Policy) -> Sequence[Fate | None]:
-    general, _specific = found
-    return [Fate(SHORT_TERM) if general.tier == DRAFT else None, None]
 
 
 def _found(terms: Mapping[str, int], yes: bool, _: Policy) -> str:
@@ -93,15 +83,11 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
     return "the rules make the same of it, and what it was made of is in experience: take it in"
 
 
-GENERALISE = held(
-    "generalise",
-    "made",
-    "admitted",
-    judge=_judge,
-    yes=lambda score, policy: score >= PPM,
-    needed=lambda policy: policy.promote.tau,
-    outcome="generalised",
-    words=Words(
+class _Generalise(Held, Raise):
+    name = "generalise"
+    terms = MappingProxyType({"made": Term.FLAG, "admitted": Term.SHARE})
+    outcome = "generalised"
+    words = Words(
         aim="take the general form of a memory into experience",
         proposed={GENERAL: "because it is the general form of what helps again and again"},
         why={
@@ -117,15 +103,41 @@ GENERALISE = held(
             proposed={GENERAL: "the memory that it is the general form of helps again and again"},
             because=_found,
         ),
-    ),
-    offered=Offered.GENERAL,
-    takes=TAKES,
-    spares=1,
-    tiers=frozenset({DRAFT}),
-    share=Fraction(1, 16),
-    absent=_absent,
-    effect=_effect,
-    rests=Rests.THROUGH_USE,
-    revives=True,
-    generalises=True,
-)
+        question="The vote was whether {first} comes into experience as the general form of {others}",
+    )
+    tiers = frozenset({DRAFT})
+    share = Fraction(1, 16)
+    takes = TAKES
+    spares = 1
+    revives = True
+
+    def completed(self, facts: Mapping[str, MemoryFacts], lookups: Lookups) -> Mapping[str, MemoryFacts]:
+        held = lookups.held(facts)
+        return {i: replace(one, admitted=i in held) for i, one in facts.items()}
+
+    def judge(self, facts: Sequence[Together], case: Case) -> Sequence[Terms | None]:
+        return [_terms(*one) if len(one) == TAKES else None for one in facts]
+
+    def yes(self, score: Any, policy: Policy) -> Any:
+        return score >= PPM
+
+    def absent(self, found: MemoryState, as_of: int) -> str | None:
+        if not found.general:
+            return OTHERS
+        if found.tier == DRAFT:
+            return None if (found.sealed_until or 0) > as_of else GONE_ALREADY
+        return super().absent(found, as_of) or (None if found.admitted else _OUTSIDE)
+
+    def effect(self, found: Sequence[MemoryState], confidence_ppm: int | None, as_of: int, policy: Policy) -> Fates:
+        general, _specific = found
+        return [Fate(SHORT_TERM) if general.tier == DRAFT else None, None]
+
+    def ended(self, outcome: str, memory_ids: Sequence[str], memory_id: str) -> str:
+        return outcome
+
+    def settle(self, named: Named_contra, passed: bool, experience: Experience[Named_contra]) -> None:
+        if passed:
+            experience.generalise(named)
+
+
+GENERALISE = _Generalise()

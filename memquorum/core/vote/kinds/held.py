@@ -1,34 +1,17 @@
-"""Votes on whether something holds and how much: of what a member finds not to hold, nothing counts."""
+"""Votes on whether something holds and how much: where it does not hold, the score is 0."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from memquorum.core.policy import PPM, Policy
-from memquorum.core.vote.kinds.kind import Kind, checks
+from memquorum.core.vote.kinds.kind import Kind
 
 
-def _score(terms: Any, _: Policy) -> Any:
-    holds, much = terms
-    return much * (holds // PPM)
+class Held(Kind):
+    """A kind of two terms: whether something holds, a flag, and how much, a share."""
 
-
-def held(name: str, holds: str, much: str, **given: Any) -> Kind:
-    """A kind of two terms: whether something holds, all or nothing, and how much, a share; its score is the second
-    where the first holds. No memory is due for such a vote by its age or use. `given`: the rest of the kind."""
-    terms = holds, much
-    check, sound = checks(terms, flags=1)
-    return Kind(
-        name=name,
-        terms=terms,
-        widths=(4, 4),
-        due=lambda candidate, as_of, policy: None,
-        fade=None,
-        abstain=lambda as_of: (0, 0),
-        check=check,
-        sound=sound,
-        score=_score,
-        gate=None,
-        reads=True,
-        **given,
-    )
+    def score(self, terms: Any, policy: Policy) -> Any:
+        """Returns the second term where the first holds, else 0."""
+        holds, much = terms
+        return much * (holds // PPM)

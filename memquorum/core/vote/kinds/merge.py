@@ -1,57 +1,54 @@
-"""The vote to let summaries that say the same become one (SPEC C, daily merge). A proposal names the one that stays
+"""The vote to merge summaries that say the same into one (SPEC C, daily merge). A proposal names the one that stays
 first, then those that go.
 
-A member judges from what it read itself: whether all are summaries, none has a higher score than the one that stays,
-and every pair says the same: numbers, names, negations and words agree, they are about the same, from the same source,
-and bound alike. Its score is the lowest cosine of any pair; 0 where one of these does not hold. So nothing is merged
-through a bridge, and no episode ever.
+A member judges by what it read itself: whether all are summaries, none has a higher score than the one that stays, and
+every pair says the same. For that, numbers, names, negations and words have to agree, and subject, source and limits of
+use have to be equal. Its score is the lowest cosine of any pair; 0 where one of these conditions fails. As every pair
+has to agree, two summaries are never merged only because both are like a third; episodes are never merged.
 
-Voted for, the one that stays takes over the latest use and the sum of uses, and the others rest sealed for the grace
-time, within which another vote can restore them; what was restored is not merged again. In a namespace of strict
-determinism nothing is sealed, so nothing is merged either: a summary lies over its sources there, and so would a
-summary over summaries, of which there are none.
+If the vote passes, the one that stays takes over the latest use and the sum of uses, and the others rest sealed for the
+grace time, in which another vote can restore them; a restored summary is not merged again. In a namespace of strict
+determinism nothing is sealed, so nothing is merged either: a merge would be a summary over summaries, which do not
+exist.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
+from typing import Any
 
 from memquorum.core.access import covers
 from memquorum.core.consolidation.alike import lowest_ppm, rank, same
 from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.tiers import SEALED, SHORT_TERM
-from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
-from memquorum.core.vote.kinds.forget import GONE_ALREADY, PROTECTED
-from memquorum.core.vote.kinds.held import held
+from memquorum.core.vote.grounds import MemoryFacts
+from memquorum.core.vote.kinds.families import Join
+from memquorum.core.vote.kinds.held import Held
 from memquorum.core.vote.kinds.kind import (
+    GONE_ALREADY,
+    PROTECTED,
+    Case,
     Fate,
+    Fates,
     MemoryState,
-    Offered,
     Plain,
-    Rests,
+    Term,
     Terms,
     Together,
     Words,
 )
 
 TAKES = 8
-"""So many summaries become one at most in a vote."""
+"""The maximum number of summaries in one merge."""
 _APART, _MOVED = "brought back", "moved since"
-
-
-def _judge(
-    facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
-) -> Sequence[Terms | None]:
-    if covers(policy.consolidate.strict.split(), context.namespace):
-        return [None] * len(facts)
-    return [_terms(together, as_of) for together in facts]
 
 
 def _terms(summaries: Together, as_of: int) -> Terms | None:
     if len(summaries) < 2 or not all(one.summary is not None and one.agent == CONSOLIDATOR for one in summaries):
-        return None  # what an agent said stays its own, however often it was said
+        return None  # an agent's own memories are not merged, however often it repeated one
     if not all(one.sourced and one.text is not None for one in summaries):
         return None
     places = [_rank(one, as_of) for one in summaries]
@@ -62,22 +59,6 @@ def _terms(summaries: Together, as_of: int) -> Terms | None:
 
 def _rank(one: MemoryFacts, as_of: int) -> tuple[int, int, str]:
     return rank(one.salience_ppm, one.created, one.memory_id, as_of)
-
-
-def _absent(found: MemoryState, _: int) -> str | None:
-    if not found.alive:
-        return GONE_ALREADY
-    if found.apart:
-        return _APART
-    return None if found.tier == SHORT_TERM else _MOVED
-
-
-def _effect(found: Sequence[MemoryState], _: int | None, as_of: int, policy: Policy) -> Sequence[Fate | None]:
-    if covers(policy.consolidate.strict.split(), found[0].namespace):
-        return [None for _ in found]
-    until, kept = as_of + policy.forget.grace_ms, found[0].memory_id
-    going = Fate(SEALED, sealed_until=until, asks=False, told_by=kept)
-    return [Fate(SHORT_TERM), *(going for _ in found[1:])]
 
 
 def _found(terms: Mapping[str, int], yes: bool, _: Policy) -> str:
@@ -94,15 +75,11 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
     return f"{told}, {'≥' if yes else '<'} {least}: {'merge' if yes else 'all stay'}"
 
 
-MERGE = held(
-    "merge",
-    "same",
-    "cosine",
-    judge=_judge,
-    yes=lambda score, policy: (score > 0) & (score >= policy.consolidate.merge_alike_ppm),
-    needed=lambda policy: policy.consolidate.alpha,
-    outcome="merged",
-    words=Words(
+class _Merge(Held, Join):
+    name = "merge"
+    terms = MappingProxyType({"same": Term.FLAG, "cosine": Term.SHARE})
+    outcome = "merged"
+    words = Words(
         aim="let one summary stand for those that say the same",
         proposed={"alike": "because they say the same"},
         why={
@@ -118,17 +95,40 @@ MERGE = held(
             proposed={"alike": "they say the same"},
             because=_found,
         ),
-    ),
-    offered=Offered.ALIKE,
-    takes=TAKES,
-    spares=1,
-    tiers=frozenset({SHORT_TERM}),
-    share=Fraction(1, 16),
-    absent=_absent,
-    void=lambda found, _: PROTECTED if found.protected else None,
-    effect=_effect,
-    rests=Rests.THROUGH_USE,
-    seals=True,
-    inherits=True,
-    merges=True,
-)
+        question="The one that would stay is {first}; the vote was whether {others} says the same",
+    )
+    tiers = frozenset({SHORT_TERM})
+    share = Fraction(1, 16)
+    takes = TAKES
+    seals = True
+
+    def judge(self, facts: Sequence[Together], case: Case) -> Sequence[Terms | None]:
+        if covers(case.policy.consolidate.strict.split(), case.context.namespace):
+            return [None] * len(facts)
+        return [_terms(together, case.as_of) for together in facts]
+
+    def yes(self, score: Any, policy: Policy) -> Any:
+        return (score > 0) & (score >= policy.consolidate.merge_alike_ppm)
+
+    def needed(self, policy: Policy, namespace: str = "") -> Fraction:
+        return policy.consolidate.alpha
+
+    def absent(self, found: MemoryState, as_of: int) -> str | None:
+        if not found.alive:
+            return GONE_ALREADY
+        if found.apart:
+            return _APART
+        return None if found.tier == SHORT_TERM else _MOVED
+
+    def void(self, found: MemoryState, nominated_at: int) -> str | None:
+        return PROTECTED if found.protected else None
+
+    def effect(self, found: Sequence[MemoryState], confidence_ppm: int | None, as_of: int, policy: Policy) -> Fates:
+        if covers(policy.consolidate.strict.split(), found[0].namespace):
+            return [None for _ in found]
+        until, kept = as_of + policy.forget.grace_ms, found[0].memory_id
+        going = Fate(SEALED, sealed_until=until, asks=False, told_by=kept)
+        return [Fate(SHORT_TERM), *(going for _ in found[1:])]
+
+
+MERGE = _Merge()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 from msgspec.structs import replace
@@ -12,20 +13,21 @@ from memquorum.core.access import covers
 from memquorum.core.decay import crossed, of_tier
 from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
-from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
-from memquorum.core.vote.kinds.forget import GONE_ALREADY, absent
+from memquorum.core.vote.grounds import MemoryFacts
+from memquorum.core.vote.kinds.families import Raise
 from memquorum.core.vote.kinds.kind import (
+    GONE_ALREADY,
+    Case,
     Fate,
-    Kind,
-    Offered,
+    Fates,
+    MemoryState,
     Opinion,
     Plain,
-    Rests,
+    Term,
     Terms,
     Together,
     Verdict,
     Words,
-    checks,
     nth_highest,
 )
 from memquorum.ports import Candidate
@@ -33,41 +35,27 @@ from memquorum.ports import Candidate
 _PROMOTED = "promoted already"
 _HALF = PPM // 2
 _TERMS = ("bfs", "grounded", "consistency", "uncertainty")
-_check, _sound = checks(_TERMS)
+_ABSTAINS = 0, 0, 0, PPM
 
 
-def _due(candidate: Candidate, as_of: int, policy: Policy) -> str | None:
-    if candidate.salience_ppm < policy.promote.salience_ppm or as_of - candidate.created < policy.promote.age_ms:
-        return None
-    if crossed(candidate.last_access, as_of, of_tier(policy, LONG_TERM)):
-        return None  # it would be demoted at once
-    return "early" if candidate.early else "salient"
+def _disputed(facts: MemoryFacts, case: Case) -> bool:
+    """True if a later text contradicts a memory, by the rules, more strongly than allowed, and the memory is still so
+    young that an agent may yet say on purpose which of the two holds."""
+    young = case.as_of - facts.created < case.policy.promote.disputed_ms
+    return young and case.grounds.consistency(facts, replace(case.context, disputes=True)) < _HALF
 
 
-def _judge(
-    facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
-) -> Sequence[Terms | None]:
-    context.compare(one for (one,) in facts)
-    return [_terms(one, context, as_of, policy, grounds) for (one,) in facts]
-
-
-def _disputed(facts: MemoryFacts, context: MemberContext, as_of: int, policy: Policy, grounds: Grounds) -> bool:
-    """Whether a later text contradicts a memory more strongly than it may be, by the rules, and the memory is so young
-    that somebody may yet say on purpose which of the two holds."""
-    young = as_of - facts.created < policy.promote.disputed_ms
-    return young and grounds.consistency(facts, replace(context, disputes=True)) < _HALF
-
-
-def _terms(facts: MemoryFacts, context: MemberContext, as_of: int, policy: Policy, grounds: Grounds) -> Terms | None:
+def _terms(facts: MemoryFacts, case: Case) -> Terms | None:
+    context, as_of, policy, grounds = case.context, case.as_of, case.policy, case.grounds
     if facts.summary is not None:
-        return None  # what it was made of would bear it out
+        return None  # its sources would confirm it
     if as_of - facts.created < policy.promote.age_ms or facts.salience_ppm < policy.promote.salience_ppm:
         return None  # not eligible, as this member reads the streams
     if crossed(facts.last_access, as_of, of_tier(policy, LONG_TERM)):
         return None
     if not policy.supersede.inferred:
-        # What was inferred from words delays a promotion, and speaks against none: else any stranger could prevent it.
-        if _disputed(facts, context, as_of, policy, grounds):
+        # A contradiction inferred from words only delays a promotion: else any agent could prevent it.
+        if _disputed(facts, case):
             return None
         context = replace(context, disputes=False)
     return (
@@ -78,52 +66,14 @@ def _terms(facts: MemoryFacts, context: MemberContext, as_of: int, policy: Polic
     )
 
 
-def _abstain(as_of: int) -> Terms:
-    return 0, 0, 0, PPM
-
-
-def _score(terms: Any, policy: Policy) -> Any:
-    bfs, grounded, consistency, uncertainty = terms
-    weights = policy.promote
-    return (
-        weights.bfs_ppm * bfs
-        + weights.grounded_ppm * grounded
-        + weights.consistency_ppm * consistency
-        + weights.certainty_ppm * (PPM - uncertainty)
-    ) // PPM
-
-
-def _contradicted(opinion: Opinion, as_of: int) -> bool:
-    """Whether a member found it contradicted more strongly than it may be (SPEC B, Alg. 11: conflict ≤ 0.5). Who cannot
-    judge has found nothing."""
-    return opinion.terms[2] < _HALF and opinion.terms != _abstain(as_of)
-
-
-def _gate(yes: Sequence[Opinion], quorum: int, policy: Policy) -> Verdict:
-    """The validity gate V ≥ 0.60 (SPEC B, Alg. 14; stages 4 and 5), V = min(stage 4, stage 5).
-
-    Stage 4, temporal consistency: the q-th highest consistency term among the yes-ballots, so at least q members found
-    no stronger contradiction than 1 - V among what they saw lately. Stage 5, consolidated confidence: the q-th highest
-    yes-score (SPEC B, decision). The minimum, not the mean: confidence must not buy off a contradiction.
-
-    Both stages are n-th highest values of a set that only shrinks when ballots are left out, and the minimum of two
-    falling numbers falls: a primary that picks among ballots can delay a promotion, never bring one about. The lowest
-    consistency among the yes-ballots would not do: leaving that one ballot out would raise it.
-    """
-    temporal = nth_highest([opinion.terms[2] for opinion in yes], quorum)
-    confidence = nth_highest([opinion.score_ppm for opinion in yes], quorum)
-    passed = min(temporal, confidence) >= policy.promote.validity_ppm
-    return Verdict(passed, "quorum" if passed else "validity", confidence)
-
-
-def _needed(policy: Policy, namespace: str) -> Fraction:
-    """τ_c: more of the weight where the policy says that much depends on it (SPEC B, Alg. 14)."""
-    given = policy.promote
-    return given.high_tau if covers(given.high_stakes.split(), namespace) else given.tau
+def _contradicted(opinion: Opinion) -> bool:
+    """True if the member found it contradicted more strongly than allowed (SPEC B, Alg. 11: conflict ≤ 0.5). A member
+    that cannot judge has found nothing."""
+    return opinion.terms[2] < _HALF and opinion.terms != _ABSTAINS
 
 
 def _found(terms: Mapping[str, int], yes: bool, _: Policy) -> str:
-    if tuple(terms[name] for name in _TERMS) == _abstain(0):
+    if tuple(terms[name] for name in _TERMS) == _ABSTAINS:
         return "they cannot read it, or find it too young, too faint or disputed to judge it yet"
     held = (
         ("similar memories support it", "few similar memories support it", terms["bfs"] >= _HALF),
@@ -142,7 +92,7 @@ def _listed(said: Sequence[str]) -> str:
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
     against, verb = ("≥", "promote") if yes else ("<", "not yet")
     given = policy.promote
-    if tuple(terms[name] for name in _TERMS) == _abstain(0):
+    if tuple(terms[name] for name in _TERMS) == _ABSTAINS:
         wait = (
             ""
             if policy.supersede.inferred
@@ -160,23 +110,11 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
     return f"{found}: {parts} = {share(score_ppm)} {against} {share(given.yes_ppm)}: {verb}"
 
 
-PROMOTE = Kind(
-    name="promote",
-    terms=_TERMS,
-    widths=(4, 4, 4, 4),
-    due=_due,
-    judge=_judge,
-    fade=None,
-    abstain=_abstain,
-    check=_check,
-    sound=_sound,
-    score=_score,
-    yes=lambda score, policy: score >= policy.promote.yes_ppm,
-    needed=lambda policy: policy.promote.tau,
-    needed_in=_needed,
-    gate=_gate,
-    outcome="promoted",
-    words=Words(
+class _Promote(Raise):
+    name = "promote"
+    terms = MappingProxyType(dict.fromkeys(_TERMS, Term.SHARE))
+    outcome = "promoted"
+    words = Words(
         aim="promote to long-term memory",
         proposed={"early": "early, because it was salient from the start", "salient": "because it is salient"},
         why={
@@ -192,17 +130,70 @@ PROMOTE = Kind(
             proposed={"early": "it stood out from the start", "salient": "it stands out"},
             because=_found,
         ),
-    ),
-    reads=True,
-    offered=Offered.SALIENT,
-    tiers=frozenset({SHORT_TERM}),
-    # Or a long line of the decayed would starve them.
-    share=Fraction(1, 4),
-    absent=absent,
-    void=lambda found, _: _PROMOTED if found.tier == LONG_TERM else None,
-    effect=lambda found, confidence, as_of, policy: [Fate(LONG_TERM, confidence) for _ in found],
-    rests=Rests.THROUGH_USE,
-    contradicted=_contradicted,
-    retries=lambda policy: policy.promote.retries_max,
-    claims=True,
-)
+    )
+    tiers = frozenset({SHORT_TERM})
+    # A reserved share, or a long queue of decayed memories would starve promotions.
+    share = Fraction(1, 4)
+    claims = True
+
+    def due(self, candidate: Candidate, as_of: int, policy: Policy) -> str | None:
+        if candidate.salience_ppm < policy.promote.salience_ppm or as_of - candidate.created < policy.promote.age_ms:
+            return None
+        if crossed(candidate.last_access, as_of, of_tier(policy, LONG_TERM)):
+            return None  # it would be demoted at once
+        return "early" if candidate.early else "salient"
+
+    def judge(self, facts: Sequence[Together], case: Case) -> Sequence[Terms | None]:
+        case.context.compare(one for (one,) in facts)
+        return [_terms(one, case) for (one,) in facts]
+
+    def abstain(self, as_of: int) -> Terms:
+        return _ABSTAINS
+
+    def score(self, terms: Any, policy: Policy) -> Any:
+        bfs, grounded, consistency, uncertainty = terms
+        weights = policy.promote
+        return (
+            weights.bfs_ppm * bfs
+            + weights.grounded_ppm * grounded
+            + weights.consistency_ppm * consistency
+            + weights.certainty_ppm * (PPM - uncertainty)
+        ) // PPM
+
+    def yes(self, score: Any, policy: Policy) -> Any:
+        return score >= policy.promote.yes_ppm
+
+    def needed(self, policy: Policy, namespace: str = "") -> Fraction:
+        """Returns τ_c: a higher threshold in the namespaces that the policy names as high stakes (SPEC B, Alg. 14)."""
+        given = policy.promote
+        return given.high_tau if covers(given.high_stakes.split(), namespace) else given.tau
+
+    def gate(self, yes: Iterable[Opinion], quorum: int, policy: Policy) -> Verdict:
+        """The validity gate V ≥ 0.60 (SPEC B, Alg. 14; stages 4 and 5), V = min(stage 4, stage 5).
+
+        Stage 4, temporal consistency: the q-th highest consistency term among the yes-ballots, so at least q members
+        found no stronger contradiction than 1 - V among the texts that they read lately. Stage 5, consolidated
+        confidence: the q-th highest yes-score (SPEC B, decision). The minimum, not the mean: confidence must not buy
+        off a contradiction.
+
+        Both stages are n-th highest values of a set that only shrinks when ballots are left out, and the minimum of two
+        falling numbers falls: a primary that selects ballots can delay a promotion, never cause one. The lowest
+        consistency among the yes-ballots would not be safe: leaving that ballot out would raise it.
+        """
+        opinions = tuple(yes)
+        temporal = nth_highest([opinion.terms[2] for opinion in opinions], quorum)
+        confidence = nth_highest([opinion.score_ppm for opinion in opinions], quorum)
+        passed = min(temporal, confidence) >= policy.promote.validity_ppm
+        return Verdict(passed, "quorum" if passed else "validity", confidence)
+
+    def against(self, noes: Iterable[tuple[int, Opinion]]) -> int:
+        return sum(voice for voice, opinion in noes if _contradicted(opinion))
+
+    def void(self, found: MemoryState, nominated_at: int) -> str | None:
+        return _PROMOTED if found.tier == LONG_TERM else None
+
+    def effect(self, found: Sequence[MemoryState], confidence_ppm: int | None, as_of: int, policy: Policy) -> Fates:
+        return [Fate(LONG_TERM, confidence_ppm) for _ in found]
+
+
+PROMOTE = _Promote()

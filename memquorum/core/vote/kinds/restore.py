@@ -1,72 +1,37 @@
-"""The vote to restore what was forgotten, when somebody asks for it back (core/vote/asking)."""
+"""The vote to restore a forgotten memory on request (core/vote/asking)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from memquorum.core.late_numpy import np
 from memquorum.core.orders.restore import REASON
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.tiers import GONE, SEALED, SHORT_TERM, SUPERSEDED
-from memquorum.core.vote.grounds import Grounds, MemberContext
-from memquorum.core.vote.kinds import forget
-from memquorum.core.vote.kinds.kind import UNREADABLE, Columns, Fate, Kind, MemoryState, Plain, Terms, Together, Words
-from memquorum.core.vote.kinds.ordered import whole_or_nothing
+from memquorum.core.vote.kinds.families import Order
+from memquorum.core.vote.kinds.forget import FORGET, compared, reason_in_words
+from memquorum.core.vote.kinds.kind import (
+    UNREADABLE,
+    Case,
+    Columns,
+    Fate,
+    Fates,
+    InColumns,
+    MemoryState,
+    Plain,
+    Term,
+    Terms,
+    Together,
+    Words,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _NOT_SEALED, _KEY_GONE, _GRACE_OVER = "not forgotten", "key gone", "grace over"
-
-
-def _judge(
-    facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
-) -> Sequence[Terms | None]:
-    """Judges memories that the member knows; their last access is the request's time."""
-    found = forget.judge(facts, context, as_of, policy, grounds)
-    return [None if terms is None else (PPM, *terms) for terms in found]
-
-
-def _fade(
-    last_accesses: NDArray[np.int64], ranks: NDArray[np.int64], shares: NDArray[np.int64], as_of: int, policy: Policy
-) -> Columns:
-    terms = forget.fade(last_accesses, ranks, shares, as_of, policy)
-    return np.vstack([np.full(terms.shape[1], PPM, np.int64), terms])
-
-
-def _check(terms: Terms, as_of: int, policy: Policy) -> str | None:
-    if terms[0] == 0:
-        return "it does not hold, and has other terms" if any(terms) else None
-    return whole_or_nothing(terms, as_of, policy) or forget.check(terms[1:], as_of, policy)
-
-
-def _sound(terms: Columns, as_of: int, policy: Policy) -> bool:
-    holds = terms[0] == PPM
-    return not terms[:, ~holds].any() and forget.sound(terms[1:, holds], as_of, policy)
-
-
-def _score(terms: Any, policy: Policy) -> Any:
-    """What decay has not reached since the request would not even be nominated: that counts whole, the rest by C."""
-    holds, decay, *_ = terms
-    kept = forget.score(terms[1:], policy)
-    return (kept + (PPM - kept) * (decay >= round(policy.decay.delta * PPM))) * (holds // PPM)
-
-
-def _absent(found: MemoryState, as_of: int) -> str | None:
-    if found.tier == GONE:
-        return _KEY_GONE
-    if found.tier == SUPERSEDED:
-        return None
-    if found.tier != SEALED or found.sealed_until is None:
-        return _NOT_SEALED
-    # From here on the key may go at any moment, or went before a crash.
-    return _GRACE_OVER if found.sealed_until <= as_of else None
-
-
-def _effect(found: Sequence[MemoryState], _: int | None, __: int, ___: Policy) -> Sequence[Fate]:
-    """It comes back into the tier that everything is forgotten from."""
-    return [Fate(SHORT_TERM) for _ in found]
 
 
 def _found(terms: Mapping[str, int], yes: bool, policy: Policy) -> str:
@@ -74,7 +39,7 @@ def _found(terms: Mapping[str, int], yes: bool, policy: Policy) -> str:
         return "they do not know it, or the request, or cannot open it"
     if yes and terms["decay"] >= round(policy.decay.delta * PPM):
         return "it was asked for only just before"
-    return forget.found(terms, not yes, policy)
+    return reason_in_words(terms, not yes, policy)
 
 
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
@@ -82,25 +47,14 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
         return "does not know it, or the request, or cannot open it: leave it as it is"
     if yes and score_ppm == PPM:
         return "it was asked for so lately that nobody would propose to forget it: restore"
-    return f"{forget.compared(terms, not yes, score_ppm, policy)}: {'restore' if yes else 'leave it as it is'}"
+    return f"{compared(terms, not yes, score_ppm, policy)}: {'restore' if yes else 'leave it as it is'}"
 
 
-RESTORE = Kind(
-    name="restore",
-    terms=("holds", "decay", "rank", "share", "last_access"),
-    widths=(4, 4, 4, 4, 8),
-    due=lambda candidate, as_of, policy: None,
-    judge=_judge,
-    fade=_fade,
-    abstain=lambda as_of: (0, 0, 0, 0, 0),
-    check=_check,
-    sound=_sound,
-    score=_score,
-    yes=lambda score, policy: (score > 0) & (score >= policy.forget.theta_ppm),
-    needed=lambda policy: Fraction(1, 3),
-    gate=None,
-    outcome="restored",
-    words=Words(
+class _Restore(Order, InColumns):
+    name = "restore"
+    terms = MappingProxyType({"holds": Term.FLAG, **FORGET.terms})
+    outcome = "restored"
+    words = Words(
         aim="restore",
         proposed={REASON: "because somebody asked for it back"},
         why={
@@ -116,12 +70,65 @@ RESTORE = Kind(
             proposed={REASON: "it was asked back by {somebody}"},
             because=_found,
         ),
-    ),
-    reads=False,
-    absent=_absent,
-    effect=_effect,
-    revives=True,
-    ordered=True,
-    # It can be undone by another vote, and a destroyed key by none: as few as may be, and one of them honest.
-    votes=lambda quorum, faulty: faulty + 1,
-)
+    )
+    revives = True
+
+    def judge(self, facts: Sequence[Together], case: Case) -> Sequence[Terms | None]:
+        """Judges memories that the member knows; their last access is the request's time."""
+        found = FORGET.judge(facts, case)
+        return [None if terms is None else (PPM, *terms) for terms in found]
+
+    def fade(
+        self,
+        last_accesses: NDArray[np.int64],
+        ranks: NDArray[np.int64],
+        shares: NDArray[np.int64],
+        as_of: int,
+        policy: Policy,
+    ) -> Columns:
+        terms = FORGET.fade(last_accesses, ranks, shares, as_of, policy)
+        return np.vstack([np.full(terms.shape[1], PPM, np.int64), terms])
+
+    def check(self, terms: Terms, as_of: int, policy: Policy) -> str | None:
+        if terms[0] == 0:
+            return "it does not hold, and has other terms" if any(terms) else None
+        return super().check(terms, as_of, policy) or FORGET.check(terms[1:], as_of, policy)
+
+    def sound(self, terms: Columns, as_of: int, policy: Policy) -> bool:
+        holds = terms[0] == PPM
+        return not terms[:, ~holds].any() and FORGET.sound(terms[1:, holds], as_of, policy)
+
+    def score(self, terms: Any, policy: Policy) -> Any:
+        """Returns 1 (PPM) where the memory has not decayed below δ since the request: it would not be nominated to be
+        forgotten; else C."""
+        holds, decay, *_ = terms
+        kept = FORGET.score(terms[1:], policy)
+        return (kept + (PPM - kept) * (decay >= round(policy.decay.delta * PPM))) * (holds // PPM)
+
+    def yes(self, score: Any, policy: Policy) -> Any:
+        return (score > 0) & (score >= policy.forget.theta_ppm)
+
+    def needed(self, policy: Policy, namespace: str = "") -> Fraction:
+        return Fraction(1, 3)
+
+    def votes(self, quorum: int, faulty: int) -> int:
+        """A restored memory can be forgotten again, a destroyed key is lost: so the fewest members that include an
+        honest one."""
+        return faulty + 1
+
+    def absent(self, found: MemoryState, as_of: int) -> str | None:
+        if found.tier == GONE:
+            return _KEY_GONE
+        if found.tier == SUPERSEDED:
+            return None
+        if found.tier != SEALED or found.sealed_until is None:
+            return _NOT_SEALED
+        # From this time on the key may be destroyed, or was destroyed before a crash.
+        return _GRACE_OVER if found.sealed_until <= as_of else None
+
+    def effect(self, found: Sequence[MemoryState], confidence_ppm: int | None, as_of: int, policy: Policy) -> Fates:
+        """A restored memory is in short-term memory, from which memories are forgotten."""
+        return [Fate(SHORT_TERM) for _ in found]
+
+
+RESTORE = _Restore()

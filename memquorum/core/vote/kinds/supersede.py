@@ -1,22 +1,22 @@
-"""The votes to let a newer memory take the place of older ones that it contradicts (SPEC B, 8.3): `supersede` of what
-is in short-term memory, `overrule` of what was promoted. A proposal names the challenger first, then what it
-contradicts.
+"""The votes to let a newer memory replace older ones that it contradicts (SPEC B, 8.3): `supersede` for short-term
+memories, `overrule` for promoted ones. A proposal names the newer memory (the challenger) first, then the older ones
+(the incumbents).
 
-A member is for it only where the later memory takes the place on purpose: it fills the slot of the other, or names it.
-That a contradiction follows from the words alone, by the rules of `text.conflict` or by a model, is no ground: it is
-marked, and ordered when it is read. Where the policy says so (`supersede.inferred`), it is a ground too.
+A member votes yes only where the later memory replaces the older one on purpose: it fills the same slot, or names it. A
+contradiction that is inferred from the words alone, by the rules of `reading.conflict` or by a model, is no ground: it
+is marked, and decides the order of search hits. With `supersede.inferred` it is a ground too.
 
-Of another agent's memory, whose slot it does not fill, somebody else has to have said the same as the later one. For
-that is a matter of who says it: words that claim to correct something, and a source that is claimed, are no support.
+If the older memory is another agent's and its slot is not filled, a third party has to have said the same as the later
+one. Only the speaker counts for that: words that claim a correction, and a claimed source, are no support.
 
-A member judges from what it read itself: the slots, the names, who said it again, and what its own agents' late
-episodes say. Its score is the challenger's share of that evidence; at least 0.9 where the agent or the source of the
-older text itself corrects it. Of two memories at most one can be the later, so no member is for both sides. A summary
-is not superseded: with the sentence that is wrong all others would go. Where it is against it, it says why: `ground`.
+A member judges by what it read itself: the slots, the names, the agents that repeated it, and its own agents' late
+episodes. Its score is the challenger's share of the evidence; at least 0.9 where the agent or the source of the older
+text itself corrects it. At most one of two memories is the later, so no member votes for both sides. A summary is not
+superseded: its other sentences would go with the wrong one. A member that votes no gives the reason as `ground`.
 
-A yes weighs as much as its score: Σ score · voice of those who are for it has to reach ½ of *all* voices, and to
-overrule κ/(1+κ) of them (`supersede.kappa`, 1.2). Who is silent counts for the incumbent. So leaving ballots out can
-only delay it. What is superseded is served no more, its key is kept, and another vote can restore it.
+A yes counts with its score: Σ score · voice of the yes-ballots has to reach ½ of *all* voices, and to overrule κ/(1+κ)
+of them (`supersede.kappa`, 1.2). A silent member counts for the incumbent, so leaving ballots out can only delay the
+decision. A superseded memory is no longer served; its key is kept, and another vote can restore it.
 """
 
 from __future__ import annotations
@@ -24,44 +24,31 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
-from memquorum.core.merging import apart
+from memquorum.core.late_numpy import np
+from memquorum.core.merging import slots_differ
 from memquorum.core.policy import PPM, Policy, share
-from memquorum.core.text.conflict import between, comparable
-from memquorum.core.text.sameness import same
+from memquorum.core.reading.conflict import between, comparable
+from memquorum.core.reading.sameness import same
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM, SUPERSEDED
-from memquorum.core.vote.grounds import NEAR, Grounds, MemberContext, MemoryFacts, cosines, later, names, refills
-from memquorum.core.vote.kinds.forget import absent
-from memquorum.core.vote.kinds.kind import (
-    Columns,
-    Fate,
-    Kind,
-    MemoryState,
-    Offered,
-    Plain,
-    Rests,
-    Terms,
-    Together,
-    Words,
-    outside,
-    within,
-)
+from memquorum.core.vote.grounds import NEAR, MemberContext, MemoryFacts, cosines, later, names, refills
+from memquorum.core.vote.kinds.families import Replace
+from memquorum.core.vote.kinds.kind import Case, Columns, Fate, Fates, MemoryState, Plain, Term, Terms, Together, Words
 
 TAKES = 4
 _PINNED, _PROMOTED = "pinned", "promoted since"
 _CORRECTED = 900_000
 _HALF = PPM // 2
 # The evidence for a side: that it was said; that it is the later one, corrects the other, is of the same agent or
-# source; each repetition, each late episode of the own agents that says the same; a use since the challenger came; and
-# that members agreed to promote it.
+# source; each repetition; each late episode of the member's own agents that says the same; a use since the challenger
+# was said; and its promotion.
 _SAID, _LATER, _CUE, _OWN, _REPEATED, _LIKEWISE, _USED, _KEPT = (
     200_000, 200_000, 200_000, 200_000, 100_000, 100_000, 50_000, 300_000,
 )  # fmt: skip
 _COUNTED = 2
-# Why a member is against it, the fifth term; 0 where it finds a ground.
+# The reasons of a no, the fifth term; 0 where the evidence was compared.
 _FOUND, _UNKNOWN, _EARLIER, _SUMMARY, _APART, _BOTH, _NONE, _FOR_ANOTHER, _INFERRED, _ALONE = range(10)
 _REASONS = {
     _UNKNOWN: "does not know both",
@@ -85,26 +72,14 @@ _PLAINLY = {
 _LAST = max(_REASONS)
 
 
-def _judge(
-    facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
-) -> Sequence[Terms | None]:
-    return [_terms(together, context, 0, policy.supersede.inferred) for together in facts]
-
-
-def _judge_promoted(
-    facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
-) -> Sequence[Terms | None]:
-    return [_terms(together, context, _KEPT, policy.supersede.inferred) for together in facts]
-
-
 def _terms(together: Together, context: MemberContext, kept: int, inferred: bool) -> Terms | None:
-    """The weakest of what it says against each of the others. None where it sees no ground to judge. `inferred`:
-    whether a contradiction that follows from the words alone is a ground."""
+    """Returns the weakest terms of the newer memory against each of the older ones; None where it cannot judge.
+    `inferred`: whether a contradiction that follows from the words alone is a ground."""
     newer, *olders = together
     found = [_against(newer, older, context, kept, inferred) for older in olders]
     if not found or any(one is None for one in found):
         return None
-    return min((one for one in found if one is not None), key=lambda terms: _score(terms, None))
+    return min((one for one in found if one is not None), key=_share)
 
 
 def _against(
@@ -119,22 +94,22 @@ def _against(
     if not later(newer, older):
         return _no(_EARLIER)
     if older.summary is not None:
-        return _no(_SUMMARY)  # one sentence of it is contradicted, and all the others would go with it
+        return _no(_SUMMARY)  # only one sentence of it is contradicted, and all would go
     same_agent = newer.agent == older.agent
     refilled, named = refills(newer, older), names(newer, older)
     finding = between(context.claims(older), context.claims(newer), same_agent=same_agent) if inferred else None
-    # "Low water is at 03:12", "Low water is at 15:12"
-    beside = finding is not None and (finding.both or apart(newer, older))
+    # The two may both hold: "Low water is at 03:12", "Low water is at 15:12".
+    beside = finding is not None and (finding.both or slots_differ(newer, older))
     finding = None if beside else finding
     if not refilled and not named:
         if not inferred:
             return _no(_INFERRED)
         if finding is None and not _doubted(newer, older, context):
-            return _no(_NONE if not beside else _APART if apart(newer, older) else _BOTH)
+            return _no(_NONE if not beside else _APART if slots_differ(newer, older) else _BOTH)
     if not (refilled or same_agent or _second(newer, context)):
         return _no(_ALONE)
-    # Who names its own memory knows what it meant. Of another's, which no rule finds to be contradicted and which fills
-    # another slot, naming it is a claim alone, and so is what a model says.
+    # An agent that names its own memory knows what it meant. To name another agent's, if no rule finds a contradiction
+    # and the slot differs, is only a claim, and so is a model's finding.
     vouched = finding is not None or refilled or same_agent
     cue = refilled or (finding is not None and finding.cue) or (named and same_agent)
     own = vouched and (same_agent or (newer.source is not None and newer.source == older.source))
@@ -144,7 +119,7 @@ def _against(
 
 
 def _second(newer: MemoryFacts, context: MemberContext) -> bool:
-    """Whether another agent has said the same, as far as the member knows."""
+    """True if another agent has said the same, as far as the member knows."""
     return newer.witnessed > 0 or any(
         context.said.get(memory_id, (newer.agent, 0))[0] != newer.agent and _agrees(newer, memory_id, text, context)
         for memory_id, text in _near(newer, context)
@@ -156,8 +131,8 @@ def _no(ground: int) -> Terms:
 
 
 def _doubted(newer: MemoryFacts, older: MemoryFacts, context: MemberContext) -> bool:
-    """Whether the model that the policy names finds a contradiction of texts that lie near each other."""
-    if context.doubts is None or newer.vector is None or older.vector is None or apart(newer, older):
+    """True if the model that the policy names finds a contradiction between two texts whose embeddings are near."""
+    if context.doubts is None or newer.vector is None or older.vector is None or slots_differ(newer, older):
         return False
     if not comparable(context.claims(older), context.claims(newer), same_agent=newer.agent == older.agent):
         return False
@@ -167,8 +142,8 @@ def _doubted(newer: MemoryFacts, older: MemoryFacts, context: MemberContext) -> 
 
 
 def _support(mine: MemoryFacts, other: MemoryFacts, context: MemberContext) -> int:
-    """What speaks for a text: repetitions, and late episodes near it that say the same or deny the other."""
-    # A repetition that became one with it counts as such.
+    """Returns the evidence for a text: its repetitions, and the late episodes near it that say the same."""
+    # A repetition that was merged into the memory is counted by `reinforced`.
     likewise = sum(
         _agrees(mine, memory_id, text, context)
         for memory_id, text in _near(mine, context)
@@ -178,48 +153,25 @@ def _support(mine: MemoryFacts, other: MemoryFacts, context: MemberContext) -> i
 
 
 def _agrees(mine: MemoryFacts, memory_id: str, text: str, context: MemberContext) -> bool:
-    """Whether an episode says the same as a memory; not so one on which the rule fails."""
+    """True if an episode says the same as a memory; False where the rule fails on one."""
     return context.failures.answer("agreement", [memory_id, mine.memory_id], False, same, text, mine.text or "")
 
 
 def _near(mine: MemoryFacts, context: MemberContext) -> list[tuple[str, str]]:
-    """The late episodes of the member's own agents that lie near a memory, each with its text."""
+    """Returns the late episodes of the member's own agents near a memory, each with its text."""
     values, places = cosines(mine, context)
     near = [places[at] for at, value in enumerate(values.tolist()) if value >= NEAR]
     found = ((context.memory_ids[place], context.texts[place]) for place in near)
     return [(memory_id, text) for memory_id, text in found if text is not None]
 
 
-def _score(terms: Any, policy: Policy | None) -> Any:
+def _share(terms: Any) -> Any:
+    """Returns the challenger's share of the evidence; 0 without a contradiction."""
     contradicts, corrects, challenger, incumbent, _ = terms
     both = challenger + incumbent
     part = challenger * PPM // (both + (both == 0))
     raised = (corrects == PPM) & (part < _CORRECTED)
     return (part + (_CORRECTED - part) * raised) * (contradicts // PPM)
-
-
-def _check(terms: Terms, as_of: int, policy: Policy) -> str | None:
-    *shares, ground = terms
-    wrong = outside(SUPERSEDE.terms[:-1], shares, flags=2)
-    if wrong is None and (not 0 <= ground <= _LAST or (ground == _FOUND) is not (terms[0] == PPM)):
-        return f"ground {ground} does not go with contradicts {terms[0]}"
-    return wrong
-
-
-def _sound(terms: Columns, _: int, __: Policy) -> bool:
-    ground = terms[-1]
-    fits = (ground >= 0) & (ground <= _LAST) & ((ground == _FOUND) == (terms[0] == PPM))
-    return bool(fits.all()) and within(terms[:-1], flags=2)
-
-
-def _void(found: MemoryState, _: int) -> str | None:
-    if found.pinned:
-        return _PINNED
-    return _PROMOTED if found.tier == LONG_TERM else None
-
-
-def _effect(found: Sequence[MemoryState], _: int | None, __: int, ___: Policy) -> Sequence[Fate | None]:
-    return [None, *(Fate(SUPERSEDED) for _ in found[1:])]
 
 
 def _found(terms: Mapping[str, int], yes: bool, _: Policy) -> str:
@@ -238,23 +190,19 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
     return f"{told}: score {share(score_ppm)} {'> 0.5: the newer takes its place' if yes else '≤ 0.5: both stay'}"
 
 
-SUPERSEDE = Kind(
-    name="supersede",
-    terms=("contradicts", "corrects", "challenger", "incumbent", "ground"),
-    widths=(4, 4, 4, 4, 4),
-    due=lambda candidate, as_of, policy: None,
-    judge=_judge,
-    fade=None,
-    abstain=lambda as_of: _no(_UNKNOWN),
-    yields=lambda as_of: _no(_FOR_ANOTHER),
-    check=_check,
-    sound=_sound,
-    score=_score,
-    yes=lambda score, policy: score > _HALF,
-    needed=lambda policy: Fraction(1, 2),
-    gate=None,
-    outcome="superseded",
-    words=Words(
+class _Supersede(Replace):
+    name = "supersede"
+    terms = MappingProxyType(
+        {
+            "contradicts": Term.FLAG,
+            "corrects": Term.FLAG,
+            "challenger": Term.SHARE,
+            "incumbent": Term.SHARE,
+            "ground": Term.CODE,
+        }
+    )
+    outcome = "superseded"
+    words = Words(
         aim="let the newer memory take the place of the older",
         proposed={"contradicted": "because one says otherwise than the other"},
         why={
@@ -268,28 +216,65 @@ SUPERSEDE = Kind(
             proposed={"contradicted": "one says otherwise than the other"},
             because=_found,
         ),
-    ),
-    reads=True,
-    offered=Offered.CONTESTED,
-    takes=TAKES,
-    spares=1,
-    tiers=frozenset({SHORT_TERM}),
-    share=Fraction(1, 8),
-    absent=absent,
-    void=_void,
-    effect=_effect,
-    rests=Rests.THROUGH_USE,
-    seals=True,
-    claims=True,
-    weighs_scores=True,
-)
+        question="The newer one is {first}; the vote was whether it takes the place of {others}",
+    )
+    tiers = frozenset({SHORT_TERM})
+    share = Fraction(1, 8)
+    takes = TAKES
 
-OVERRULE = dataclasses.replace(
-    SUPERSEDE,
-    name="overrule",
-    judge=_judge_promoted,
-    needed=lambda policy: policy.supersede.kappa / (1 + policy.supersede.kappa),
-    words=dataclasses.replace(SUPERSEDE.words, aim="let the newer memory take the place of one that was promoted"),
-    tiers=frozenset({LONG_TERM}),
-    void=lambda found, _: _PINNED if found.pinned else None,
-)
+    def judge(self, facts: Sequence[Together], case: Case) -> Sequence[Terms | None]:
+        return [_terms(together, case.context, 0, case.policy.supersede.inferred) for together in facts]
+
+    def abstain(self, as_of: int) -> Terms:
+        return _no(_UNKNOWN)
+
+    def yields(self, as_of: int) -> Terms:
+        return _no(_FOR_ANOTHER)
+
+    def check(self, terms: Terms, as_of: int, policy: Policy) -> str | None:
+        *_, ground = terms
+        wrong = super().check(terms, as_of, policy)
+        if wrong is None and (not 0 <= ground <= _LAST or (ground == _FOUND) is not (terms[0] == PPM)):
+            return f"ground {ground} does not go with contradicts {terms[0]}"
+        return wrong
+
+    def sound(self, terms: Columns, as_of: int, policy: Policy) -> bool:
+        ground = terms[-1]
+        fits = (ground >= 0) & (ground <= _LAST) & ((ground == _FOUND) == (terms[0] == PPM))
+        return bool(fits.all()) and super().sound(terms, as_of, policy)
+
+    def score(self, terms: Any, policy: Policy) -> Any:
+        return _share(terms)
+
+    def yes(self, score: Any, policy: Policy) -> Any:
+        return score > _HALF
+
+    def needed(self, policy: Policy, namespace: str = "") -> Fraction:
+        return Fraction(1, 2)
+
+    def void(self, found: MemoryState, nominated_at: int) -> str | None:
+        if found.pinned:
+            return _PINNED
+        return _PROMOTED if found.tier == LONG_TERM else None
+
+    def effect(self, found: Sequence[MemoryState], confidence_ppm: int | None, as_of: int, policy: Policy) -> Fates:
+        return [None, *(Fate(SUPERSEDED) for _ in found[1:])]
+
+
+class _Overrule(_Supersede):
+    name = "overrule"
+    words = dataclasses.replace(_Supersede.words, aim="let the newer memory take the place of one that was promoted")
+    tiers = frozenset({LONG_TERM})
+
+    def judge(self, facts: Sequence[Together], case: Case) -> Sequence[Terms | None]:
+        return [_terms(together, case.context, _KEPT, case.policy.supersede.inferred) for together in facts]
+
+    def needed(self, policy: Policy, namespace: str = "") -> Fraction:
+        return policy.supersede.kappa / (1 + policy.supersede.kappa)
+
+    def void(self, found: MemoryState, nominated_at: int) -> str | None:
+        return _PINNED if found.pinned else None
+
+
+SUPERSEDE = _Supersede()
+OVERRULE = _Overrule()

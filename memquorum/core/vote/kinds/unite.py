@@ -1,12 +1,13 @@
-"""The vote to let memories of experience that say the same become one there (SEDM 3.3.2; SPEC E). A proposal names the
-one that stays first, then the one that it stands for.
+"""The vote to unite memories of experience that say the same (SEDM 3.3.2; SPEC E). A proposal names the memory that
+stays first, then the one that it stands for.
 
-A member judges from what it read itself: whether all were admitted and nothing stands for one of them, and whether
-every pair says the same: numbers, names, negations and words agree, they are about the same, from the same source, and
-bound alike. Its score is the lowest cosine of any pair; 0 where one of these does not hold. Which of them stays the
-nominator says, by weights, which no member knows: as they say the same, none is against it for that.
+A member judges by what it read itself: whether both were admitted and no other memory stands for one of them, and
+whether they say the same. For that, numbers, names, negations and words have to agree, and subject, source and limits
+of use have to be equal. Its score is the lowest cosine of any pair; 0 where one of these conditions fails. The
+nominator chooses which one stays, by weights, which members do not know: as both say the same, a member accepts either
+choice.
 
-Nothing becomes of the memories themselves: each stays in its tier and is served as ever. Experience gives the one alone
+The memories themselves do not change: each stays in its tier and is served as before. Experience gives only the first
 while that is alive (`core.journal.uniting`).
 """
 
@@ -14,37 +15,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
+from typing import Any
+
+from msgspec.structs import replace
 
 from memquorum.core.consolidation.alike import lowest_ppm
 from memquorum.core.consolidation.twins import same
 from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.tiers import ALIVE
-from memquorum.core.vote.grounds import Grounds, MemberContext
-from memquorum.core.vote.kinds.forget import GONE_ALREADY
-from memquorum.core.vote.kinds.held import held
+from memquorum.core.vote.grounds import MemoryFacts
+from memquorum.core.vote.kinds.families import Join
+from memquorum.core.vote.kinds.held import Held
 from memquorum.core.vote.kinds.kind import (
+    GONE_ALREADY,
+    Case,
+    Experience,
+    Lookups,
     MemoryState,
-    Offered,
+    Named_contra,
     Plain,
-    Rests,
+    Term,
     Terms,
     Together,
     Words,
 )
 
 TAKES = 2
-"""So many memories become one in a vote: more do so pair by pair. One of several may be gone by the decision, which
-members cannot tell from what leaves right behind it: the journal would void all, and members let the rest become one.
-Of two, whichever is gone, nothing is left that stands for another."""
+"""The number of memories in one vote; more are united pair by pair. With several, one may be gone at the decision, and
+members cannot tell that from one that leaves right after it: the journal would void the decision, while members would
+unite the rest. With two, if one is gone, no memory stands for another."""
 TWINS = "twins"
-"""Why memories of experience are nominated that say the same."""
+"""The reason of a nomination: memories of experience say the same."""
 _OUTSIDE = "not all in experience"
-
-
-def _judge(
-    facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
-) -> Sequence[Terms | None]:
-    return [_terms(one) for one in facts]
 
 
 def _terms(some: Together) -> Terms | None:
@@ -53,12 +56,6 @@ def _terms(some: Together) -> Terms | None:
     if not all(one.admitted and one.sourced and one.text is not None for one in some):
         return None
     return PPM * same(some), lowest_ppm(some)
-
-
-def _absent(found: MemoryState, _: int) -> str | None:
-    if not found.alive:
-        return GONE_ALREADY
-    return None if found.admitted else _OUTSIDE
 
 
 def _found(terms: Mapping[str, int], yes: bool, _: Policy) -> str:
@@ -75,15 +72,11 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
     return f"{told}, {'≥' if yes else '<'} {least}: {'unite' if yes else 'all stay in experience'}"
 
 
-UNITE = held(
-    "unite",
-    "same",
-    "cosine",
-    judge=_judge,
-    yes=lambda score, policy: (score > 0) & (score >= policy.experience.merge_ppm),
-    needed=lambda policy: policy.promote.tau,
-    outcome="united",
-    words=Words(
+class _Unite(Held, Join):
+    name = "unite"
+    terms = MappingProxyType({"same": Term.FLAG, "cosine": Term.SHARE})
+    outcome = "united"
+    words = Words(
         aim="let one memory stand in experience for those that say the same",
         proposed={TWINS: "because they say the same in experience"},
         why={
@@ -97,14 +90,31 @@ UNITE = held(
             proposed={TWINS: "they say the same in experience"},
             because=_found,
         ),
-    ),
-    offered=Offered.TWINS,
-    takes=TAKES,
-    spares=1,
-    tiers=frozenset(ALIVE),
-    share=Fraction(1, 16),
-    absent=_absent,
-    effect=lambda found, confidence, as_of, policy: [None for _ in found],
-    rests=Rests.THROUGH_USE,
-    unites=True,
-)
+        question="The one that would stay is {first}; the vote was whether {others} says the same",
+    )
+    tiers = frozenset(ALIVE)
+    share = Fraction(1, 16)
+    takes = TAKES
+
+    def completed(self, facts: Mapping[str, MemoryFacts], lookups: Lookups) -> Mapping[str, MemoryFacts]:
+        held = lookups.held(facts)
+        return {i: replace(one, admitted=i in held) for i, one in facts.items()}
+
+    def judge(self, facts: Sequence[Together], case: Case) -> Sequence[Terms | None]:
+        return [_terms(one) for one in facts]
+
+    def yes(self, score: Any, policy: Policy) -> Any:
+        return (score > 0) & (score >= policy.experience.merge_ppm)
+
+    def needed(self, policy: Policy, namespace: str = "") -> Fraction:
+        return policy.promote.tau
+
+    def absent(self, found: MemoryState, as_of: int) -> str | None:
+        return super().absent(found, as_of) or (None if found.admitted else _OUTSIDE)
+
+    def settle(self, named: Named_contra, passed: bool, experience: Experience[Named_contra]) -> None:
+        if passed:
+            experience.unite(named)
+
+
+UNITE = _Unite()

@@ -1,4 +1,4 @@
-"""What every grounds term must hold, whoever supplies it: the rules are the default, a model may take their place."""
+"""The contract of every grounds term, whoever supplies it: the rules are the default, a model may replace them."""
 
 from __future__ import annotations
 

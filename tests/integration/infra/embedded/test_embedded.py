@@ -14,10 +14,10 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from infra import topics as provisioning
-from infra.embedded import kafka as embedded
+from infra import topic_files as provisioning
+from infra.embedded import kafka_broker as embedded
 from infra.embedded import postgres
-from infra.embedded.kafka import Kafka, share_classes, shared_classes
+from infra.embedded.kafka_broker import Kafka, share_classes, shared_classes
 from infra.embedded.postgres import Postgres
 from infra.embedded.processes import EmbeddedError
 from memquorum import topics
@@ -166,10 +166,10 @@ def test_programs_and_data_may_lie_below_a_folder_closed_to_all_but_root(
         psycopg.connect(server.dsn("postgres")).close()
 
 
-@pytest.mark.parametrize("kind", ["Kafka", "Postgres"])
-def test_a_server_dies_with_the_process_that_started_it(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize(("module", "kind"), [("kafka_broker", "Kafka"), ("postgres", "Postgres")])
+def test_a_server_dies_with_the_process_that_started_it(tmp_path: Path, module: str, kind: str) -> None:
     code = (
-        f"from pathlib import Path; from infra.embedded.{kind.lower()} import {kind}; import time\n"
+        f"from pathlib import Path; from infra.embedded.{module} import {kind}; import time\n"
         f"s = {kind}(Path({str(tmp_path / 'server')!r})); s.start(); print(s.process.pid, flush=True); time.sleep(600)"
     )
     starter = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)

@@ -12,7 +12,7 @@ from psycopg import conninfo
 
 from db.audit_rows import snapshot
 from db.vault import PostgresVault
-from infra import topics as provisioned
+from infra import topic_files as provisioned
 from infra.embedded.postgres import Postgres
 from memquorum import topics
 from memquorum.core.audit.findings import Kind, VerifyReport
@@ -156,7 +156,7 @@ def test_a_rebuild_of_a_part_or_without_a_key(
     vault.destroy([lost])
     with (
         database(postgres, "template_memory") as dsn,
-        pytest.raises(KeysMissing, match=f"the vault has no keys of 1 memory: {lost}$"),
+        pytest.raises(KeysMissing, match=f"the vault has no keys of live memories, 1 memory: {lost}$"),
     ):
         rebuild(lived.bootstrap, GENESIS, lived.codec, dsn, vault)
 
@@ -237,7 +237,7 @@ def test_what_a_superuser_changes_in_postgres_is_named(
         assert report.ok and (report.counts.contents, report.unchecked) == (119, 0)
     vault.destroy([altered])
     report = audited(lived, databases[0], vault)
-    # Of e8 this database still has the text.
+    # This database still has the text of e8.
     assert report.ok and (report.counts.contents, report.unchecked) == (118, 2)
 
 

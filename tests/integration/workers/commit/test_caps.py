@@ -1,4 +1,4 @@
-"""Caps on a real Kafka and a real Postgres: whoever nominates and votes too much, no more goes than may."""
+"""Caps on a real Kafka and a real Postgres: no vote forgets more than they allow, however much is nominated."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def test_a_stop_does_not_wait_for_a_backlog_of_keys(
     flow.flush()
 
     class Stopping(PostgresVault):
-        """Whoever destroys keys is told to stop."""
+        """A vault that stops the worker at a destruction of keys."""
 
         def destroy(self, memory_ids: Iterable[str]) -> int:
             if ids := list(memory_ids):
@@ -210,7 +210,7 @@ def test_a_shard_that_waits_reads_no_further_says_so_and_catches_up(
         flow.flush()
         await_seq(databases, 0, 500, worker)
     check_journal(databases, codec, 0)
-    # What one reading brings may exceed the bound; then the partition is paused.
+    # One poll may exceed the bound; then the partition is paused.
     assert 20 <= max(held) < 20 + 30
 
 
@@ -310,7 +310,7 @@ def test_a_contradiction_halts(flow: Flow, databases: tuple[str, str], codec: Co
         worker.join()
         assert isinstance(worker.error, DigestConflict)
         assert "shard 0, sequence 1" in str(worker.error)
-    # The digests of the past are in the store: whoever starts again finds the contradiction again.
+    # The digests of the past are in the store: the next worker finds the contradiction again.
     with Worker(flow.bootstrap, codec, databases) as again:
         again.join()
         assert isinstance(again.error, DigestConflict)

@@ -1,5 +1,6 @@
-"""What could not be encoded or judged, on the line from intake to retrieval: it has failed, its letter brings it back,
-and its key lives for as long as the letter."""
+"""Episodes that could not be encoded or judged, from intake to retrieval: they have failed, their letters bring them
+back, and their keys live for as long as the letters.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from starlette.testclient import TestClient
 
 from db.neighbourhoods import PostgresNeighbourhoods
 from db.vault import PostgresVault
-from infra import commands, genesis, roles, settings
+from infra import admin_commands, genesis, roles, settings
 from infra.embedded.postgres import Postgres
 from infra.settings import Settings
 from memquorum import topics
@@ -28,8 +29,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.letters import KEPT_MS
 from memquorum.encoders.hashing import HashingEncoder
-from streams import app as faust_app
-from streams import salience
+from streams import faust_app, salience_stage
 from tests.support.clock import tick
 from tests.support.waiting import PATIENCE_S, until
 from tests.support.watch import Worker
@@ -107,9 +107,9 @@ class Line:
         return {name for name, own in IDS.items() if own in there}
 
     def dlq(self, capsys: pytest.CaptureFixture[str], *arguments: str, ends: int = 0) -> list[dict[str, Any]]:
-        """What an operator's `dlq` prints. `ends`: its exit status."""
+        """Runs an operator's `dlq`; returns its rows. `ends`: its exit status."""
         capsys.readouterr()
-        parsed = commands.parser().parse_args(["dlq", *arguments, "--json"])
+        parsed = admin_commands.parser().parse_args(["dlq", *arguments, "--json"])
         assert parsed.command(self.settings, parsed) == ends
         return [json.loads(row) for row in capsys.readouterr().out.splitlines()]
 
@@ -137,10 +137,10 @@ async def scoring(
     streams = faust_app.create(line.bootstrap, line.run_dir, made.shards)
     neighbourhoods = PostgresNeighbourhoods(line.memory_dsn)
     past = KafkaPast(line.bootstrap, genesis.service_stamps(line))
-    stage = salience.Salience(
+    stage = salience_stage.Salience(
         codec, made.policy, encoder=encoder, vault=vault, neighbourhoods=neighbourhoods, past=past
     )
-    salience.attach(streams, stage, stamps=genesis.stamps(line, made.n))
+    salience_stage.attach(streams, stage, stamps=genesis.stamps(line, made.n))
     streams.finalize()
     await streams.start()
     try:
@@ -159,15 +159,15 @@ async def line(
         clock="driven", encoder="hashing",
     )  # fmt: skip
     made = genesis.create(configured, policy={"forget": {"grace_ms": GRACE_MS}})
-    vault, encoder, judge = roles.vault(configured), Encoder(), salience.Salience._judge
+    vault, encoder, judge = roles.vault(configured), Encoder(), salience_stage.Salience._judge
     assert isinstance(vault, PostgresVault)
 
-    def puzzled(self: salience.Salience, case: Any, *more: Any) -> Any:
+    def puzzled(self: salience_stage.Salience, case: Any, *more: Any) -> Any:
         if not encoder.mended and "riddle" in case.text:
             raise ZeroDivisionError
         return judge(self, case, *more)
 
-    monkeypatch.setattr(salience.Salience, "_judge", puzzled)
+    monkeypatch.setattr(salience_stage.Salience, "_judge", puzzled)
     served = app(memory_dsn=databases[0], bootstrap=fresh_kafka, genesis=made, codec=codec, encoder=HashingEncoder())
     stamps, seed = genesis.stamps(configured, made.n), genesis.service_seed(configured, made, "journal")
     full = PostgresVault(databases[1], genesis.secret(configured.master_key_file))
@@ -200,7 +200,7 @@ def _story(line: Line, postgres: Postgres, capsys: pytest.CaptureFixture[str]) -
     assert set(letters) == {TEXTS[name] for name in FAILING} and {one["reason"] for one in shown} == {"failed"}
     assert {one["became"] for one in shown} == {"failed"}
 
-    # What was judged and is not wanted goes after the grace time. What failed has its key, and its letter.
+    # A judged and unwanted episode loses its key after the grace time. A failed one has its key, and its letter.
     tick(line.settings, START + KEPT_MS - 1)
     until(lambda: "faint" not in line.openable())
     assert line.openable() == {"sound", *FAILING}
@@ -233,7 +233,7 @@ def _story(line: Line, postgres: Postgres, capsys: pytest.CaptureFixture[str]) -
         assert line.given(TEXTS[name])[IDS[name]] == TEXTS[name]
         assert line.served.get(f"/memories/{IDS[name]}").json()["text"] == TEXTS[name]
         assert "It had failed before, and was published again." in line.explained(name)
-    # What came in has its key for as long as it is a memory.
+    # A replayed episode has its key for as long as it is a memory.
     tick(line.settings, START + 2 * KEPT_MS + 1)
     until(lambda: "fainter" not in line.openable())
     assert line.openable() == {"sound", "pill", "riddle"}

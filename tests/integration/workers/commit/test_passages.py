@@ -51,7 +51,7 @@ def worker(flow: Flow, databases: tuple[str, str]) -> Iterator[Worker]:
 
 
 def vectors(databases: tuple[str, str]) -> dict[str, tuple[int, str]]:
-    """Of each memory with passages: how many, and by which encoder."""
+    """Returns, for each memory with passages, their number and their encoder."""
     found = rows(databases, "SELECT memory_id::text, count(*), min(encoder) FROM sentence GROUP BY 1")
     return {name: (count, encoder) for name, count, encoder in found}
 

@@ -1,4 +1,6 @@
-"""What may cross on its way (DESIGN 8): whichever comes first in the journal, nothing is lost, nothing done twice."""
+"""Records that may overtake each other (DESIGN 8): whichever comes first in the journal, nothing is lost, nothing done
+twice.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +99,8 @@ def test_a_read_of_what_is_sealed_is_noted_and_opens_nothing(
     touch(flow, "access")
     *_, accessed = applied(flow, databases, worker, 4)
     assert accessed.effect == "asked"  # it comes back only if the members vote so
-    assert not flow.codec.decode_as(Accessed, accessed.detail).applied
+    (used,) = flow.codec.decode_as(Accessed, accessed.detail).used
+    assert used.outcome == "asks"
     assert tier(databases, flow, "a") == "sealed"
     assert rows(databases, "SELECT count(*) FROM content") == [(0,)]
 
@@ -115,7 +118,7 @@ def test_what_repeats_a_memory_that_is_being_sealed_is_remembered_anew(
     assert (stored.effect, stored.memory_id) == ("stored", memory_id(flow.namespace(SHARD), "again"))
     assert (tier(databases, flow, "a"), tier(databases, flow, "again")) == ("sealed", "short-term")
     assert rows(databases, "SELECT body FROM content") == [("Valve again opens at 4 bar.",)]
-    # What was said again lives on when the first is destroyed.
+    # A repeated memory lives on when the first is destroyed.
     flow.tick(SHARD, TICK + GRACE_MS + 1)
     *_, destroyed = applied(flow, databases, worker, 6)
     assert destroyed.effect == "destroyed"

@@ -1,4 +1,4 @@
-"""What was forgotten is restored on a real broker and a real Postgres: whole, once, and never behind an erasure."""
+"""Forgotten memories are restored on a real broker and a real Postgres: whole, once, and never behind an erasure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from memquorum.core.records import (
     RestoreOrdered,
     Standing,
 )
-from streams.orders import OpenOrders
+from streams.order_queue import OpenOrders
 from tests.builders import erasures, genesis, votes
 from tests.builders.policies import by_the_paper
 from tests.support.commit_process import MASTER
@@ -93,7 +93,7 @@ def reencode(flow: Flow, databases: tuple[str, str], name: str) -> None:
 
 
 def stored(databases: tuple[str, str]) -> dict[str, tuple[Any, ...]]:
-    """What is served, and what of it changes with use."""
+    """Returns the served memories, with the fields that change with use."""
     found = rows(
         databases,
         "SELECT m.id::text, m.tier, m.encoder, c.body, e.vector::text, s.accesses, s.reinforced, s.salience_ppm "

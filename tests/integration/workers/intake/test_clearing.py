@@ -1,4 +1,4 @@
-"""What intake has let in is deleted from topics that this installation provisioned, and from no others."""
+"""Accepted records are deleted from topics that this installation provisioned, and from no others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, OffsetSpec, ResourceType
 
 from db.vault import PostgresVault
-from infra.embedded.kafka import Kafka
+from infra.embedded.kafka_broker import Kafka
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.records import EpisodeAccepted
@@ -34,7 +34,7 @@ CANARY = b"canary-c1ea: the ladder leans on the fourth beam"
 
 @pytest.fixture
 def admin(fresh_kafka: str) -> AdminClient:
-    """Of a cluster whose topic of episodes this installation provisioned, and no other."""
+    """A client of a cluster in which this installation provisioned the topic of episodes, and no other."""
     found = AdminClient({"bootstrap.servers": fresh_kafka})
     ours = ConfigResource(ResourceType.TOPIC, topics.EPISODES)
     entry = ConfigEntry(clearing.MARK, clearing.mark(GENESIS.cluster), incremental_operation=AlterConfigOpType.SET)
@@ -117,7 +117,7 @@ def test_what_was_let_in_goes_with_its_file_and_what_others_provisioned_stays(
         assert "7 days" in client.health.able()[1]["alarms"][told]  # type: ignore[index]
         assert f"topic {topics.EPISODES}" not in client.health.able()[1]["alarms"]  # type: ignore[operator]
         folder = kafka_server.folder / "data" / f"{topics.EPISODES}-0"
-        # A broker looks for files to be let go of every 15 s, for the first time after half a minute.
+        # A broker looks for files to delete every 15 s, for the first time after half a minute.
         until(lambda: not any(CANARY in whole(file) for file in folder.glob("*.log")))
         assert low(admin, topics.ACCESSES) == 0
     assert accepted(fresh_kafka, codec) == 2

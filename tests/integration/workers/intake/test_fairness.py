@@ -1,6 +1,6 @@
-"""One namespace's flood, on a real broker: others, and erasures, pass it by; nothing is lost, and orders are kept.
+"""One namespace's flood, on a real broker: others, and erasures, overtake it; nothing is lost, and orders are kept.
 
-What scores is played by a reader that commits under the group of the streams, as slowly as a test wants.
+A reader in the streams' consumer group plays the scoring stage, as slowly as a test wants.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.fairness import LEAST
 from memquorum.core.records import EpisodeAccepted, OrderAccepted, SessionClosed, SessionEnded
-from streams.app import APP_ID
+from streams.faust_app import APP_ID
 from tests.builders import erasures
 from tests.support.disturbing import beside
 from tests.support.intake import GENESIS, MASTER, SHARDS, Line
-from workers.intake.scored import GROUP
+from workers.intake.scored_offsets import GROUP
 from workers.kafka import loop
 
 FLOOD = 1_500
@@ -57,7 +57,7 @@ def scoring(kafka: str, pause_s: float, each: int) -> AbstractContextManager[Non
     return beside(work)
 
 
-def said(namespace: str, number: int, agent: str = "f") -> dict[str, Any]:
+def flood_episode(namespace: str, number: int, agent: str = "f") -> dict[str, Any]:
     return {"agent": agent, "content": f"{number}", "namespace": namespace, "event_id": f"{number}", "session": "s"}
 
 
@@ -76,10 +76,10 @@ def test_the_streams_commit_under_the_name_that_intake_asks_for() -> None:
 def test_a_flood_is_passed_by_others_and_by_erasures_and_comes_in_whole(line: Line, codec: Codec) -> None:
     partition = 1
     with scoring(line.bootstrap, 0.1, 12), line.intake("wall", tick_ms=60_000):
-        line.publish(topics.EPISODES, *(said("flood", k) for k in range(FLOOD)), partition=partition)
+        line.publish(topics.EPISODES, *(flood_episode("flood", k) for k in range(FLOOD)), partition=partition)
         line.until(lambda: count(line, "flood") >= LEAST)
         # Behind the flood in its partition, in its shard and in another one.
-        line.publish(topics.EPISODES, said(QUIET, 1), said(ELSEWHERE, 1), partition=partition)
+        line.publish(topics.EPISODES, flood_episode(QUIET, 1), flood_episode(ELSEWHERE, 1), partition=partition)
         order = erasures.ordered(GENESIS, "agent", "eve", namespace="flood")
         line.publish(topics.ERASURES, erasures.signed(codec, GENESIS, order))
         line.until(lambda: bool(count(line, QUIET) and count(line, ELSEWHERE) and line.of(OrderAccepted)))
@@ -102,18 +102,20 @@ def test_a_flood_is_passed_by_others_and_by_erasures_and_comes_in_whole(line: Li
 def test_who_is_started_again_lets_in_what_waited_and_nothing_of_the_flood_twice(line: Line) -> None:
     with scoring(line.bootstrap, 0.1, 12):
         with line.intake("wall", tick_ms=60_000):
-            line.publish(topics.EPISODES, *(said("flood", k) for k in range(600)), said(QUIET, 1), partition=1)
+            line.publish(
+                topics.EPISODES, *(flood_episode("flood", k) for k in range(600)), flood_episode(QUIET, 1), partition=1
+            )
             line.until(lambda: count(line, QUIET) > 0)
         assert count(line, "flood") < 600
         with line.intake("wall", tick_ms=60_000):
             line.until(lambda: count(line, "flood") >= 600)
     told = Counter((one.namespace, one.event_id) for one in accepted(line))
     assert all(told["flood", str(k)] == 1 for k in range(600))
-    # What passed the flood by comes again, under the same id.
+    # Records that overtook the flood come again, under the same id.
     assert {told[key] for key in told if key[0] == QUIET} <= {1, 2}
 
 
 def test_where_nobody_scores_a_flood_comes_in_at_once(line: Line) -> None:
     with line.intake("wall", tick_ms=60_000):
-        line.publish(topics.EPISODES, *(said("flood", k) for k in range(FLOOD)), partition=1)
+        line.publish(topics.EPISODES, *(flood_episode("flood", k) for k in range(FLOOD)), partition=1)
         line.until(lambda: count(line, "flood") == FLOOD)

@@ -22,7 +22,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from db.vault import PostgresVault
-from infra.embedded.kafka import Kafka
+from infra.embedded.kafka_broker import Kafka
 from memquorum import topics
 from memquorum.core import asked, authorship, ids, letters, sealing
 from memquorum.core.avro import Codec
@@ -135,8 +135,8 @@ def test_sound_records_come_in_sealed_and_the_others_are_told_why(line: Line, co
     )
     line.publish(topics.EPISODES, codec.encode(EpisodeRecorded("executor", said, "attic", "e2")), partition=1)
     line.publish(topics.EPISODES, {"agent": "planner", "content": said, "reward": 7}, f"no json: {said}".encode())
-    line.publish(topics.ACCESSES, codec.encode(AccessRecorded("planner", memory, "garden", accessed_at=START)))
-    line.publish(topics.ACCESSES, {"agent": "planner", "memory_id": CANARY})
+    line.publish(topics.ACCESSES, codec.encode(AccessRecorded("planner", (memory,), "garden", accessed_at=START)))
+    line.publish(topics.ACCESSES, {"agent": "planner", "memory_ids": [CANARY]})
     line.publish(topics.CLOCK, codec.encode(ClockRequested(START)))
     with line.intake():
         line.until(lambda: len(line.of(ClockTicked)) == SHARDS and len(line.of(IntakeRefused)) == 3)
@@ -146,19 +146,19 @@ def test_sound_records_come_in_sealed_and_the_others_are_told_why(line: Line, co
     assert first.memory_id == memory
     assert (first.reward_ppm, first.subject, first.origin_offset) == (500_000, "planner", 0)
     assert [sealing.open_text(keys[e.memory_id], e.sealed_content, e.memory_id) for e in (first, second)] == [said] * 2
-    assert [(a.memory_id, a.accessed_at) for a in line.of(AccessAccepted)] == [(memory, START)]
+    assert [(a.memory_ids, a.accessed_at) for a in line.of(AccessAccepted)] == [((memory,), START)]
 
     refused = line.of(IntakeRefused)
     assert {(r.origin_topic, r.reason, r.field) for r in refused} == {
         (topics.EPISODES, "out_of_range", "reward"),
         (topics.EPISODES, "unknown_framing", None),
-        (topics.ACCESSES, "bad_id", "memory_id"),
+        (topics.ACCESSES, "bad_id", "memory_ids"),
     }
     letter = next(r for r in refused if r.reason == "unknown_framing")
     key = line.vault.open([letter.key_id])[letter.key_id]
     assert letters.open_payload(letter.key_id, key, letter.sealed_payload) == f"no json: {said}".encode()
 
-    # Nothing behind the wall shows what was said.
+    # No topic behind intake shows the content.
     for message in line.messages:
         assert (
             CANARY.encode() not in (message.value() or b"") + (message.key() or b"") + repr(message.headers()).encode()
@@ -170,6 +170,19 @@ def test_sound_records_come_in_sealed_and_the_others_are_told_why(line: Line, co
     headers = dict(found.headers() or [])
     assert headers["traceparent"] == trace.encode()
     assert (headers["ce_type"], headers["ce_id"]) == (b"EpisodeAccepted", b"e1")
+
+
+def test_of_a_use_the_ids_that_are_none_stay_outside_alone(line: Line) -> None:
+    memory = ids.memory_id("default", "e1")
+    line.publish(topics.ACCESSES, {"agent": "planner", "memory_ids": [CANARY, memory], "event_id": "use"})
+    with line.intake():
+        line.until(lambda: len(line.of(AccessAccepted)) == 1 and len(line.of(IntakeRefused)) == 1)
+    (use,), (letter,) = line.of(AccessAccepted), line.of(IntakeRefused)
+    assert (use.event_id, use.memory_ids) == ("use", (memory,))
+    assert (letter.reason, letter.field) == ("bad_id", "memory_ids")
+    assert "by their places, 1:" in letter.detail and CANARY not in letter.detail
+    key = line.vault.open([letter.key_id])[letter.key_id]
+    assert CANARY.encode() in letters.open_payload(letter.key_id, key, letter.sealed_payload)
 
 
 def test_a_tick_follows_what_was_published_before_it_and_time_never_falls(line: Line) -> None:
@@ -200,7 +213,7 @@ def test_a_tick_follows_what_was_published_before_it_and_time_never_falls(line: 
         ]
         spoken = kinds.index(1)
         assert kinds[spoken:] == [1, *["episode"] * spoken, 2, 3]
-    # What carries no time happened at the last tick.
+    # An episode without a time happened at the last tick.
     assert {e.occurred_at for e in line.of(EpisodeAccepted)[-EACH:]} == {START + 1000}
 
 
@@ -377,7 +390,9 @@ def test_a_vault_outage_delays_and_loses_nothing(line: Line, databases: tuple[st
     logging.getLogger("memquorum.intake").addHandler(handler)
     with line.intake():
         line.publish(topics.EPISODES, *({"agent": "a", "content": f"{i}", "event_id": f"e{i}"} for i in range(5)))
-        line.publish(topics.ACCESSES, {"agent": "a", "memory_id": ids.memory_id("default", "e1"), "event_id": "read"})
+        line.publish(
+            topics.ACCESSES, {"agent": "a", "memory_ids": [ids.memory_id("default", "e1")], "event_id": "read"}
+        )
         line.publish(topics.CLOCK, {"as_of": START})
         assert waiting.wait(PATIENCE_S), "intake noticed no outage"
         allow(True)
@@ -430,7 +445,7 @@ def _packed(bootstrap: str, codec: str, size: int) -> KafkaError | None:
 
 @pytest.mark.parametrize("codec", ["gzip", "lz4", "snappy", "zstd"])
 def test_what_is_small_only_because_it_is_packed_does_not_get_in(kafka: str, codec: str) -> None:
-    # A zstd record that grows too far cannot even be read: whoever reads the partition would stand before it for ever.
+    # A zstd record that grows too far cannot be read: a reader of the partition would never get past it.
     error = _packed(kafka, codec, 20_000_000)
     assert error is not None and error.code() == KafkaError.MSG_SIZE_TOO_LARGE
 
@@ -439,7 +454,7 @@ def test_what_is_delivered_again_comes_in_under_the_same_ids(line: Line) -> None
     line.publish(
         topics.EPISODES, *({"agent": "a", "content": f"{i}", "namespace": f"n{i}"} for i in range(20)), b"no json"
     )
-    line.publish(topics.ACCESSES, {"agent": "a", "memory_id": ids.memory_id("n1", "e")})
+    line.publish(topics.ACCESSES, {"agent": "a", "memory_ids": [ids.memory_id("n1", "e")]})
     with line.intake():
         line.until(lambda: len(line.messages) == 22)
     # As if it had been killed before it could say how far it had come.
@@ -455,7 +470,7 @@ def test_what_is_delivered_again_comes_in_under_the_same_ids(line: Line) -> None
 
     for kind, names in (
         (EpisodeAccepted, ("event_id", "memory_id", "namespace", "commitment", "origin_offset")),
-        (AccessAccepted, ("event_id", "memory_id", "accessed_at")),
+        (AccessAccepted, ("event_id", "memory_ids", "accessed_at")),
         (IntakeRefused, ("key_id", "reason", "origin_offset")),
     ):
         found = Counter(known(kind, *names))

@@ -60,8 +60,9 @@ def opened(line: Line, letter: IntakeRefused) -> bytes:
 
 
 def foreseen(at: int) -> list[dict[str, Any]]:
-    """What a stranger publishes who foresees that the next record stands at this place: under the ids that follow from
-    it, of this release and of earlier ones, in its own name and in the victim's, and as a replay of that place."""
+    """Returns the records of a stranger who foresees the next record's offset: under the ids that follow from it, of
+    this release and of earlier ones, in its own name and in the victim's, and as a replay of that offset.
+    """
     place = (topics.EPISODES, 0, at)
     named = [ids.place_uuid(*place), ids.origin_event_id("mallory", *place), ids.origin_event_id("victim", *place)]
     said = [episode("mallory", "Nothing to see.", event_id=one) for one in named]
@@ -145,7 +146,7 @@ def test_what_was_forgotten_is_told_so_to_its_own_agent_and_no_letter_keeps_it(l
 
 def test_no_use_takes_the_id_of_an_episode_and_none_is_lost_to_one(line: Line) -> None:
     memory = ids.memory_id(NAMESPACE, "other")
-    use = {"agent": "mallory", "memory_id": memory, "namespace": NAMESPACE, "event_id": "report-17"}
+    use = {"agent": "mallory", "memory_ids": [memory], "namespace": NAMESPACE, "event_id": "report-17"}
     with line.intake(clock="wall"):
         line.publish(topics.ACCESSES, use)
         line.until(lambda: len(line.of(AccessAccepted)) == 1)

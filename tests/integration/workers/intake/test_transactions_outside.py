@@ -1,6 +1,6 @@
-"""What agents' transactions do to ticks and erasures: next to nothing, whether they end or stay open.
+"""Agents' transactions hardly delay ticks and erasures, whether they end or stay open.
 
-Other agents publish all the while, since a partition that stands still must be told from topics that do.
+Other agents publish all the while, since a stuck partition must be told from topics without a flow.
 """
 
 from __future__ import annotations

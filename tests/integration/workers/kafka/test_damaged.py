@@ -1,4 +1,4 @@
-"""A byte that falls over in a broker's file is found by whoever reads it, in a record's value and in its headers."""
+"""A flipped byte in a broker's file is found by its readers, in a record's value and in its headers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from confluent_kafka import Consumer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from infra.embedded.kafka import Kafka
+from infra.embedded.kafka_broker import Kafka
 from workers.kafka import loop
 from workers.kafka.loop import TopicUnreadable
 from workers.kafka.partition import Partition
@@ -48,7 +48,7 @@ def test_a_flipped_bit_is_told_with_its_place_and_nothing_behind_it_is_read(brok
 
 
 def _values(reader: Consumer, topic: str) -> list[bytes | None]:
-    """What a worker's loop reads until it is told that the file is damaged."""
+    """Returns what a worker's loop reads until it is told that the file is damaged."""
     loop.assign(reader, {(topic, 0): None})
     found: list[bytes | None] = []
     with pytest.raises(TopicUnreadable):

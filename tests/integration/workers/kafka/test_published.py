@@ -1,4 +1,4 @@
-"""How far the journal's topic goes, on a real broker."""
+"""The end of the journal's topic, on a real broker."""
 
 from __future__ import annotations
 

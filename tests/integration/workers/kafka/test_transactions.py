@@ -21,7 +21,7 @@ from workers.kafka.journals import Journals
 from workers.kafka.partition import Partition
 from workers.kafka.strangers import Strangers
 from workers.kafka.ticks import last_tick
-from workers.upkeep.orders import KafkaOrders
+from workers.upkeep.operator_topic import KafkaOrders
 
 SHARD = 3
 

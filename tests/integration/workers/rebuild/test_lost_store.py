@@ -49,22 +49,22 @@ def test_the_whole_journal_makes_the_store_again(
 
             told = checks.rebuilt(old, f"{name}_again")
             assert (told["entries"], told["equal"]) == (7, True), "no more than the store has"
-            assert copies.kept(old) == [] and f"{name}_again" not in databases_of(connection)
+            assert copies.list_rebuilds(old) == [] and f"{name}_again" not in databases_of(connection)
             told = checks.rebuilt(old, f"{name}_again", whole=True)
             assert (told["entries"], told["memories"], told["contents"], "equal" in told) == (93, 90, 90, False)
 
-            assert copies.kept(old) == [f"{name}_again"] and f"{name}_again" in copies.told(old)[0]
+            assert copies.list_rebuilds(old) == [f"{name}_again"] and f"{name}_again" in copies.rebuild_lines(old)[0]
 
             again = postgres.dsn(f"{name}_again")
-            # Once it has the name of the store it is none that was kept.
-            assert copies.kept(replace(old, memory_dsn=again)) == []
+            # Once it has the name of the store it is not a kept copy.
+            assert copies.list_rebuilds(replace(old, memory_dsn=again)) == []
             assert compare(installed.memory_dsn, again).equal
             with Worker(old.bootstrap, codec, (again, old.vault_dsn)) as worker:
                 flow.episodes(0, ["after"])
                 flow.flush()
                 await_seq((again, ""), 0, 32, worker)
             assert list(copies.drop_all(old)) == [f"{name}_again"]
-            assert copies.kept(old) == [] and f"{name}_again" not in databases_of(connection)
+            assert copies.list_rebuilds(old) == [] and f"{name}_again" not in databases_of(connection)
         finally:
             for made in ("old", "again"):
                 connection.execute(f"DROP DATABASE IF EXISTS {name}_{made} WITH (FORCE)")

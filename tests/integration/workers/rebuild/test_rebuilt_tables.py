@@ -16,7 +16,7 @@ from infra.embedded.postgres import Postgres
 from infra.settings import SettingsError
 from memquorum.core.avro import Codec
 from memquorum.core.ids import memory_id
-from memquorum.core.records import FeedbackAccepted, Link, Lot, Quote, Summary, Task, Weighed
+from memquorum.core.records import Comparison, FeedbackAccepted, Link, Lot, Quote, Summary, Task, Weighed
 from tests.builders import disclosures, erasures, protections, rollups, trials
 from tests.support.commit_process import GENESIS, MASTER
 from tests.support.flow import Flow
@@ -38,7 +38,8 @@ def lived(installed: settings.Settings, codec: Codec, databases: tuple[str, str]
     with Worker(flow.bootstrap, codec, databases) as worker:
         flow.episodes(SHARD, ["a", "b"])
         linked = (Link("requires", memory_id(mine, "a")),)
-        flow.episodes(SHARD, ["c"], subject="ada", contradicts=(memory_id(mine, "a"),), links=linked)
+        flow.episodes(SHARD, ["c"], subject="ada", contradicts=(memory_id(mine, "a"),), links=linked,
+                      denies=(Comparison(memory_id(mine, "a"), (1,)),))  # fmt: skip
         flow.episodes(SHARD, ["echo"], outcome="reinforced", reinforces=memory_id(mine, "a"), at=950)
         said = {"cluster": GENESIS.cluster, "namespace": mine}
         flow.accepted(SHARD, protections.accepted(codec, "pin", memory_id(mine, "a"), 1, **said))
@@ -74,8 +75,10 @@ def lived(installed: settings.Settings, codec: Codec, databases: tuple[str, str]
         flow.episodes(SHARD, ["task"], at=TICK + 3, **task)
         given = FeedbackAccepted("f", memory_id(mine, "task"), mine, "planner", (a,), (), TICK + 4)
         flow.accepted(SHARD, given)
+        flow.episodes(SHARD, ["old", "new"], at=TICK + 5, explicit=True, slot="s" * 32)
+        flow.access(SHARD, memory_id(mine, "new"), TICK + 6)
         flow.flush()
-        await_seq(databases, SHARD, 18, worker)
+        await_seq(databases, SHARD, 21, worker)
     return flow
 
 
@@ -126,5 +129,5 @@ def test_a_rebuild_says_which_table_is_another_one(
             assert told["store"] == told["rebuilt"], "the memories are all there"
     kept = checks.rebuilt(installed, name, keep=True)
     assert kept["kept"]
-    # What a rebuild of this cluster made may be made anew.
+    # A database that a rebuild of this cluster made may be rebuilt.
     assert checks.rebuilt(replace(installed), name)["kept"] is False

@@ -19,7 +19,7 @@ from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import VaultBehind, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from streams.encoding import Encoding
-from streams.recall import Recall
+from streams.latest_episodes import Recall
 from tests.support.commit_process import GENESIS, MASTER
 from tests.support.erasing import SHARD, fill, order
 from tests.support.flow import Flow
@@ -100,7 +100,7 @@ def answered(vault: PostgresVault, ids: Iterable[str]) -> dict[str, bytes]:
 
 
 def served(memory_dsn: str, bootstrap: str, codec: Codec, namespace: str) -> set[str]:
-    """What the service finds in a namespace, with all that it has."""
+    """Returns what the service finds in a namespace, with all its endpoints."""
     service = Service(
         memory_dsn, bootstrap, GENESIS, codec, encoder=Asking(), before=None, door=Door(None),
         shown=Telemetry().stage("retrieval"), cache_memories=0,

@@ -24,18 +24,18 @@ from memquorum.core.journal.replay import Replay
 from memquorum.core.policy import written
 from memquorum.core.records import DecayCrossed, JournalHead, Standing
 from memquorum.telemetry.bundle import Telemetry
-from streams.nomination import Nomination
+from streams.nomination_stage import Nomination
 from streams.stage import Arrival
 from tests.builders.genesis import make_bytes, public_key, seed_of
 from tests.builders.votes import order, signed
 from tests.support.replicas import HOUR, START, Decisions, DerivedVault, Replicas, World
 from tests.support.waiting import PATIENCE_S, until
+from workers.audit import audited_configurations
 from workers.audit import auditor as audit
-from workers.audit import configurations
 from workers.commit import worker as commit
 from workers.kafka.loop import Stop
 from workers.kafka.partition import standing
-from workers.upkeep import orders
+from workers.upkeep import operator_topic
 
 LATE = START + 10 * HOUR
 SHARD = 0
@@ -62,7 +62,7 @@ class Shard:
         self.world = World(self.bootstrap, self.genesis, self.codec)
         self.decisions = Decisions(self.bootstrap, self.genesis, self.codec)
         self._schedule, self._stored = PostgresSchedule(self.databases[0]), PostgresStoredOrders(self.databases[0])
-        given = orders.KafkaOrders(self.bootstrap, look_s=0)
+        given = operator_topic.KafkaOrders(self.bootstrap, look_s=0)
         self._stage = Nomination(
             self.codec, self.genesis, seed_of("service:nomination"), self._schedule, self._stored, orders=given,
             further=lambda: self.keys["nomination"],
@@ -90,7 +90,9 @@ class Shard:
 
     def order(self, genesis: Genesis, action: str, **changes: Any) -> None:
         wanted = order(genesis, action, **changes)
-        orders.publish_configurations(self.bootstrap, [(wanted, signed(self.codec, genesis, "operator", wanted))])
+        operator_topic.publish_configurations(
+            self.bootstrap, [(wanted, signed(self.codec, genesis, "operator", wanted))]
+        )
 
     def nominate(self, epoch: int) -> bool:
         """A tick at which nothing is due; whether there was an order to be voted on, and it was nominated."""
@@ -110,7 +112,7 @@ class Shard:
 
     def applied(self, count: int) -> None:
         """The commit worker has applied so many decisions about members, and published them."""
-        read = configurations.read
+        read = audited_configurations.read
         self.await_(
             "the journal does not come to the configuration",
             lambda: read(self.bootstrap, self.genesis, self.codec)[SHARD].config == count,
@@ -156,7 +158,7 @@ def test_another_policy_is_decided_and_everybody_judges_by_it(shard: Shard) -> N
     checked = shard.decided(1)
     assert checked.configures is not None and checked.configures.policy == wanted
     shard.applied(1)
-    (now,) = configurations.read(shard.bootstrap, shard.genesis, shard.codec)
+    (now,) = audited_configurations.read(shard.bootstrap, shard.genesis, shard.codec)
     assert (now.policy, now.policy_version, now.at(1).policy) == (wanted, 1, first)
     # The same order once more is for a configuration that is over.
     shard.order(shard.genesis, "policy", policy=written(wanted))
@@ -220,10 +222,10 @@ def test_the_services_get_other_keys_and_the_shard_goes_on_forgetting(shard: Sha
     shard.await_("it waits for its key", lambda: "key" in shard.telemetry.health.waits)
     shard.keys["journal"].append(seed_of("service:journal'"))
     shard.applied(2)
-    # Of the key that was replaced nobody needs the file any more.
+    # The file of the replaced key is not needed any more.
     shard.keys["journal"].clear()
     shard.commits(seed_of("service:journal'"))
-    # Whoever has the old nomination key nominates in vain; what the new one signs is decided.
+    # A nomination with the old key has no effect; one signed by the new key is decided.
     shard.world.nominate(SHARD, 3, LATE, ["00000000-0000-5000-8000-000000000001"], config=2)
     shard.world.nominate(SHARD, 3, LATE, [memory], config=2, key="service:nomination'")
     checked = shard.decided(3)

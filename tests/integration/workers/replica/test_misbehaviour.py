@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from infra import commands
+from infra import admin_commands
 from infra.settings import Settings
 from memquorum import topics
 from memquorum.core.avro import Codec
@@ -85,6 +85,6 @@ def test_who_says_two_things_is_proven_a_liar_to_everybody(
 
 
 def operator(settings: Settings, *arguments: str) -> int:
-    """`python -m infra evidence`, as an operator runs it."""
-    parsed = commands.parser().parse_args(["evidence", *arguments])
+    """`memquorum admin audit evidence`, as an operator runs it."""
+    parsed = admin_commands.parser().parse_args(["audit", "evidence", *arguments])
     return int(parsed.command(settings, parsed))

@@ -19,7 +19,7 @@ EPOCHS = 2  # of each shard; each waits out the grace for ballots of the silent
 def test_epochs_are_decided_without_f_members(
     fresh_kafka: str, codec: Codec, tmp_path: Path, n: int, silent: tuple[int, ...]
 ) -> None:
-    """Whoever is silent would have opened shard 1: it goes on in the first view whose opener is there."""
+    """A silent member would have opened shard 1: the shard goes on in the first view whose opener is there."""
     made = make_bytes(
         n,
         weights=tuple(seat.weight_milli for seat in seats_for(n)),

@@ -58,7 +58,7 @@ def test_epochs_are_decided_while_replicas_die_and_return(
         assert [o.outcome for o in checked.outcomes] == ["forgotten"] * 4
         assert len(checked.ballots) == 4
 
-    # More than a window of epochs, for whoever has to read them all again.
+    # More than a window of epochs, for a member that has to read them all again.
     for epoch in range(2, LONG_AGO):
         world.nominate(1, epoch, late, memories[1][7:8])
         decisions.wait((1, epoch))

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from db.store import PostgresStore
 from db.view import View
-from infra import commands
+from infra import admin_commands
 from infra.settings import Settings
 from memquorum import topics
 from memquorum.core.audit.agreed import stable
@@ -37,7 +37,7 @@ APPLIED = {topics.PRE_PREPARES, topics.COMMITS}
 
 
 def journal(world: World, decisions: Decisions, epochs: int) -> None:
-    """What the commit worker makes of the decisions; its chain is not looked at here."""
+    """Writes the decisions into the journal as the commit worker does; its chain is not checked here."""
     for seq in range(1, epochs + 1):
         checked, commits = decisions.found[0, seq], decisions.commits(0, seq)
         detail = world.codec.encode(Decided(checked.body.epoch, checked.body.view, seq, checked.data, commits, ()))
@@ -73,9 +73,8 @@ def read_on(dsn: str, genesis: Genesis) -> None:
 
 
 def pruned(settings: Settings, capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
-    """`python -m infra prune`, as an operator runs it: for each shard, topic → its first offset and from where it is
-    kept."""
-    parsed = commands.parser().parse_args(["prune", "--json", *arguments])
+    """`memquorum admin kafka prune`: for each shard, topic → its first offset and from where it is kept."""
+    parsed = admin_commands.parser().parse_args(["kafka", "prune", "--json", *arguments])
     assert parsed.command(settings, parsed) == 0
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert all((each["sequence"], each["deleted"]) == (INTERVAL, not arguments) for each in told)
@@ -83,7 +82,7 @@ def pruned(settings: Settings, capsys: pytest.CaptureFixture[str], *arguments: s
 
 
 def standing(run_dir: Path, genesis: Genesis, member: int) -> tuple[Progress, bytes | None]:
-    """How far a member is by its view, but for the commits, which need not be the same; and what it has read."""
+    """Returns a member's progress by its view, without the commits, which may differ; and what it has read."""
     with closing(View(run_dir / f"replica-{member}" / "view.db", genesis.cluster, member)) as view:
         return replace(view.progress(0), commits=()), view.stream(0)
 

@@ -1,4 +1,4 @@
-"""What is told of a memory's way into experience, loaded from Postgres, is what the journal holds."""
+"""A memory's way into experience, loaded from Postgres, agrees with the journal."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def write(dsn: str, made: Shard, texts: Mapping[str, Clear] | None = None) -> No
     store.close()
 
 
-async def told(
+async def read_admission(
     dsn: str, memory: str, namespaces: tuple[str, ...] | None = (NAMESPACE,), **gates: int
 ) -> Admission | None:
     reads = Reads(dsn)
@@ -70,7 +70,7 @@ async def told(
 
 
 async def test_all_of_it_is_told(shard: Shard, databases: tuple[str, str]) -> None:
-    found = await told(databases[0], A)
+    found = await read_admission(databases[0], A)
     assert found is not None
     assert (found.status, found.score, found.least, found.weight, found.version) == ("admitted", 1.0, 0.05, 1.0, 1)
     assert [(one.verifier, one.position, one.score, one.agrees) for one in found.trials] == [
@@ -86,7 +86,7 @@ async def test_all_of_it_is_told(shard: Shard, databases: tuple[str, str]) -> No
 
 async def test_of_what_nobody_tried_that_is_told(shard: Shard, databases: tuple[str, str]) -> None:
     whole = Admission(B, NAMESPACE, "provisional", 0.05, tier="short-term", judges=0, judges_needed=3)
-    assert await told(databases[0], B) == whole
+    assert await read_admission(databases[0], B) == whole
 
 
 @pytest.mark.parametrize(("enough", "status"), [(False, "provisional"), (True, "untried")])
@@ -108,7 +108,7 @@ async def test_it_is_told_how_many_tasks_may_judge_it(
     for name in ("second", "third")[: 1 + enough]:
         task(name, 0.9, 0.1)
     write(databases[0], made, texts)
-    found = await told(databases[0], B)
+    found = await read_admission(databases[0], B)
     assert found is not None and (found.status, found.judges, found.judges_needed) == (status, 2 + enough, 3)
 
 
@@ -149,14 +149,14 @@ async def test_as_many_tasks_may_judge_it_as_verifiers_count(
     if case == "heard since it was rejected":
         tell(made, signed(codec, GENESIS, statistics(GENESIS, B, 2), drawn(made, B, 2)[0]), 9)
     write(databases[0], made, texts)
-    found = await told(databases[0], B)
+    found = await read_admission(databases[0], B)
     assert found is not None and found.judges == 3
 
 
 async def test_what_was_rejected_twice_has_one_s_in_the_list_and_alone(
     databases: tuple[str, str], codec: Codec
 ) -> None:
-    """That over all tasks that were asked, in both."""
+    """Both show S over all tasks that were asked."""
     made = Shard(codec, GENESIS)
     made.episode("b")
     made.tick(1_000_000_000)
@@ -169,22 +169,22 @@ async def test_what_was_rejected_twice_has_one_s_in_the_list_and_alone(
     made.decide([votes.proposal(B, "promote")], votes.nobody)
     agree(made, B, position=2, helped=0, offset=9)
     write(databases[0], made)
-    (listed,), _ = await asked(databases[0])
-    alone = await told(databases[0], B)
+    (listed,), _ = await list_experiences(databases[0])
+    alone = await read_admission(databases[0], B)
     assert alone is not None and listed.status == alone.status == "rejected"
     assert listed.score == alone.score == -0.5, "denied by three, of no use to three"
 
 
 async def test_what_is_out_of_sight_or_kept_back_is_not_there(shard: Shard, databases: tuple[str, str]) -> None:
-    assert await told(databases[0], A, ("mill",)) is None
-    assert await told(databases[0], A, sensitivity_max=100_000) is None
-    assert await told(databases[0], memory_id("nobody")) is None
+    assert await read_admission(databases[0], A, ("mill",)) is None
+    assert await read_admission(databases[0], A, sensitivity_max=100_000) is None
+    assert await read_admission(databases[0], memory_id("nobody")) is None
 
 
-async def asked(
+async def list_experiences(
     dsn: str, namespaces: tuple[str, ...] | None = (NAMESPACE,), gates: Filters | None = None, **more: Any
 ) -> tuple[list[Experienced], dict[str, int]]:
-    reads, page = Reads(dsn), pages.Experienced(NAMESPACE, 10, gates or Filters(), **more)
+    reads, page = Reads(dsn), pages.Experienced(namespace=NAMESPACE, limit=10, gates=gates or Filters(), **more)
     await reads.open()
     try:
         return await reads.experiences(Sight(namespaces), page), await reads.counted(Sight(namespaces), page)
@@ -195,15 +195,15 @@ async def asked(
 async def test_what_was_tried_is_listed_with_its_weight_and_counted_by_how_it_stands(
     shard: Shard, databases: tuple[str, str]
 ) -> None:
-    (one,), counts = await asked(databases[0])
+    (one,), counts = await list_experiences(databases[0])
     assert counts == {"admitted": 1}
     assert (one.memory_id, one.status, one.text) == (A, "admitted", clear(A).text)
     assert (one.score, one.weight, one.version, one.helped, one.harm, one.epoch) == (1.0, 1.0, 1, 3, 0, 2)
-    assert await asked(databases[0], statuses=("rejected",)) == ([], counts)
-    assert (await asked(databases[0], behind=(one.journal_seq, A)))[0] == []
-    assert (await asked(databases[0], behind=(one.journal_seq + 1, A)))[0] == [one]
-    assert await asked(databases[0], ("mill",)) == ([], {})
-    assert await asked(databases[0], gates=Filters(sensitivity_max=100_000)) == ([], {})
+    assert await list_experiences(databases[0], statuses=("rejected",)) == ([], counts)
+    assert (await list_experiences(databases[0], behind=(one.journal_seq, A)))[0] == []
+    assert (await list_experiences(databases[0], behind=(one.journal_seq + 1, A)))[0] == [one]
+    assert await list_experiences(databases[0], ("mill",)) == ([], {})
+    assert await list_experiences(databases[0], gates=Filters(sensitivity_max=100_000)) == ([], {})
 
 
 async def test_of_more_than_are_counted_those_that_changed_last_are(
@@ -217,17 +217,17 @@ async def test_of_more_than_are_counted_those_that_changed_last_are(
     agree(made, A)
     agree(made, B, helped=0, offset=9)
     write(databases[0], made)
-    assert (await asked(databases[0]))[1] == {"agreed": 1, "rejected": 1}
+    assert (await list_experiences(databases[0]))[1] == {"agreed": 1, "rejected": 1}
     monkeypatch.setattr(experience_reads, "COUNTED", 1)
-    assert (await asked(databases[0]))[1] == {"rejected": 1}
+    assert (await list_experiences(databases[0]))[1] == {"rejected": 1}
 
 
 async def test_what_is_not_alive_rests_in_the_list_as_it_does_alone(shard: Shard, databases: tuple[str, str]) -> None:
     with psycopg.connect(databases[0]) as connection:
         connection.execute("UPDATE memory SET tier = 'superseded' WHERE id = %s::uuid", (A,))
-    (one,), counts = await asked(databases[0])
-    alone = await told(databases[0], A)
+    (one,), counts = await list_experiences(databases[0])
+    alone = await read_admission(databases[0], A)
     assert alone is not None and (alone.status, alone.stood) == ("resting", "admitted")
     assert (one.status, counts) == ("resting", {"resting": 1})
-    assert await asked(databases[0], statuses=("admitted",)) == ([], counts)
-    assert (await asked(databases[0], statuses=("resting",)))[0] == [one]
+    assert await list_experiences(databases[0], statuses=("admitted",)) == ([], counts)
+    assert (await list_experiences(databases[0], statuses=("resting",)))[0] == [one]

@@ -46,7 +46,7 @@ async def reads(databases: tuple[str, str]) -> AsyncIterator[Reads]:
     await found.close()
 
 
-async def told(
+async def memories_by_place(
     reads: Reads, session: str | None = None, *, agent: str = "planner", namespace: str = NAMESPACE,
     sight: Sight = SIGHT,
 ) -> dict[int, str]:  # fmt: skip
@@ -72,14 +72,14 @@ async def test_it_holds_what_the_agent_said_in_the_order_of_acceptance(
     shard.episode("faint", outcome="below_threshold")
     shard.access(memory_id("a"), 6_000)
     world.flush(shard)
-    assert await told(reads) == by_name("a", "late", "other session", "no session")
-    assert await told(reads, "s1") == by_name("a", "late")
-    assert await told(reads, "s2") == by_name("other session")
-    assert await told(reads, "s3") == {}
-    assert await told(reads, agent="reviewer") == by_name("other agent")
-    assert await told(reads, agent="nobody") == {}
-    assert await told(reads, namespace=BESIDE) == {1: memory_id("other place", BESIDE)}
-    assert await told(reads, sight=Sight((BESIDE,))) == {}
+    assert await memories_by_place(reads) == by_name("a", "late", "other session", "no session")
+    assert await memories_by_place(reads, "s1") == by_name("a", "late")
+    assert await memories_by_place(reads, "s2") == by_name("other session")
+    assert await memories_by_place(reads, "s3") == {}
+    assert await memories_by_place(reads, agent="reviewer") == by_name("other agent")
+    assert await memories_by_place(reads, agent="nobody") == {}
+    assert await memories_by_place(reads, namespace=BESIDE) == {1: memory_id("other place", BESIDE)}
+    assert await memories_by_place(reads, sight=Sight((BESIDE,))) == {}
     (trace,) = await reads.traces(SIGHT, NAMESPACE, "reviewer", None)
     assert trace.candidate.hit.text == f"text of {memory_id('other agent')}, 100 %\n\\N"
     assert (trace.candidate.encoder, trace.candidate.vector.tolist().count(1.0)) == ("hashing", 1)
@@ -90,19 +90,19 @@ async def test_what_repeats_a_memory_is_a_trace_of_it(reads: Reads, world: World
     shard.episode("b")
     shard.episode("again", outcome="reinforced", reinforces=memory_id("a"), subject="reviewer")
     world.flush(shard)
-    assert await told(reads, "s1") == await told(reads) == by_name("b", "a")
-    assert await told(reads, "s0", agent="reviewer") == by_name("a")
+    assert await memories_by_place(reads, "s1") == await memories_by_place(reads) == by_name("b", "a")
+    assert await memories_by_place(reads, "s0", agent="reviewer") == by_name("a")
     shard.episode("once more", outcome="reinforced", reinforces=memory_id("b"))
     world.flush(shard)
     # Two places are one memory's: the ring has it once.
-    assert await told(reads, "s1") == {1: memory_id("b"), 2: memory_id("a")}
+    assert await memories_by_place(reads, "s1") == {1: memory_id("b"), 2: memory_id("a")}
 
 
 async def test_the_ring_has_its_places_and_no_more(reads: Reads, world: World, shard: Shard) -> None:
     for number in range(PLACES + 9):
         shard.episode(f"e{number}")
     world.flush(shard)
-    assert await told(reads, "s1") == by_name(*(f"e{number}" for number in range(9, PLACES + 9)))
+    assert await memories_by_place(reads, "s1") == by_name(*(f"e{number}" for number in range(9, PLACES + 9)))
 
 
 async def test_what_is_forgotten_leaves_its_place_empty(reads: Reads, world: World, shard: Shard) -> None:
@@ -112,7 +112,7 @@ async def test_what_is_forgotten_leaves_its_place_empty(reads: Reads, world: Wor
     shard.decide([votes.proposal(memory_id("e9"), "forget"), votes.proposal(memory_id("e8"), "promote")])
     world.flush(shard)
     whole = by_name(*(f"e{number}" for number in range(1, PLACES + 1)))
-    assert await told(reads) == {place: held for place, held in whole.items() if held != memory_id("e9")}
+    assert await memories_by_place(reads) == {place: held for place, held in whole.items() if held != memory_id("e9")}
 
 
 async def test_what_a_summary_says_has_that_in_its_place(reads: Reads, world: World, shard: Shard) -> None:
@@ -123,20 +123,20 @@ async def test_what_a_summary_says_has_that_in_its_place(reads: Reads, world: Wo
         shard.summary(name, [memory_id(source) for source in sources])
     world.flush(shard)
     before = by_name("a", "b", "c", "d", "e")
-    assert await told(reads, "s1") == before, "a draft says nothing yet"
+    assert await memories_by_place(reads, "s1") == before, "a draft says nothing yet"
     shard.consolidate(memory_id("one"), [memory_id("a"), memory_id("b")])
     shard.consolidate(memory_id("two"), [memory_id("d"), memory_id("e")])
     world.flush(shard)
-    assert await told(reads, "s1") == {1: memory_id("two"), 3: memory_id("c"), 4: memory_id("one")}
-    assert await told(reads) == await told(reads, "s1")
-    assert await told(reads, agent="reviewer") == by_name("hers")
-    assert await told(reads, sight=Sight((BESIDE,))) == {}
+    assert await memories_by_place(reads, "s1") == {1: memory_id("two"), 3: memory_id("c"), 4: memory_id("one")}
+    assert await memories_by_place(reads) == await memories_by_place(reads, "s1")
+    assert await memories_by_place(reads, agent="reviewer") == by_name("hers")
+    assert await memories_by_place(reads, sight=Sight((BESIDE,))) == {}
     shard.merge(memory_id("one"), memory_id("two"))
     world.flush(shard)
-    assert await told(reads, "s1") == {1: memory_id("one"), 3: memory_id("c")}
+    assert await memories_by_place(reads, "s1") == {1: memory_id("one"), 3: memory_id("c")}
     shard.decide([votes.proposal(memory_id("one"), "forget")])
     world.flush(shard)
-    assert await told(reads, "s1") == {3: memory_id("c")}
+    assert await memories_by_place(reads, "s1") == {3: memory_id("c")}
 
 
 async def test_what_is_erased_is_gone_from_it_and_so_is_what_only_repeated(
@@ -153,8 +153,8 @@ async def test_what_is_erased_is_gone_from_it_and_so_is_what_only_repeated(
         record, [ErasedEpisode(memory_id("again"), "reinforced"), *erasures.among(NAMESPACE, {"b": "short-term"})]
     )
     world.flush(shard)
-    assert await told(reads) == by_name("c")
-    assert await told(reads, agent="reviewer") == by_name("a")
+    assert await memories_by_place(reads) == by_name("c")
+    assert await memories_by_place(reads, agent="reviewer") == by_name("a")
 
 
 @pytest.mark.parametrize(("session", "index"), [(None, "event_agent"), ("s1", "event_session")])

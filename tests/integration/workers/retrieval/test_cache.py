@@ -127,7 +127,7 @@ def test_the_cache_answers_as_the_store_does(world: World, opens: Opens) -> None
                 mine, its = search(client, k=k, query=query), search(plain, k=k, query=query)
                 assert (mine["served_from"], its["served_from"], its["cached"]) == ("cache", "store", 0)
                 assert mine["hits"] == its["hits"]
-        # What came is found at once, whether the cache has heard of it or not.
+        # New memories are found at once, whether the cache knows of them or not.
         world.store_all(["m41", "m42"])
         assert search(client, k=100)["hits"] == search(plain, k=100)["hits"]
         assert client.get("/readyz").json()["cache"] == "following"
@@ -178,7 +178,7 @@ def test_what_is_gone_is_never_served_from_the_commit_on(world: World, opens: Op
         first, last = min(gone.values()), max(came.values())
         meanwhile = [source for began, _, source, _ in answers if first < began < last]
         assert meanwhile.count("cache") > len(meanwhile) / 2, "it was not the cache that answered"
-        # Nor is anything of it left in memory, as soon as the journal was heard of.
+        # Nor is it left in memory, as soon as the cache has read the journal.
         until(client, lambda found: found["cached"] == 40 and cached(found), k=1)
         held = service.caching._held[NAMESPACE]
         assert not gone.keys() & set(held.cache._ids) and came.keys() <= set(held.cache._ids)
@@ -236,7 +236,7 @@ def test_one_with_too_little_room_says_what_it_compared(world: World, opens: Ope
         assert all(i in held for i in used)
         exact = search(client, query=TEXTS["m3"], k=3, exact=True)
         assert (exact["served_from"], exact["compared"]) == ("store", "all")
-        # What it does not hold is not near, so the store is asked; what was found there often enough comes in.
+        # No cached memory is near, so the store is asked; what was found there often enough enters the cache.
         rare = search(client, query="boat boat boat", k=3)
         assert rare["served_from"] == "store"
         world.forget("m3")

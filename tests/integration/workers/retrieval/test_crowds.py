@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from bench.texts import sentences
 from db import copying, crowds, sweeping
 from db.reads import Reads
 from memquorum.core.access import Sight
@@ -16,7 +17,6 @@ from memquorum.core.journal.rows import Memory, Strength
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.ranking import DEFAULTS, Candidate, Question
 from memquorum.encoders.hashing import HashingEncoder
-from tests.benchmarks.texts import sentences
 
 ENCODER = HashingEncoder(64)
 # A name that would end a literal, a statement's parameter or a pattern.
@@ -67,8 +67,8 @@ def question(namespace: str, filters: Filters | None = None) -> Question:
     return Question(namespace, text, {ENCODER.name: ENCODER.encode([text])[0]}, filters or Filters())
 
 
-async def asked(reads: Reads, namespace: str, sight: Sight) -> tuple[list[str], dict[str, Candidate]]:
-    """What a search finds, and a retrieval's candidates."""
+async def hits_and_candidates(reads: Reads, namespace: str, sight: Sight) -> tuple[list[str], dict[str, Candidate]]:
+    """Returns the hits of a search, and a retrieval's candidates."""
     wanted = question(namespace)
     hits = await reads.search(sight, namespace, ENCODER.name, wanted.vectors[ENCODER.name], 10)
     candidates, _ = await reads.candidates(sight, wanted, DEFAULTS)
@@ -83,7 +83,7 @@ def first(candidates: dict[str, Candidate]) -> list[str]:
 
 async def test_it_finds_what_reading_all_finds(store: str, reads: Reads) -> None:
     sight = Sight((HERS,))
-    hits, candidates = await asked(reads, HERS, sight)
+    hits, candidates = await hits_and_candidates(reads, HERS, sight)
     passed = await reads.passed(sight, question(HERS))
     made = list(crowds.keep(store, 100))
     assert [one.index for one in made] == [crowds.near(HERS, ENCODER.name), crowds.words(HERS)]
@@ -91,7 +91,7 @@ async def test_it_finds_what_reading_all_finds(store: str, reads: Reads) -> None
     anew = Reads(store)
     await anew.open()
     try:
-        through, those = await asked(anew, HERS, sight)
+        through, those = await hits_and_candidates(anew, HERS, sight)
         assert await anew._crowds.whole(question(HERS))
         assert through == hits and first(those) == first(candidates)
         assert {n: (one.words, one.hit.score) for n, one in those.items() if n in candidates and one.words} == {
@@ -104,8 +104,8 @@ async def test_it_finds_what_reading_all_finds(store: str, reads: Reads) -> None
         assert not await anew._crowds.whole(question(HERS, Filters(agents=("a",))))
         assert not await anew._crowds.near(THEIRS, ENCODER.name)
         # Another tenant finds nothing in it, and does not spoil what is known of it.
-        assert await asked(anew, HERS, Sight((THEIRS,))) == ([], {})
-        again, names = await asked(anew, HERS, sight)
+        assert await hits_and_candidates(anew, HERS, Sight((THEIRS,))) == ([], {})
+        again, names = await hits_and_candidates(anew, HERS, sight)
         assert (again, names.keys()) == (through, those.keys())
     finally:
         await anew.close()
@@ -157,7 +157,7 @@ async def test_what_is_gone_is_not_found_and_a_sweep_takes_the_indexes(store: st
     reads = Reads(store)
     await reads.open()
     try:
-        hits, candidates = await asked(reads, HERS, Sight((HERS,)))
+        hits, candidates = await hits_and_candidates(reads, HERS, Sight((HERS,)))
         assert len(hits) == 10 and all(name >= "8" for name in [*hits, *candidates])
     finally:
         await reads.close()
@@ -174,11 +174,11 @@ async def test_what_is_for_certain_purposes_is_not_in_its_answers(store: str) ->
     found = Reads(store)
     await found.open()
     try:
-        hits, candidates = await asked(found, HERS, sight)
+        hits, candidates = await hits_and_candidates(found, HERS, sight)
         kept = {*hits[:3], *first(candidates)[:3]}
         with psycopg.connect(store, autocommit=True) as connection:
             connection.execute("UPDATE memory SET purposes = 'billing' WHERE id = ANY(%s::uuid[])", [list(kept)])
-        less, fewer = await asked(found, HERS, sight)
+        less, fewer = await hits_and_candidates(found, HERS, sight)
         assert len(less) == 10 and [one for one in hits if one not in kept] == less[: len(set(hits) - kept)]
         assert not kept & fewer.keys() and await found._crowds.whole(question(HERS))
         wanted = question(HERS, Filters(purpose="billing"))

@@ -1,4 +1,4 @@
-"""What was decided about a namespace, loaded from Postgres: what the journal holds, by filters and page by page."""
+"""A namespace's decisions, loaded from Postgres, agree with the journal, by filters and page by page."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from memquorum.core.avro import Codec
 from memquorum.core.ids import shard_of
 from memquorum.core.journal.rows import Keys
 from memquorum.core.records import ErasedEpisode, Proposal, Weighed
-from memquorum.core.retrieval.decisions import Found, Place, Wanted
+from memquorum.core.retrieval.decisions import Found, PageStart, Wanted
 from memquorum.core.retrieval.query import Filters
 from tests.builders import erasures, votes
-from tests.builders.decided import found
+from tests.builders.decided import first_page
 from tests.builders.published import GENESIS, A, B, C, D, lively
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.support.stores import clear
@@ -65,7 +65,7 @@ async def reads(shard: Shard, databases: tuple[str, str]) -> AsyncIterator[Reads
 
 
 async def named(reads: Reads, **wanted: Any) -> list[tuple[int, str]]:
-    asked = Wanted(NAMESPACE, 20, gates=wanted.pop("gates", Filters()))
+    asked = Wanted(namespace=NAMESPACE, limit=20, gates=wanted.pop("gates", Filters()))
     rows = (await reads.decisions(SIGHT, replace(asked, **wanted))).voted
     return [(one.epoch, one.memories[0].memory_id) for one in rows]
 
@@ -75,8 +75,8 @@ FREE = [(3, D), (2, C), (1, D), (1, C), (1, B), (1, A)]
 
 
 async def test_all_that_was_decided_is_what_the_journal_holds(reads: Reads, shard: Shard) -> None:
-    whole = await reads.decisions(SIGHT, Wanted(NAMESPACE, 20, gates=MAY))
-    assert whole == found(shard)
+    whole = await reads.decisions(SIGHT, Wanted(namespace=NAMESPACE, limit=20, gates=MAY))
+    assert whole == first_page(shard)
     assert (len(whole.voted), whole.behind, sorted(whole.epochs)) == (7, None, [1, 2, 3, 4])
     assert whole.voted[2].memories == (Subject(C, "erased"),), "of what is erased, that it is"
 
@@ -101,8 +101,8 @@ async def test_of_what_a_reader_may_not_see_no_vote_is_told_not_even_one_on_othe
         ({"memory_id": memory_id("theirs", THEIRS)}, []),
         ({"since": 300_000}, FREE[:1]),
         ({"until": 300_000}, FREE[1:]),
-        ({"behind": Place(2, 0)}, FREE[2:]),
-        ({"behind": Place(1, 2)}, FREE[4:]),
+        ({"behind": PageStart(2, 0)}, FREE[2:]),
+        ({"behind": PageStart(1, 2)}, FREE[4:]),
     ],
 )
 async def test_what_passes(reads: Reads, wanted: dict[str, Any], expected: list[tuple[int, str]]) -> None:
@@ -112,7 +112,7 @@ async def test_what_passes(reads: Reads, wanted: dict[str, Any], expected: list[
 async def test_each_is_on_one_page_and_what_is_decided_meanwhile_moves_none(reads: Reads) -> None:
     seen, behind = [], None
     while True:
-        page = await reads.decisions(SIGHT, Wanted(NAMESPACE, 2, behind=behind))
+        page = await reads.decisions(SIGHT, Wanted(namespace=NAMESPACE, limit=2, behind=behind))
         seen += [(one.epoch, one.memories[0].memory_id) for one in page.voted]
         assert set(page.epochs) == {one.epoch for one in page.voted}
         if page.behind is None:
@@ -122,19 +122,19 @@ async def test_each_is_on_one_page_and_what_is_decided_meanwhile_moves_none(read
 
 
 async def test_another_tenant_sees_nothing(reads: Reads, databases: tuple[str, str]) -> None:
-    mill = await reads.decisions(Sight((THEIRS,)), Wanted(THEIRS, 20))
+    mill = await reads.decisions(Sight((THEIRS,)), Wanted(namespace=THEIRS, limit=20))
     assert [one.memories for one in mill.voted] == [(Subject(memory_id("theirs", THEIRS), "long-term"),)]
-    assert await reads.decisions(Sight((THEIRS,)), Wanted(NAMESPACE, 20)) == Found()
+    assert await reads.decisions(Sight((THEIRS,)), Wanted(namespace=NAMESPACE, limit=20)) == Found()
 
 
 async def test_without_its_own_check_row_security_holds(reads: Reads, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decision_rows, "covers", lambda *_: True)
-    assert await reads.decisions(Sight((THEIRS,)), Wanted(NAMESPACE, 20)) == Found()
+    assert await reads.decisions(Sight((THEIRS,)), Wanted(namespace=NAMESPACE, limit=20)) == Found()
 
 
 async def test_without_row_security_its_own_check_holds(reads: Reads, databases: tuple[str, str]) -> None:
     with psycopg.connect(databases[0], autocommit=True) as connection:
         connection.execute("ALTER TABLE outcome DISABLE ROW LEVEL SECURITY")
         connection.execute("ALTER TABLE memory DISABLE ROW LEVEL SECURITY")
-    assert await reads.decisions(Sight((THEIRS,)), Wanted(NAMESPACE, 20)) == Found()
-    assert (await reads.decisions(SIGHT, Wanted(NAMESPACE, 20))).voted
+    assert await reads.decisions(Sight((THEIRS,)), Wanted(namespace=NAMESPACE, limit=20)) == Found()
+    assert (await reads.decisions(SIGHT, Wanted(namespace=NAMESPACE, limit=20))).voted

@@ -29,7 +29,7 @@ Placed = tuple[Reads, Shard, PostgresStore]
 
 @pytest.fixture
 async def placed(databases: tuple[str, str], codec: Codec, request: pytest.FixtureRequest) -> AsyncIterator[Placed]:
-    """A is admitted and has a general form. What the publisher of A said of it is the parameter."""
+    """A shard with A admitted and a general form of A. The parameter has the publisher's fields of A."""
     said = getattr(request, "param", {"purposes": ("diffusion",)})
     shard = trials.experienced(codec, GENESIS, "ab", outside="c", **said)
     generalise(shard)

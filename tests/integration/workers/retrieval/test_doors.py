@@ -1,5 +1,6 @@
-"""The service behind real sockets, with a real store and broker: malformed bodies at every route, what web pages send,
-and connections that stand idle. Nobody is answered with a 5xx or a closed connection, and nothing is stored."""
+"""The service behind real sockets, with a real store and broker: malformed bodies at every route, requests of web
+pages, and idle connections. No request gets a 5xx or a closed connection, and nothing is stored.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ Place = tuple[str, int]
 ID = "5f0c8f0e-0000-5000-8000-000000000001"
 _VALUES = {
     "namespace": "doors", "id": ID, "memory_id": ID, "order_id": ID, "event_id": "e", "session": "s", "topic": "t",
-    "type": "user", "name": "ada", "task_id": ID, "task": ID, "order": ID,
+    "type": "user", "name": "ada", "task_id": ID, "task": ID, "order": ID, "path": "app.js",
 }  # fmt: skip
 _IDLE = 2_300
 
@@ -75,7 +76,7 @@ def built(databases: tuple[str, str], kafka: str, codec: Codec) -> Iterator[Any]
 
 @pytest.fixture
 def place(built: Any) -> Iterator[Place]:
-    """Where the service listens."""
+    """Yields the address where the service listens."""
     server = uvicorn.Server(serving.configured(built, "127.0.0.1", 0, DEFAULTS))
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -94,7 +95,7 @@ def routes(built: Any) -> Iterator[tuple[str, str]]:
 
 
 def written(kafka: str) -> int:
-    """How many records the topics have that agents write to."""
+    """Counts the records of the topics that agents write to."""
     consumer = Consumer({"bootstrap.servers": kafka, "group.id": "doors"})
     try:
         known = consumer.list_topics(timeout=PATIENCE_S).topics
@@ -109,7 +110,8 @@ def test_no_malformed_body_is_answered_with_a_5xx_or_a_closed_connection(built: 
     before, tried, wrong = written(kafka), 0, list[tuple[str, str, bytes, object]]()
     connection = http.client.HTTPConnection(*place, timeout=PATIENCE_S)
     headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-    for method, path in routes(built):
+    # The answer of a feed has no end, and takes no body.
+    for method, path in (one for one in routes(built) if not one[1].endswith("/feed")):
         for said in MALFORMED if method != "GET" else MALFORMED[:3]:
             for chunked in (False, True) if len(said) < 1_000 else (False,):
                 tried += 1

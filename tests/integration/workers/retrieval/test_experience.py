@@ -1,4 +1,4 @@
-"""Who asks experience is given what members admitted, and nothing else, in its tenant's own namespaces."""
+"""Searches of experience return admitted memories, and nothing else, in the tenant's own namespaces."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def united(databases: tuple[str, str], codec: Codec) -> AsyncIterator[tupl
 
 
 async def given(reads: Reads) -> set[str]:
-    """What experience gives, which is what weighs something there."""
+    """Returns the memories that experience gives: those with a weight there."""
     found, _ = await reads.candidates(SIGHT, question(True), DEFAULTS)
     names = {one.hit.memory_id for one in found}
     assert set(await reads.weights(SIGHT, [B, *names])) == names
@@ -76,8 +76,8 @@ async def test_of_what_became_one_the_one_is_given_while_it_is_alive(
     assert told is not None and told.merged_into is None
 
 
-async def found(reads: Reads, *, experience: bool) -> set[str]:
-    """What a search finds, by whatever way it is done; and what a list has."""
+async def search_hits(reads: Reads, *, experience: bool) -> set[str]:
+    """Returns the hits of a search in every way, which agree with a list."""
     vector, filters = question(False).vectors["hashing"], Filters(experience=experience)
     hits = await reads.search(SIGHT, NAMESPACE, "hashing", vector, 10, filters=filters)
     named = {one.memory_id for one in hits}
@@ -96,11 +96,15 @@ async def test_a_general_form_is_found_by_experience_alone_and_goes_with_its_mem
     reads, shard, store = united
     shard.general("form", A)
     write(store, shard)
-    assert FORM not in await found(reads, experience=True), "it waits for its vote"
+    assert FORM not in await search_hits(reads, experience=True), "it waits for its vote"
     shard.tick(shard.rows.state.as_of + 1)
     shard.generalise(FORM, A)
     write(store, shard)
-    assert await found(reads, experience=True) == {A, FORM} and await found(reads, experience=False) == {A, B, C}
+    assert await search_hits(reads, experience=True) == {A, FORM} and await search_hits(reads, experience=False) == {
+        A,
+        B,
+        C,
+    }
     assert await reads.weights(SIGHT, [FORM]) == {FORM: 500_000}
     _, left = await reads.passed(SIGHT, question(False))
     assert not left, "where experience is not asked it is no memory that is left out"

@@ -1,4 +1,4 @@
-"""What an account is made of, loaded from Postgres, is what the journal holds."""
+"""The rows of an account, loaded from Postgres, agree with the journal."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from memquorum.core.caps import NOTHING
 from memquorum.core.contained import Failed, Failures
 from memquorum.core.journal.rows import Keys
 from memquorum.core.privacy.finding import kinds
+from memquorum.core.reading.tokens import tokens
 from memquorum.core.records import Proposal, Restored, RestoreOrdered
 from memquorum.core.retrieval.explain import Facts, explain, plain
 from memquorum.core.retrieval.listing import KEPT, Listing
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.telling import lines
-from memquorum.core.text.tokens import tokens
 from tests.builders import erasures, genesis, votes
 from tests.builders.facts import facts
 from tests.builders.published import GENESIS, A, B, C, D, lively
@@ -50,7 +50,7 @@ def stored(dsn: str, shard: Shard) -> None:
 
 
 def stored_facts(shard: Shard, wanted: str) -> Facts:
-    """What is known of a memory, with the length and the kinds of its content while that is there."""
+    """Returns the facts of a memory, with the length and the kinds of its content while that is there."""
     known, text = facts(shard, wanted), clear(wanted).text
     return replace(known, tokens=tokens(text), kinds=kinds(text)) if known.strength is not None else known
 
@@ -126,7 +126,7 @@ async def test_a_memory_without_text_names_what_took_its_place(
         shown = await reads.memory(SIGHT, A, Filters())
         assert shown is not None and (shown["tier"], shown["text"]) == ("superseded", None)
         assert shown["superseded_by"] == by
-        listed = await reads.memories(SIGHT, Listing(NAMESPACE, Filters(tiers=KEPT), 100))
+        listed = await reads.memories(SIGHT, Listing(namespace=NAMESPACE, gates=Filters(tiers=KEPT), limit=100))
         assert {one["memory_id"]: one["superseded_by"] for one in listed if one["superseded_by"]} == (
             {A: by} if by else {}
         )
@@ -243,7 +243,7 @@ async def test_what_is_no_memory_any_more_or_never_was_is_accounted_for_to_who_m
                 assert await reads.facts(SIGHT, codec, memory_id(name), gates) is None, (name, gates)
             found = await reads.facts(SIGHT, codec, memory_id(name), MAY)
             assert found is not None and found.memory_id == memory_id(name)
-            # Whose eyes may not see the namespace is told nothing, whatever he asks for.
+            # A reader that may not see the namespace is told nothing, whatever the question.
             assert await reads.facts(Sight(("elsewhere",)), codec, memory_id(name), MAY) is None
     finally:
         await reads.close()

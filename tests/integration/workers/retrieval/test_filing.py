@@ -16,7 +16,7 @@ from memquorum.core.retrieval import filing
 from memquorum.core.retrieval.listing import Branch, Listing, Slot, read_list, read_slot
 from memquorum.core.retrieval.query import Filters
 from tests.builders.filed import CASES, RED
-from tests.support.kept import ENCODER, SIGHT, SPACE, Told, ask, put, question
+from tests.support.kept import ENCODER, SIGHT, SPACE, StoredMemory, ask, put, question
 
 PATHS = (None, "users", "users/ada", "users/ada/notes", "users/ada notes", "users/adam", "users/ada0", "users/ad\u00e4")
 
@@ -31,12 +31,12 @@ def filed(dsn: str, ids: list[str], told: list[tuple[str | None, dict[str, Any] 
 
 
 async def listed(reads: Reads, filters: Filters) -> list[str]:
-    return [one["memory_id"] for one in await reads.memories(SIGHT, Listing(SPACE, filters, 100))]
+    return [one["memory_id"] for one in await reads.memories(SIGHT, Listing(namespace=SPACE, gates=filters, limit=100))]
 
 
 async def test_the_store_says_of_attributes_what_is_said_here(reads: Reads, databases: tuple[str, str]) -> None:
     others: list[dict[str, Any] | None] = [RED, None, {}, {"colour": "blue", "size": 10}, {"size": {"$gt": 3}}]
-    ids = put(databases[0], [Told(f"note {at}") for at in range(len(others))])
+    ids = put(databases[0], [StoredMemory(f"note {at}") for at in range(len(others))])
     filed(databases[0], ids, [(None, one) for one in others])
     for where, _ in CASES:
         conditions = filing.read(where)
@@ -50,7 +50,7 @@ async def test_the_store_says_of_attributes_what_is_said_here(reads: Reads, data
 
 @pytest.mark.parametrize("path", ["users", "users/ad", "users/ada", "users/ada/notes", "user", "users/ada/notes/more"])
 async def test_a_path_ends_at_a_segment(reads: Reads, databases: tuple[str, str], path: str) -> None:
-    ids = put(databases[0], [Told("the valve opens") for _ in PATHS])
+    ids = put(databases[0], [StoredMemory("the valve opens") for _ in PATHS])
     filed(databases[0], ids, [(one, None) for one in PATHS])
     expected = [memory_id for memory_id, one in zip(ids, PATHS, strict=True) if filing.below(path, one)]
     only = Filters(path=path)
@@ -68,7 +68,7 @@ async def test_what_was_stored_under_another_spelling_is_found_by_either(
 ) -> None:
     """Earlier releases stored names as they came."""
     both = ("Zo\u00eb", "Zoe\u0308")
-    ids = put(databases[0], [Told("the valve opens", session=one) for one in (*both, "Zoe")])
+    ids = put(databases[0], [StoredMemory("the valve opens", session=one) for one in (*both, "Zoe")])
     filed(databases[0], ids, [(f"users/{one}/notes", {"name": one}) for one in (*both, "Zoe")])
     with psycopg.connect(databases[0]) as connection:
         for memory_id, one in zip(ids, both, strict=False):
@@ -76,10 +76,11 @@ async def test_what_was_stored_under_another_spelling_is_found_by_either(
             connection.execute("UPDATE memory SET subject = %s WHERE id = %s", [one, memory_id])
     for asked in ({"subjects": [said]}, {"sessions": [said]}, {"keys": [said]}, {"path": f"users/{said}"},
                   {"where": {"name": said}}):  # fmt: skip
-        filters = read_list(json.dumps(asked).encode()).filters
+        filters = read_list(json.dumps(asked).encode()).gates
         assert await listed(reads, filters) == ids[:2], asked
         assert sorted(await ask(reads, "valve", filters)) == sorted(ids[:2]), asked
-    branch = Branch(SPACE, read_list(json.dumps({"path": f"users/{said}"}).encode()).filters, 9)
+    gates = read_list(json.dumps({"path": f"users/{said}"}).encode()).gates
+    branch = Branch(namespace=SPACE, gates=gates, limit=9)
     assert await reads.paths(SIGHT, branch) == sorted(f"users/{one}/notes" for one in both)
     slot = read_slot(json.dumps({"namespace": SPACE, "key": said, "path": f"users/{said}/notes"}).encode())
     found = await reads.slot(SIGHT, slot)
@@ -87,7 +88,7 @@ async def test_what_was_stored_under_another_spelling_is_found_by_either(
 
 
 async def test_a_key_is_found_below_a_path_by_its_name_alone(reads: Reads, databases: tuple[str, str]) -> None:
-    ids = put(databases[0], [Told(f"note {at}") for at in range(4)])
+    ids = put(databases[0], [StoredMemory(f"note {at}") for at in range(4)])
     filed(databases[0], ids, [("a", None), ("b", None), ("a", None), (None, None)])
     with psycopg.connect(databases[0]) as connection:
         connection.execute("UPDATE content SET key = 'k' WHERE memory_id = ANY(%s)", [[*ids[:2], ids[3]]])
@@ -98,7 +99,7 @@ async def test_a_key_is_found_below_a_path_by_its_name_alone(reads: Reads, datab
 
 
 def test_what_a_memory_is_filed_under_is_in_the_digest_of_the_store(databases: tuple[str, str]) -> None:
-    ids = put(databases[0], [Told("note")])
+    ids = put(databases[0], [StoredMemory("note")])
     digests = list[bytes]()
     for labels in ((None, None), ("users/ada", None), ("users/adam", None), ("users/ada", RED)):
         filed(databases[0], ids, [labels])
@@ -110,7 +111,7 @@ def test_what_a_memory_is_filed_under_is_in_the_digest_of_the_store(databases: t
 async def test_a_memory_tells_what_it_is_filed_under_while_it_is_there(
     reads: Reads, databases: tuple[str, str]
 ) -> None:
-    ids = put(databases[0], [Told("note"), Told("gone", tier="sealed")])
+    ids = put(databases[0], [StoredMemory("note"), StoredMemory("gone", tier="sealed")])
     filed(databases[0], ids, [("users/ada", RED), (None, None)])
     found = await reads.memory(SIGHT, ids[0])
     assert found is not None and (found["path"], found["attributes"], found["key"]) == ("users/ada", RED, None)
@@ -120,7 +121,7 @@ async def test_a_memory_tells_what_it_is_filed_under_while_it_is_there(
 
 def keyed(dsn: str, told: list[tuple[str, str | None, str | None]], **more: Any) -> list[str]:
     """Memories of (text, path, key), each later than the one before."""
-    ids = put(dsn, [Told(text, **more) for text, *_ in told])
+    ids = put(dsn, [StoredMemory(text, **more) for text, *_ in told])
     with psycopg.connect(dsn) as connection:
         for at, (memory_id, (_, path, key)) in enumerate(zip(ids, told, strict=True)):
             connection.execute("UPDATE content SET path = %s, key = %s WHERE memory_id = %s", [path, key, memory_id])
@@ -158,7 +159,9 @@ async def test_paths_are_listed_once_in_order_and_page_by_page(reads: Reads, dat
     async def listed_paths(path: str | None = None, sight: Sight = SIGHT, limit: int = 2, **gates: Any) -> list[str]:
         found, behind = list[str](), None
         while True:
-            page = await reads.paths(sight, Branch(SPACE, Filters(path=path, **gates), limit, behind))
+            page = await reads.paths(
+                sight, Branch(namespace=SPACE, gates=Filters(path=path, **gates), limit=limit, behind=behind)
+            )
             found += page[:limit]
             if len(page) <= limit:
                 return found

@@ -1,4 +1,4 @@
-"""What a memory may be used for, asked of Postgres: what passes, what is kept out and why, and what it is made of."""
+"""Permitted uses of memories, asked of Postgres: which pass, which are withheld and why, and their sources."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from memquorum.core.journal.rows import Provenance
 from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.retrieval.recall import Reach
 from memquorum.schema_files import load_codec
-from tests.support.kept import ENCODER, SIGHT, SPACE, Told, ask, put, question
+from tests.support.kept import ENCODER, SIGHT, SPACE, StoredMemory, ask, put, question
 
 CODEC = load_codec()
 TOLD = [
-    Told("tank"),
-    Told("tank", type="task"),
-    Told("tank", sensitivity=0.3),
-    Told("tank", sensitivity=0.300001, agent="bob"),
-    Told("tank", purposes="billing,support"),
-    Told("tank", purposes=""),
-    Told("tank", jurisdictions="DE"),
-    Told("tank", jurisdictions="DE,US-CA", purposes="billing", sensitivity=0.9),
+    StoredMemory("tank"),
+    StoredMemory("tank", type="task"),
+    StoredMemory("tank", sensitivity=0.3),
+    StoredMemory("tank", sensitivity=0.300001, agent="bob"),
+    StoredMemory("tank", purposes="billing,support"),
+    StoredMemory("tank", purposes=""),
+    StoredMemory("tank", jurisdictions="DE"),
+    StoredMemory("tank", jurisdictions="DE,US-CA", purposes="billing", sensitivity=0.9),
 ]
 OPEN = [0, 1, 2, 3, 6]  # given to who names no purpose
 
@@ -73,7 +73,7 @@ async def test_a_named_memory_that_may_not_be_read_leads_nowhere(reads: Reads, d
     for at, filters in ((3, Filters(sensitivity_max=1)), (4, ALL), (5, Filters(purpose="billing")),
                         (6, Filters(jurisdictions=("FR",)))):  # fmt: skip
         assert await reads.around(SIGHT, SPACE, [ids[at]], Reach(10, 9_000), filters) == []
-    # What only is not asked for is where one begins.
+    # A memory that only the filter leaves out may still be the start.
     found = await reads.around(SIGHT, SPACE, [ids[3]], Reach(1, 0), Filters(agents=("ann",)))
     assert sorted(one.way for one in found) == ["anchor", "session", "session"]
 
@@ -104,8 +104,8 @@ def made_of(dsn: str, *links: tuple[str, str, bool]) -> None:
 
 
 async def test_what_a_memory_was_made_of_and_what_was_made_of_it(reads: Reads, databases: tuple[str, str]) -> None:
-    told = [Told(f"tank {n}", session=None, sensitivity=0.9 if n == 1 else 0) for n in range(8)]
-    ids = put(databases[0], [*told, Told("gone", session=None, tier="sealed")])
+    told = [StoredMemory(f"tank {n}", session=None, sensitivity=0.9 if n == 1 else 0) for n in range(8)]
+    ids = put(databases[0], [*told, StoredMemory("gone", session=None, tier="sealed")])
     # 0 -> 1 -> 2 -> 3, 8 (sealed) -> 4 -> 0; 5 was made of an echo of 2, 6 of itself; 7 of nobody.
     made_of(
         databases[0], ("e1", "e0", False), ("e2", "e1", False), ("e3", "e2", False), ("e4", "e8", False),
@@ -129,7 +129,7 @@ async def test_what_a_memory_was_made_of_and_what_was_made_of_it(reads: Reads, d
 
 
 async def test_of_what_was_made_of_it_the_nearest_come_in(reads: Reads, databases: tuple[str, str]) -> None:
-    put(databases[0], [Told(f"tank {n}", session=None) for n in range(9)])
+    put(databases[0], [StoredMemory(f"tank {n}", session=None) for n in range(9)])
     made_of(databases[0], *((f"e{n}", f"e{(n - 1) // 2}", False) for n in range(1, 9)))
     anchor = memory_id(SPACE, "e0")
     found = await reads.around(SIGHT, SPACE, [anchor], Reach(0, 0, 10, related=6))

@@ -13,13 +13,13 @@ from memquorum.core.journal.rows import Conflict, LinkRow, Protection, Provenanc
 from memquorum.core.records import Link
 from memquorum.core.retrieval.listing import KEPT, Listing
 from memquorum.core.retrieval.query import Filters
-from tests.support.kept import SIGHT, SPACE, Told, put
+from tests.support.kept import SIGHT, SPACE, StoredMemory, put
 
 EVERY = Filters(tiers=KEPT)
 
 
 def listing(**more: object) -> Listing:
-    return replace(Listing(SPACE, EVERY, 100), **more)
+    return replace(Listing(namespace=SPACE, gates=EVERY, limit=100), **more)
 
 
 async def ids(reads: Reads, wanted: Listing) -> list[str]:
@@ -27,7 +27,7 @@ async def ids(reads: Reads, wanted: Listing) -> list[str]:
 
 
 async def test_each_is_listed_once_in_the_order_of_time(reads: Reads, databases: tuple[str, str]) -> None:
-    told = put(databases[0], [Told(f"note {at}") for at in range(7)])
+    told = put(databases[0], [StoredMemory(f"note {at}") for at in range(7)])
     with psycopg.connect(databases[0]) as connection:  # three at one moment: as they came in; one is said again
         connection.execute("UPDATE memory SET said = 3000 WHERE id = ANY(%s)", [told[3:6]])
         connection.execute("UPDATE memory SET said = 9000, said_offset = 9 WHERE id = %s", [told[1]])
@@ -42,12 +42,15 @@ async def test_each_is_listed_once_in_the_order_of_time(reads: Reads, databases:
 
 
 async def test_what_is_gone_or_to_be_voted_on_is_in_no_list(reads: Reads, databases: tuple[str, str]) -> None:
-    told = put(databases[0], [Told("a"), *(Told("b", tier=one) for one in ("sealed", "superseded", "draft", "gone"))])
+    told = put(
+        databases[0],
+        [StoredMemory("a"), *(StoredMemory("b", tier=one) for one in ("sealed", "superseded", "draft", "gone"))],
+    )
     found = await reads.memories(SIGHT, listing())
     assert [(one["memory_id"], one["text"]) for one in found] == [(told[0], "a"), (told[1], None), (told[2], None)]
-    assert await ids(reads, listing(filters=Filters())) == told[:1]
-    assert await ids(reads, listing(filters=Filters(tiers=KEPT, subjects=("nobody",)))) == []
-    assert await ids(reads, listing(filters=Filters(tiers=KEPT, subjects=("nobody", "ann")))) == told[:3]
+    assert await ids(reads, listing(gates=Filters())) == told[:1]
+    assert await ids(reads, listing(gates=Filters(tiers=KEPT, subjects=("nobody",)))) == []
+    assert await ids(reads, listing(gates=Filters(tiers=KEPT, subjects=("nobody", "ann")))) == told[:3]
     assert await ids(reads, listing(namespace="mill")) == []
 
 
@@ -55,8 +58,8 @@ async def test_links_that_a_reader_may_see(reads: Reads, databases: tuple[str, s
     told = put(
         databases[0],
         [
-            Told("first"), Told("secret", sensitivity=0.9), Told("gone", tier="gone"),
-            Told("ben's", agent="ben"), Told("last"),
+            StoredMemory("first"), StoredMemory("secret", sensitivity=0.9), StoredMemory("gone", tier="gone"),
+            StoredMemory("ben's", agent="ben"), StoredMemory("last"),
         ],
     )  # fmt: skip
     first, secret, gone, _, last = told
@@ -83,7 +86,7 @@ async def test_links_that_a_reader_may_see(reads: Reads, databases: tuple[str, s
     assert whole["links"] == (*(Link("requires", one) for one in sorted([first, secret])), said)
     one = await reads.memory(SIGHT, last, Filters())
     assert one is not None and one["links"] == whole["links"]
-    gated = await reads.memories(SIGHT, listing(filters=replace(EVERY, sensitivity_max=500_000)))
+    gated = await reads.memories(SIGHT, listing(gates=replace(EVERY, sensitivity_max=500_000)))
     assert [one["memory_id"] for one in gated] == [first, told[3], last]
     assert (gated[-1]["derives_from"], gated[-1]["contradicts"], gated[-1]["follows"]) == ((first,), (first,), first)
     assert gated[-1]["links"] == (Link("requires", first), said)
@@ -92,7 +95,7 @@ async def test_links_that_a_reader_may_see(reads: Reads, databases: tuple[str, s
 
 
 async def test_another_tenant_sees_nothing(reads: Reads, databases: tuple[str, str]) -> None:
-    put(databases[0], [Told("a")])
+    put(databases[0], [StoredMemory("a")])
     theirs = Sight(("mill",))
     assert await reads.memories(theirs, listing()) == [] and await reads.memories(EVERYONE.sight(READ), listing())
 
@@ -100,7 +103,7 @@ async def test_another_tenant_sees_nothing(reads: Reads, databases: tuple[str, s
 async def test_who_reads_on_behind_what_was_said_again_since_misses_nothing(
     reads: Reads, databases: tuple[str, str]
 ) -> None:
-    told = put(databases[0], [Told(f"note {at}") for at in range(4)])
+    told = put(databases[0], [StoredMemory(f"note {at}") for at in range(4)])
     with psycopg.connect(databases[0]) as connection:
         connection.execute("UPDATE memory SET said = 1000")  # all of one moment
         behind = (1_000, told[1])

@@ -96,7 +96,7 @@ async def reads(shard: Shard, databases: tuple[str, str]) -> AsyncIterator[Reads
 
 
 async def protected(reads: Reads, kind: str, gates: Filters = ALL, **wanted: Any) -> list[str]:
-    page = Standing(NAMESPACE, 20, gates, kind=kind, **{"behind": 2**62} | wanted)
+    page = Standing(namespace=NAMESPACE, limit=20, gates=gates, kind=kind, **{"behind": 2**62} | wanted)
     return [one.memory_id for one, _ in await reads.protections(SIGHT, page)]
 
 
@@ -109,7 +109,7 @@ async def test_pins_and_holds_that_stand_the_latest_first_of_what_passes(reads: 
     assert await protected(reads, "pin", memory_id=A) == [A]
     assert await protected(reads, "pin", memory_id=SECRET) == []
     assert await protected(reads, "pin", since=5_001) == await protected(reads, "pin", until=5_000) == []
-    first = await reads.protections(SIGHT, Standing(NAMESPACE, 1, MAY, kind="pin", behind=2**62))
+    first = await reads.protections(SIGHT, Standing(namespace=NAMESPACE, limit=1, gates=MAY, kind="pin", behind=2**62))
     assert [one.memory_id for one, _ in first] == [B, SECRET], "one more than the page, since there is more"
     assert await protected(reads, "pin", MAY, behind=first[0][1]) == [SECRET, A]
     told = first[0][0]
@@ -122,7 +122,7 @@ async def test_pins_and_holds_that_stand_the_latest_first_of_what_passes(reads: 
 
 
 async def goals(reads: Reads, gates: Filters = ALL, **wanted: Any) -> list[tuple[str, int, tuple[str, ...]]]:
-    return [one[:3] for one in await reads.goals(SIGHT, Standing(NAMESPACE, 20, gates, **wanted))]
+    return [one[:3] for one in await reads.goals(SIGHT, Standing(namespace=NAMESPACE, limit=20, gates=gates, **wanted))]
 
 
 async def test_goals_that_are_active_by_name_with_what_passes_of_what_they_need(reads: Reads) -> None:
@@ -135,12 +135,12 @@ async def test_goals_that_are_active_by_name_with_what_passes_of_what_they_need(
     assert await goals(reads, MAY, memory_id=A) == [whole]
     assert await goals(reads, memory_id=SECRET) == []
     assert await goals(reads, since=5_001) == await goals(reads, until=5_000) == []
-    (one, *_) = await reads.goals(SIGHT, Standing(NAMESPACE, 20, MAY))
+    (one, *_) = await reads.goals(SIGHT, Standing(namespace=NAMESPACE, limit=20, gates=MAY))
     assert one[3:] == (5_000, ("ada", "counsel"))
 
 
 async def given(reads: Reads, codec: Codec, effects: tuple[str, ...] = EFFECTS, **wanted: Any) -> list[str]:
-    page = Given(NAMESPACE, wanted.pop("limit", 20), effects, **wanted)
+    page = Given(namespace=NAMESPACE, limit=wanted.pop("limit", 20), effects=effects, **wanted)
     return [one.order_id for one, _ in await reads.orders_given(SIGHT, codec, page)]
 
 
@@ -154,7 +154,7 @@ async def test_orders_of_each_kind_the_latest_first_each_once_as_it_is_told_by_i
     assert await given(reads, codec, ("withheld",)) == [erased[1]]
     assert await given(reads, codec, ("requested",)) == []
     assert await given(reads, codec, since=400_000) == erased and await given(reads, codec, until=400_000) == own
-    found = await reads.orders_given(SIGHT, codec, Given(NAMESPACE, 20, EFFECTS))
+    found = await reads.orders_given(SIGHT, codec, Given(namespace=NAMESPACE, limit=20, effects=EFFECTS))
     assert await given(reads, codec, limit=2) == erased, "one more than the page, since there is more"
     assert await given(reads, codec, behind=found[1][1]) == [erased[2], *own]
     assert [one for one, _ in found] == [await reads.order(SIGHT, codec, one.order_id) for one, _ in found]
@@ -176,14 +176,14 @@ async def test_an_index_finds_a_page_of_orders(reads: Reads, databases: tuple[st
 
 
 async def epochs(reads: Reads, gates: Filters = ALL, **wanted: Any) -> list[tuple[int, dict[str, int]]]:
-    page = Decided(NAMESPACE, 0, wanted.pop("limit", 20), gates, **wanted)
+    page = Decided(namespace=NAMESPACE, shard=0, limit=wanted.pop("limit", 20), gates=gates, **wanted)
     return [(one.epoch, one.outcomes) for one in await reads.epochs(SIGHT, page)]
 
 
 async def test_epochs_tell_a_namespace_how_its_own_proposals_ended(reads: Reads) -> None:
     assert await epochs(reads) == [(1, {"promoted": 1})]
     assert await epochs(reads, MAY) == [(4, {"kept": 1}), (1, {"promoted": 1})]
-    (one,) = await reads.epochs(SIGHT, Decided(NAMESPACE, 0, 20, ALL))
+    (one,) = await reads.epochs(SIGHT, Decided(namespace=NAMESPACE, shard=0, limit=20, gates=ALL))
     assert (one.trigger, one.as_of, one.config) == ("forget", 200_000, 0), "whose order it was is not told"
     assert await epochs(reads, MAY, kinds=("overrule",)) == [(4, {"kept": 1})]
     assert await epochs(reads, MAY, behind=4) == await epochs(reads, MAY, until=400_000) == [(1, {"promoted": 1})]
@@ -192,15 +192,17 @@ async def test_epochs_tell_a_namespace_how_its_own_proposals_ended(reads: Reads)
 
 
 async def test_who_sees_everything_is_told_all_epochs_of_a_shard(reads: Reads) -> None:
-    whole = await reads.epochs(EVERYWHERE, Decided(None, 0, 20, Filters()))
+    whole = await reads.epochs(EVERYWHERE, Decided(namespace=None, shard=0, limit=20, gates=Filters()))
     assert [(one.epoch, one.outcomes, one.config) for one in whole] == [
         (4, {"kept": 1}, 1), (3, {"kept": 1}, 1), (2, {"configured": 1}, 0), (1, {"promoted": 2}, 0),
     ]  # fmt: skip
     assert [one.trigger for one in whole][2:] == ["order", "forget"]
-    configured = await reads.epochs(EVERYWHERE, Decided(None, 0, 20, Filters(), kinds=("configure",)))
+    configured = await reads.epochs(
+        EVERYWHERE, Decided(namespace=None, shard=0, limit=20, gates=Filters(), kinds=("configure",))
+    )
     assert [one.epoch for one in configured] == [2]
-    assert await reads.epochs(EVERYWHERE, Decided(None, 1, 20, Filters())) == []
-    assert await reads.epochs(SIGHT, Decided(None, 0, 20, Filters())) == []
+    assert await reads.epochs(EVERYWHERE, Decided(namespace=None, shard=1, limit=20, gates=Filters())) == []
+    assert await reads.epochs(SIGHT, Decided(namespace=None, shard=0, limit=20, gates=Filters())) == []
 
 
 async def test_when_a_configuration_was_decided_on(reads: Reads) -> None:
@@ -211,16 +213,18 @@ async def strange(reads: Reads, codec: Codec) -> list[Any]:
     """All that a tenant finds who asks for the other's lists."""
     sight = Sight((THEIRS,))
     return [
-        await reads.goals(sight, Standing(NAMESPACE, 20, MAY)),
-        await reads.protections(sight, Standing(NAMESPACE, 20, MAY, kind="pin", behind=2**62)),
-        await reads.orders_given(sight, codec, Given(NAMESPACE, 20, EFFECTS)),
-        await reads.epochs(sight, Decided(NAMESPACE, 0, 20, MAY)),
+        await reads.goals(sight, Standing(namespace=NAMESPACE, limit=20, gates=MAY)),
+        await reads.protections(sight, Standing(namespace=NAMESPACE, limit=20, gates=MAY, kind="pin", behind=2**62)),
+        await reads.orders_given(sight, codec, Given(namespace=NAMESPACE, limit=20, effects=EFFECTS)),
+        await reads.epochs(sight, Decided(namespace=NAMESPACE, shard=0, limit=20, gates=MAY)),
     ]
 
 
 async def test_another_tenant_finds_its_own_alone(reads: Reads, codec: Codec) -> None:
     assert await strange(reads, codec) == [[], [], [], []]
-    (pin,) = await reads.protections(Sight((THEIRS,)), Standing(THEIRS, 20, MAY, kind="pin", behind=2**62))
+    (pin,) = await reads.protections(
+        Sight((THEIRS,)), Standing(namespace=THEIRS, limit=20, gates=MAY, kind="pin", behind=2**62)
+    )
     assert pin[0].memory_id == memory_id("theirs", THEIRS)
 
 

@@ -13,7 +13,7 @@ from db.preview_rows import moment
 from db.queries import QUERIES
 from db.standing import Clear
 from db.store import PostgresStore
-from infra.forget import look
+from infra.policy_preview import look
 from memquorum.core.avro import Codec
 from memquorum.core.decay import span_ms
 from memquorum.core.journal.rows import Keys
@@ -56,6 +56,6 @@ def test_it_tells_what_is_due_and_changes_nothing(store: str, tmp_path: Path) ->
     assert (found.protected, found.resting, found.judged) == (1, 1, 10)
     # One of 13 went today: three may in a day.
     assert (found.room, found.day_left, found.nominated) == (2, 2, 2)
-    # What its one agent says is all the same, so that nothing of it is nearer than the rest.
+    # Its one agent's memories are all alike, so that none is nearer than the rest.
     assert (found.let_go, found.forgotten) == (10, 2)
     assert {example.vote.yes for example in found.examples} == {4}

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from db.connection import READER
-from db.rehearsals import PostgresRehearsals
+from db.rehearsal_reads import PostgresRehearsals
 from infra.rehearse import _tell
 from memquorum.core.avro import Codec
 from memquorum.core.rehearsal import Verdict
@@ -17,7 +17,7 @@ from memquorum.schema_files import load_codec
 from tests.builders import genesis, protections, votes
 from tests.builders.shard import NAMESPACE, memory_id
 from tests.support.stores import World, make
-from workers.rehearsal.looking import Rehearsed, rehearse
+from workers.rehearsal.rehearsal_turn import Rehearsed, rehearse
 
 GENESIS = genesis.make()
 DAY = 24 * 3_600_000
@@ -31,8 +31,10 @@ def world(request: pytest.FixtureRequest) -> World:
 
 @pytest.fixture
 def store(world: World, codec: Codec) -> str:
-    """`old` is long-term, `used` was read, `faint`, `pinned` and `denied` are contradicted, and of what `orphan` was
-    made of nothing is left; `half` still has one of two sources. What `seems` to contradict two of them is no doubt."""
+    """Stores memories for rehearsals: `old` is long-term, `used` was read, `faint`, `pinned` and `denied` are
+    contradicted, and the sources of `orphan` are gone; `half` still has one of two sources. `seems` only seems to
+    contradict two of them, which is no doubt.
+    """
     shard = world.shard(codec, GENESIS)
     for name in ("old", "used", "source", "kept", "denied"):
         shard.episode(name)

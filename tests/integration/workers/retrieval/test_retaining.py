@@ -1,4 +1,4 @@
-"""What of a store is too old for a rule, asked of Postgres: by namespace and type, but for what is held."""
+"""A store's memories that are too old for a rule, asked of Postgres: by namespace and type, without held ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from db.reads import Reads
 from memquorum.core.ids import memory_id
 from memquorum.core.journal.rows import Protection, Provenance
 from memquorum.core.policy import TYPES
-from tests.support.kept import NOW, SIGHT, SPACE, Told, put
+from tests.support.kept import NOW, SIGHT, SPACE, StoredMemory, put
 
 
 def old(reads: Reads, before: int, *spaces: str) -> Awaitable[dict[tuple[str, str], int]]:
@@ -25,8 +25,9 @@ async def test_the_oldest_of_each_type_is_told(reads: Reads, databases: tuple[st
     put(
         databases[0],
         [
-            Told("a", tier="gone"), Told("b"), Told("c", tier="sealed", type="task"), Told("d", namespace="mill"),
-            Told("e", tier="long-term"), Told("f", type="social"),
+            StoredMemory("a", tier="gone"), StoredMemory("b"), StoredMemory("c", tier="sealed", type="task"),
+            StoredMemory("d", namespace="mill"),
+            StoredMemory("e", tier="long-term"), StoredMemory("f", type="social"),
         ],
     )  # fmt: skip
     assert await reads.times([0, 7]) == {0: NOW}
@@ -45,7 +46,15 @@ async def test_what_something_was_made_of_counts_as_long_as_that_is_there(
     reads: Reads, databases: tuple[str, str], held: int
 ) -> None:
     """The first is gone; a summary was made of it, of that another one, and nothing of the last."""
-    told = put(databases[0], [Told("a", tier="gone"), Told("b", tier="gone"), Told("c"), Told("d", tier="gone")])
+    told = put(
+        databases[0],
+        [
+            StoredMemory("a", tier="gone"),
+            StoredMemory("b", tier="gone"),
+            StoredMemory("c"),
+            StoredMemory("d", tier="gone"),
+        ],
+    )
     order = memory_id(SPACE, "order")
     with psycopg.connect(databases[0]) as connection:
         connection.execute("UPDATE memory SET made_by = 'extractive/1' WHERE id = ANY(%s)", [told[1:3]])

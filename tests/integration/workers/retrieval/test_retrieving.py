@@ -19,7 +19,7 @@ from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.recall import Reach
 from memquorum.encoders.hashing import HashingEncoder
 from tests.builders.published import GENESIS
-from tests.support.kept import ALL, ENCODER, SIGHT, SPACE, Told, ask, put, question
+from tests.support.kept import ALL, ENCODER, SIGHT, SPACE, StoredMemory, ask, put, question
 from workers.retrieval.app import app
 
 
@@ -27,10 +27,10 @@ async def test_rare_words_are_worth_more_and_endings_do_not_matter(reads: Reads,
     tank, pump, pumps, lunch = put(
         databases[0],
         [
-            Told("The tank is empty."),
-            Told("The tank has a pump."),
-            Told("Two pumps, one tank."),
-            Told("Lunch at noon."),
+            StoredMemory("The tank is empty."),
+            StoredMemory("The tank has a pump."),
+            StoredMemory("Two pumps, one tank."),
+            StoredMemory("Lunch at noon."),
         ],
     )
     found = await ask(reads, "which tanks were pumping?")
@@ -59,19 +59,19 @@ async def test_rare_words_are_worth_more_and_endings_do_not_matter(reads: Reads,
     ],
 )
 async def test_any_query_is_plain_words(reads: Reads, databases: tuple[str, str], query: str) -> None:
-    (said,) = put(databases[0], [Told(f"Somebody wrote {query} here.")])
+    (said,) = put(databases[0], [StoredMemory(f"Somebody wrote {query} here.")])
     assert list(await ask(reads, query)) == [said]
 
 
 async def test_long_queries_and_texts_of_any_words_are_taken(reads: Reads, databases: tuple[str, str]) -> None:
     codes = " ".join(f"{n:x}" for n in range(0x10000, 0x10000 + 10_900))
-    first, second = put(databases[0], [Told(codes), Told("x" * 65_000)])
+    first, second = put(databases[0], [StoredMemory(codes), StoredMemory("x" * 65_000)])
     assert (await ask(reads, codes[:16_000]))[first].words is not None
     assert (await ask(reads, "x" * 16_000))[second].words is None
 
 
 async def test_each_question_has_a_plan_of_its_own(reads: Reads, databases: tuple[str, str]) -> None:
-    put(databases[0], [Told("tank")])
+    put(databases[0], [StoredMemory("tank")])
     for _ in range(8):  # psycopg prepares what it is asked more than five times
         await ask(reads, "tank")
         await reads.memory(SIGHT, memory_id(SPACE, "e0"))
@@ -85,13 +85,13 @@ async def test_filters_and_what_they_keep_out(reads: Reads, databases: tuple[str
     ids = put(
         databases[0],
         [
-            Told("tank"),
-            Told("tank", agent="bob"),
-            Told("tank", session="s2"),
-            Told("tank", session=None, tier="long-term"),
-            Told("tank", encoder="hashing-32/1", vector=old),
-            Told("tank", tier="sealed"),
-            Told("tank", namespace="elsewhere"),
+            StoredMemory("tank"),
+            StoredMemory("tank", agent="bob"),
+            StoredMemory("tank", session="s2"),
+            StoredMemory("tank", session=None, tier="long-term"),
+            StoredMemory("tank", encoder="hashing-32/1", vector=old),
+            StoredMemory("tank", tier="sealed"),
+            StoredMemory("tank", namespace="elsewhere"),
         ],
     )
 
@@ -121,15 +121,16 @@ async def test_filters_and_what_they_keep_out(reads: Reads, databases: tuple[str
 async def test_what_follows_in_the_session_is_told(reads: Reads, databases: tuple[str, str]) -> None:
     ids = put(
         databases[0],
-        [Told(f"tank {n}", session="s2" if n == 2 else "s1") for n in range(5)] + [Told("t", session=None)],
+        [StoredMemory(f"tank {n}", session="s2" if n == 2 else "s1") for n in range(5)]
+        + [StoredMemory("t", session=None)],
     )
     found = await ask(reads, "tank")
     assert [[ids.index(i) for i in found[one].after] for one in ids] == [[1, 3], [3, 4], [], [4], [], []]
 
 
 async def test_what_surrounds(reads: Reads, databases: tuple[str, str]) -> None:
-    told = [Told(f"tank {n}", session="s2" if n in (3, 6) else "s1") for n in range(9)]
-    ids = put(databases[0], [*told, Told("gone", tier="sealed")])
+    told = [StoredMemory(f"tank {n}", session="s2" if n in (3, 6) else "s1") for n in range(9)]
+    ids = put(databases[0], [*told, StoredMemory("gone", tier="sealed")])
     found = await reads.around(SIGHT, SPACE, [ids[4]], Reach(2, 1_500))
     assert sorted((one.way, ids.index(one.candidate.hit.memory_id), one.apart) for one in found) == [
         ("anchor", 4, 0), ("session", 1, -2), ("session", 2, -1), ("session", 5, 1), ("session", 7, 2),
@@ -141,7 +142,7 @@ async def test_what_surrounds(reads: Reads, databases: tuple[str, str]) -> None:
 
 
 def test_no_sample_holds_content(databases: tuple[str, str]) -> None:
-    ids = put(databases[0], [Told(f"a memory with the word canary{n % 3}") for n in range(100)])
+    ids = put(databases[0], [StoredMemory(f"a memory with the word canary{n % 3}") for n in range(100)])
     with psycopg.connect(databases[0], autocommit=True) as connection:
         connection.execute("ANALYZE")
         sampled = connection.execute(
@@ -159,11 +160,11 @@ def test_no_sample_holds_content(databases: tuple[str, str]) -> None:
 
 
 CLIENT_TEXTS = [
-    Told("The tank in bay 3 holds 40 litres.", session="s1"),
-    Told("Its valve opens at 4 bar.", session="s1"),
-    Told("the tank in bay 3 holds 40 litres", session="s2", agent="bob"),
-    Told("Lunch is at noon.", session="s2", agent="bob"),
-    Told("The tank in bay 3 holds 60 litres.", session="s3", tier="long-term"),
+    StoredMemory("The tank in bay 3 holds 40 litres.", session="s1"),
+    StoredMemory("Its valve opens at 4 bar.", session="s1"),
+    StoredMemory("the tank in bay 3 holds 40 litres", session="s2", agent="bob"),
+    StoredMemory("Lunch is at noon.", session="s2", agent="bob"),
+    StoredMemory("The tank in bay 3 holds 60 litres.", session="s3", tier="long-term"),
 ]
 
 
@@ -212,8 +213,8 @@ def test_ten_agents_who_report_one_event_are_one_hit_and_others_fill_the_rest(
     databases: tuple[str, str], kafka: str, codec: Codec
 ) -> None:
     event = "The north gate of the depot was opened."
-    told = [Told(event, agent=f"agent-{at}", session=f"s{at}") for at in range(30)]
-    put(databases[0], [*told, *(Told(f"Gate {at} of the depot was painted.", agent="ann") for at in range(6))])
+    told = [StoredMemory(event, agent=f"agent-{at}", session=f"s{at}") for at in range(30)]
+    put(databases[0], [*told, *(StoredMemory(f"Gate {at} of the depot was painted.", agent="ann") for at in range(6))])
     built = app(memory_dsn=databases[0], bootstrap=kafka, genesis=GENESIS, codec=codec, encoder=ENCODER)
     with TestClient(built, base_url="http://127.0.0.1") as client:
         hits = answered(client, "/search", query=event, k=5)["hits"]
@@ -233,7 +234,7 @@ def test_of_two_of_one_millisecond_the_one_that_came_in_later_is_the_later_word(
     client: TestClient, databases: tuple[str, str]
 ) -> None:
     said = ["Bernd trains the juniors.", "As of May it is Svenja who trains the juniors."]
-    put(databases[0], [Told(text, namespace="club") for text in said])
+    put(databases[0], [StoredMemory(text, namespace="club") for text in said])
     with psycopg.connect(databases[0], autocommit=True) as connection:
         for first, arrival in ((said[1], "seq"), (said[0], "1 - seq")):
             connection.execute(
@@ -245,10 +246,10 @@ def test_of_two_of_one_millisecond_the_one_that_came_in_later_is_the_later_word(
 
 
 RIVERS = [
-    Told("The mill at the old bridge is driven by the River Aare.", namespace="rivers"),
-    Told("River Aare: Thun lies on it.", namespace="rivers"),
-    Told("River Aare: spies meet there.", namespace="rivers", sensitivity=0.9),
-    *(Told(f"Sight {n} has a bridge.", namespace="rivers") for n in range(240)),
+    StoredMemory("The mill at the old bridge is driven by the River Aare.", namespace="rivers"),
+    StoredMemory("River Aare: Thun lies on it.", namespace="rivers"),
+    StoredMemory("River Aare: spies meet there.", namespace="rivers", sensitivity=0.9),
+    *(StoredMemory(f"Sight {n} has a bridge.", namespace="rivers") for n in range(240)),
 ]
 DRIVES = {"namespace": "rivers", "query": "Which place has what drives the mill at the old bridge?", "agent": "ann"}
 
@@ -275,7 +276,7 @@ def test_what_a_second_step_finds_of_experience_is_as_near_as_it_has_to_be(
     client: TestClient, databases: tuple[str, str]
 ) -> None:
     asked = DRIVES["query"]
-    near = Told(f"River Aare: {asked.lower()}", namespace="rivers")
+    near = StoredMemory(f"River Aare: {asked.lower()}", namespace="rivers")
     mill, far, near_id = put(databases[0], [RIVERS[0], RIVERS[1], near])
     with psycopg.connect(databases[0], autocommit=True) as connection:
         copying.copy_rows(connection, TABLES[AdmissionRow], (

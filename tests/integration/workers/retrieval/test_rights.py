@@ -56,7 +56,7 @@ ERASURE, PINNED = ids.memory_id("orders", "erasure"), ids.memory_id("orders", "p
 PERSON = {"agent": "wagent", "subject": "wsubject", "source": "wsource", "session": "wsession", "role": "wrole"}
 FILED = Labels("wkey", "wpath/a", '{"wattribute":"wvalue"}')
 
-# What each endpoint is asked: of its path, of its query string and of its body; `I` is each of these ids.
+# The requests to each endpoint: path, query string and body; `I` is each of these ids.
 IDS = (OLD, KEPT, AGAIN, FAINT, LOST, SUM, TASK, GONE, ids.memory_id("nobody", "x"))
 _EACH = {"memory_ids": [KEPT, LOST, OLD]}
 _ASKING = {"query": "What is the code?", "agent": "reader", "peek": True}
@@ -102,6 +102,15 @@ ENDPOINT_ROWS: Mapping[str, tuple[Any, ...]] = {
     "end_goal": ({"goal": "another"},),
     "order": (ERASURE, PINNED, KEPT),
     "receipt": (ERASURE, PINNED),
+    "journal": ({}, {"memory_id": KEPT}, {"effects": ["protected", "erased"]}),
+    "journal_feed": (),  # it does not end; its lines are those of the list
+    "namespaces": ({},),
+    "namespace": ("",),
+    "policy": ("",),
+    "fleet": ("",),
+    "dead_letters": ("",),
+    "evidence": ("",),
+    "trace": IDS,
     "access": ("",),
     "metrics": ("",),
     "livez": ("",),
@@ -140,7 +149,7 @@ TOOL_ROWS: Mapping[str, tuple[dict[str, Any], ...]] = {
 _ALL = {"filters": {"user_id": "*"}}
 WAY_ROWS: Mapping[tuple[str, str], tuple[Any, ...]] = {
     ("GET", "/v1/ping/"): (None,),
-    # What says something is waited for, and nobody here lets it in.
+    # An added fact is waited for, and nobody here accepts it.
     ("POST", "/v3/memories/add/"): ({"messages": "ok thanks!", "user_id": "ada"}, {"messages": 7, "user_id": "ada"}),
     ("POST", "/v3/memories/search/"): (_QUERY | _ALL,),
     ("POST", "/v3/memories/"): (_ALL,),

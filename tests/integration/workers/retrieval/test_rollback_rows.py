@@ -1,5 +1,4 @@
-"""What the store tells of a weight that somebody wants rolled back, and of what became of that, is what the journal
-holds."""
+"""The store's rows of a requested rollback of a weight, and of its result, agree with the journal."""
 
 from __future__ import annotations
 

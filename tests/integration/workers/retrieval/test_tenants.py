@@ -1,7 +1,7 @@
-"""Two tenants of one shard, decided upon in one epoch: whatever one asks, and however, it finds nothing of the other.
+r"""Two tenants of one shard, decided upon in one epoch: no query of one finds anything of the other.
 
-What is tried is row security, as the tenants' role, and the service that uses it. Each probe is held against what it
-finds with the protection away, so that none is green because it cannot be red.
+Tested are row security, as the tenants' role, and the service that uses it. Each probe is compared with its result
+without the protection, so that none is green because it cannot be red.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ from memquorum.core.journal.rows import Keys as MemoryKeys
 from memquorum.core.orders.patch import SIGNER
 from memquorum.core.records import ErasedEpisode, Link, Proposal
 from memquorum.core.retrieval.bounds import Bounds
-from memquorum.core.retrieval.pages import LISTS, cursor
+from memquorum.core.retrieval.pages import LISTS
+from memquorum.core.retrieval.paging import cursor
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import StoreUnavailable
 from tests.builders import disclosures, erasures, protections, rollups, trials, votes
@@ -52,14 +53,30 @@ THEIRS = next(name for name in (f"mill-{i}" for i in range(99)) if ids.shard_of(
 TENANTS = (HERS, THEIRS)
 NAMES = ("kept", "forgotten", "promoted")
 DROPPED = "dropped"
+REPLACED = ("blue", "green")
+"""The memory that filled a slot, and the one that fills it now."""
+SERVED = ("kept", "promoted", REPLACED[1])
 UNKNOWN = "00000000-0000-5000-8000-000000000000"
 UNUSED = UNKNOWN.replace("5", "6")
 
-# What is a tenant's in every relation that its role may read.
+# The tenant's rows in every relation that its role may read.
 _MINE = "IN (SELECT id FROM memory WHERE namespace = %(namespace)s)"
 OWN = {
     **dict.fromkeys(
-        ("memory", "content", "embedding", "sentence", "experience", "task", "feedback", "event", "dropped", "journal"),
+        (
+            "memory",
+            "content",
+            "embedding",
+            "sentence",
+            "replaced",
+            "experience",
+            "task",
+            "feedback",
+            "event",
+            "dropped",
+            "used",
+            "journal",
+        ),
         "namespace = %(namespace)s",
     ),
     **dict.fromkeys(("audit_votes", "audit_forgotten", "audit_kept", "audit_weights"), "namespace = %(namespace)s"),
@@ -70,10 +87,11 @@ OWN = {
         "namespace = %(namespace)s",
     ),
     **dict.fromkeys(("strength", "outcome"), f"memory_id {_MINE}"),
+    "forgotten": f"id {_MINE}",
     "ballot": f"(shard, epoch, position) IN (SELECT shard, epoch, position FROM outcome WHERE memory_id {_MINE})",
     "decision": f"(shard, epoch) IN (SELECT shard, epoch FROM outcome WHERE memory_id {_MINE})",
 }
-TABLES = tuple(name for name in OWN if not name.startswith("audit") and name != "contradiction")
+TABLES = tuple(name for name in OWN if not name.startswith("audit") and name not in ("contradiction", "forgotten"))
 
 
 class Encoder(HashingEncoder):
@@ -122,6 +140,9 @@ def store(databases: tuple[str, str], codec: Codec) -> str:
             said = () if name == NAMES[0] else (memory(NAMES[0], namespace),)
             links = tuple(Link("requires", one) for one in said)
             shard.episode(event(name, namespace), at=900, namespace=namespace, contradicts=said, links=links)
+            texts[memory(name, namespace)] = text(name, namespace)
+        for name in REPLACED:
+            shard.episode(event(name, namespace), at=900, namespace=namespace, explicit=True, slot="tank")
             texts[memory(name, namespace)] = text(name, namespace)
         shard.episode(event(DROPPED, namespace), at=900, outcome="below_threshold", namespace=namespace)
         shard.access(memory("kept", namespace), 950, f"{namespace}.read", namespace)
@@ -173,7 +194,7 @@ def tenant(dsn: str, namespaces: str | None) -> Iterator[psycopg.Connection]:
 
 
 def columns(connection: psycopg.Connection) -> dict[str, list[str]]:
-    """What the role may read: relation → columns."""
+    """Returns the columns that the role may read: relation → columns."""
     found: dict[str, list[str]] = {}
     for relation, column in connection.execute(
         """SELECT c.relname, a.attname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
@@ -284,13 +305,14 @@ def test_every_table_is_closed_or_secured_and_the_role_owns_nothing(databases: t
                 # The counter learns how many memories a namespace has, by its rights on columns.
                 counted = {"memquorum_counter"} if name == "living" else set()
                 # The rehearser learns what of a memory holds, by its rights on columns, and nothing that has content.
-                rehearsed = set() if name in {"content", "embedding", "journal"} else {"memquorum_rehearser"}
+                without = {"content", "embedding", "replaced", "journal"}
+                rehearsed = set() if name in without else {"memquorum_rehearser"}
                 # The verifier reads texts, and of what surrounds them the columns that trials need.
                 others = {"memquorum_tenant", "memquorum_verifier"} | counted | rehearsed
                 readers = {each.strip("{}") for each in roles} - others
                 # Without content the service's cache and accounts see all rows, and nothing of what has content.
                 assert forced and readers <= {"memquorum_reader", "memquorum_accounts,memquorum_reader"}, name
-                assert name != "content" or readers == {"memquorum_reader"}
+                assert name not in {"content", "replaced"} or readers == {"memquorum_reader"}
         owned = "SELECT count(*) FROM pg_shdepend WHERE refobjid = 'memquorum_tenant'::regrole AND deptype = 'o'"
         assert connection.execute(owned).fetchone() == (0,)
         attributes = "rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolcanlogin, rolreplication"
@@ -313,7 +335,8 @@ def test_the_stages_see_everything_and_the_owner_nothing(store: str, role: str) 
     for table in TABLES:
         whole = count("", table)
         assert count(f"-c role={role}", table) == whole != (0,), table
-        owner = "memquorum_keeper" if table in ("content", "embedding", "sentence", "experience") else "memquorum_owner"
+        kept = ("content", "embedding", "sentence", "replaced", "experience")
+        owner = "memquorum_keeper" if table in kept else "memquorum_owner"
         assert count(f"-c role={owner}", table) == (0,), table
 
 
@@ -377,10 +400,10 @@ def context(client: TestClient, namespace: str, headers: dict[str, str]) -> Any:
 def test_over_http_a_tenant_finds_its_own_and_nothing_of_the_other(client: TestClient) -> None:
     for namespace, other, headers in ((HERS, THEIRS, HER_KEY), (THEIRS, HERS, THEIR_KEY)):
         found = search(client, namespace, headers).json()["hits"]
-        assert {hit["memory_id"] for hit in found} == {memory(n, namespace) for n in ("kept", "promoted")}
+        assert {hit["memory_id"] for hit in found} == {memory(n, namespace) for n in SERVED}
         prompt = context(client, namespace, headers).json()
         assert {one["memory_id"]: one["why"] for one in prompt["items"]} == {
-            memory(n, namespace): "buffer" for n in ("kept", "promoted")
+            memory(n, namespace): "buffer" for n in SERVED
         }
         assert other not in prompt["text"] and text("kept", namespace) in prompt["text"]
         assert context(client, other, headers).json() == search(client, other, headers).json()
@@ -404,6 +427,16 @@ def test_over_http_a_tenant_finds_its_own_and_nothing_of_the_other(client: TestC
                 unknown = client.get(f"/memories/{UNKNOWN}{way}", headers=headers)
                 assert (theirs.status_code, theirs.headers) == (404, unknown.headers)
                 assert theirs.text == unknown.text.replace(UNKNOWN, memory(name, other))
+
+
+def test_of_what_was_replaced_a_tenant_finds_its_own(client: TestClient) -> None:
+    for namespace, other, headers in ((HERS, THEIRS, HER_KEY), (THEIRS, HERS, THEIR_KEY)):
+        asked = {"namespace": namespace, "query": "Which colour did the tank have before?", "peek": True}
+        for path, where in (("/search", "hits"), ("/retrieve", "items")):
+            found = client.post(path, json=asked, headers=headers)
+            assert memory(REPLACED[0], namespace) in {one["memory_id"] for one in found.json()[where]}
+            assert not [name for name in (*NAMES, *REPLACED) if memory(name, other) in found.text]
+            assert client.post(path, json=asked | {"namespace": other}, headers=headers).status_code == 403
 
 
 def decided(client: TestClient, namespace: str, headers: dict[str, str], **more: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What the command learns from a journal on a real topic, and the file that it leaves for the policy."""
+"""The command learns from a journal on a real topic, and writes a file for the policy."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from infra import genesis, learn, policy
+from infra import genesis, learn, policy_command
 from infra.learn import TooLittle
 from infra.settings import Settings, load
 from memquorum import topics
 from memquorum.core.learning import LEAST
 from memquorum.core.policy import PPM, Policy
-from memquorum.core.records import Accessed, JournalAppended, JournalEntry, Stored
+from memquorum.core.records import JournalAppended, JournalEntry, Stored
 from memquorum.schema_files import load_codec
+from tests.builders.used import used
 from workers.kafka import loop
 from workers.kafka.strangers import stamped
 
@@ -40,13 +41,13 @@ def place(fresh_kafka: str, tmp_path: Path) -> Settings:
 
 def journal(place: Settings, count: int) -> None:
     """A memory an hour in shard 1; those with a high reward are read a day later, most times."""
-    chance, entries = random.Random(5), list[tuple[int, str, str, object]]()
+    chance, entries = random.Random(5), list[tuple[int, str, str | None, object]]()
     for at in range(count):
         reward = chance.randrange(PPM)
         said = replace(STORED, reward_ppm=reward, rank_ppm=chance.randrange(PPM), characters=chance.randrange(1, 500))
         entries.append((at * HOUR, "stored", f"m{at}", said))
         if chance.randrange(PPM) < reward:
-            entries.append((at * HOUR + 24 * HOUR, "accessed", f"m{at}", Accessed("bob", 0, True)))
+            entries.append((at * HOUR + 24 * HOUR, "accessed", None, used(f"m{at}")))
     producer = loop.producer(place.bootstrap)
     for seq, (as_of, effect, memory_id, detail) in enumerate(sorted(entries, key=lambda one: one[0]), 1):
         entry = JournalEntry(1, seq, as_of, effect, f"e{seq}", "t", 1, seq, CODEC.encode(detail), "n", memory_id)
@@ -72,10 +73,10 @@ def test_the_file_is_learned_tested_and_a_part_of_a_policy(
     told = json.loads(capsys.readouterr().out)
     assert told["better"] and told["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
     assert told["earlier"]["memories"] + told["later"]["memories"] > 700
-    made = policy.changed(Policy(), file, [])
+    made = policy_command.changed(Policy(), file, [])
     assert made.learned.reward_ppm == max(told["coefficients"].values()) > PPM
     assert learned(place, json=False, out=file) == 0
-    assert "`python -m infra policy set" in capsys.readouterr().out
+    assert "`memquorum admin policy set" in capsys.readouterr().out
     with pytest.raises(TooLittle, match="no memory is old enough"):
         learned(place, namespace="elsewhere")
 

@@ -33,7 +33,7 @@ from workers.audit.auditor import verify
 from workers.kafka.loop import Stop, headers, producer
 from workers.rebuild.worker import compare, rebuild
 from workers.upkeep import reencode
-from workers.upkeep.reencode import Progress, Report, Stalled
+from workers.upkeep.reencode import Progress, ReencodeResult, Stalled
 
 SHARDS = (0, 2)
 COUNT = 40
@@ -76,7 +76,7 @@ class Encoder(HashingEncoder):
 ENCODER = Encoder(64)
 
 
-def anew(flow: Flow, databases: tuple[str, str], **changes: object) -> Report:
+def run_reencode(flow: Flow, databases: tuple[str, str], **changes: object) -> ReencodeResult:
     arguments: dict[str, object] = {"encoder": ENCODER, "stop": Stop()}
     return reencode.run(
         flow.bootstrap, flow.codec, memory_dsn=databases[0], vault=flow.vault, **(arguments | changes)  # type: ignore[arg-type]
@@ -108,7 +108,7 @@ def test_all_are_encoded_anew_and_a_rebuild_is_equal(
 ) -> None:
     told: list[Progress] = []
     with Worker(stored.bootstrap, codec, databases) as worker:
-        report = anew(stored, databases, progress=told.append)
+        report = run_reencode(stored, databases, progress=told.append)
         # Life goes on: what was encoded anew is used, forgotten and destroyed as all else.
         shard, namespace = SHARDS[0], stored.namespace(SHARDS[0])
         stored.access(shard, memory_id(namespace, "e1"), 2_000)
@@ -148,7 +148,7 @@ def test_from_the_default_encoder_to_the_multilingual_one_and_back(
     namespace = stored.namespace(SHARDS[0])
     with Worker(stored.bootstrap, codec, databases):
         for encoder in (default, multilingual, default):
-            report = anew(stored, databases, encoder=encoder)
+            report = run_reencode(stored, databases, encoder=encoder)
             assert (report.done, report.left, report.failed) == (2 * COUNT, 0, ())
             assert encoders(databases) == {(encoder.name, encoder.dimensions): 2 * COUNT}
             if encoder is multilingual:
@@ -181,9 +181,9 @@ def test_a_run_that_was_stopped_is_gone_on_with_and_nothing_is_done_twice(
             stop.set()
 
     with Worker(stored.bootstrap, codec, databases):
-        first = anew(stored, databases, stop=stop, progress=halt)
+        first = run_reencode(stored, databases, stop=stop, progress=halt)
         assert 0 < first.done < 2 * COUNT and first.left > 0
-        second = anew(stored, databases)
+        second = run_reencode(stored, databases)
     assert (second.left, encoders(databases)) == (0, {("hashing-64/1", 64): 2 * COUNT})
     entries = rows(databases, "SELECT memory_id FROM journal WHERE effect = 'reencoded'")
     assert len(entries) == len(set(entries)) == 2 * COUNT
@@ -194,10 +194,10 @@ def test_without_a_commit_worker_it_stops_and_what_it_published_counts_once(
 ) -> None:
     for _ in range(2):
         with pytest.raises(Stalled, match="does the commit worker run"):
-            anew(stored, databases, patience_s=0.2)
+            run_reencode(stored, databases, patience_s=0.2)
     assert encoders(databases) == {("random", 384): 2 * COUNT}
     with Worker(stored.bootstrap, codec, databases):
-        report = anew(stored, databases)
+        report = run_reencode(stored, databases)
     assert (report.left, encoders(databases)) == (0, {("hashing-64/1", 64): 2 * COUNT})
     entries = rows(databases, "SELECT memory_id FROM journal WHERE effect = 'reencoded'")
     assert len(entries) == len(set(entries)) == 2 * COUNT
@@ -209,7 +209,7 @@ def test_what_cannot_be_encoded_is_told_and_holds_up_nobody(
     encoder = Encoder(64)
     encoder.poison = "Valve e7 "
     with Worker(stored.bootstrap, codec, databases):
-        report = anew(stored, databases, encoder=encoder)
+        report = run_reencode(stored, databases, encoder=encoder)
     unfit = sorted(memory_id(stored.namespace(shard), "e7") for shard in SHARDS)
     assert (report.done, report.left, report.failed) == (2 * COUNT - 2, 2, tuple(unfit))
     assert encoders(databases) == {("hashing-64/1", 64): 2 * COUNT - 2, ("random", 384): 2}
@@ -227,9 +227,9 @@ def test_the_fleet_stores_on_meanwhile(stored: Flow, databases: tuple[str, str],
             stored.flush()
 
     with Worker(stored.bootstrap, codec, databases) as worker:
-        anew(stored, databases, progress=meanwhile)
+        run_reencode(stored, databases, progress=meanwhile)
         await_seq(databases, shard, 2 * COUNT + 30, worker)
-        report = anew(stored, databases)
+        report = run_reencode(stored, databases)
     assert (report.left, encoders(databases)) == (0, {("hashing-64/1", 64): 2 * COUNT + 30})
 
 

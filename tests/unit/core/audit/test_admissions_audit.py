@@ -164,8 +164,10 @@ def test_what_moved_as_it_must_is_found_to_be_right(used: Shard) -> None:
 
 
 def followed(shard: Shard, *broken: Change) -> list[str]:
-    """What an audit says of the weights, entry by entry. `broken`: changes that take the place of those of their
-    sequences."""
+    """Returns an audit's findings about the weights, entry by entry.
+
+    `broken`: changes that replace those of their sequences.
+    """
     by, found, codec = {one.entry.seq: one for one in broken}, admissions.Admissions(), shard.rules.codec
     told = (
         found.absorb(shard.rules, by.get(one.entry.seq, one), codec.decode(one.entry.detail)) for one in shard.changes

@@ -1,4 +1,4 @@
-"""What a quorum signed, held against the journal and the streams: any other record than the members read is found."""
+"""A quorum's signatures, compared with the journal and the streams: any other record than the members read is found."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def test_an_empty_journal_is_not_whole_where_something_was_let_in(codec: Codec, 
     public.heads.clear()
     found = public.audit(accepted=True).findings
     assert [(f.kind, f.where) for f in found] == [(Kind.JOURNAL_EMPTY, "accepted offset 2")]
-    # Where nothing was let in that could be applied, there is nothing to journal.
+    # Without an accepted record to apply there is nothing to journal.
     del public.accepted[2:]
     assert kinds(public.audit(accepted=True)) == []
 

@@ -24,7 +24,7 @@ from tests.builders.policies import by_the_paper
 from tests.builders.published import Published, kinds, publish
 from tests.builders.shard import Shard, memory_id
 
-# Where things stand in the journal, counted from 0: filled has nine entries.
+# Positions in the journal, counted from 0: filled has nine entries.
 ERASED, SECOND, LAST, LATE, AGAIN = 9, 10, 11, 12, 13
 
 
@@ -144,7 +144,7 @@ def test_what_is_still_there_is_d_alone(public: Published) -> None:
 
 
 def summed_up(codec: Codec) -> Shard:
-    """Of four memories there is a summary, and one of them is erased with it."""
+    """A shard with a summary of four memories, one of which is erased with it."""
     shard = Shard(codec, GENESIS)
     shard.tick(1_000)
     said = [memory_id(f"said {k}") for k in range(4)]
@@ -193,8 +193,9 @@ HOUR = 3_600_000
 
 
 def aged(codec: Codec, found: dict[str, str], at: int = AT, made: Genesis = GENESIS, **said: Any) -> Shard:
-    """Of a, which is old, c was made, which is not, and it was repeated; b is held, and so is d, which e was made for;
-    f is of another type, and g was dropped."""
+    """A shard for an erasure by age: a is old, c was made of it and is not, and it was repeated; b is held, and so is
+    d, which e was made for; f is of another type, and g was dropped.
+    """
     shard = Shard(codec, made)
     shard.tick(1_000)
     shard.episode("a")
@@ -271,8 +272,10 @@ TURN = 60_000
 def neglected(
     codec: Codec, *turns: int, made: Genesis = RULED, between: Callable[[Shard], object] | None = None
 ) -> Shard:
-    """Of a c was made; b is held, and so is what was made of d; f is of another type. Nobody orders
-    anything at these turns after the hour; `between` the first and the next of them something happens."""
+    """A shard with an ignored rule: c was made of a; b is held, and so is what was made of d; f is of another type.
+
+    No order comes at these turns after the hour; `between` runs between the first and the next of them.
+    """
     shard = Shard(codec, made)
     shard.tick(1_000)
     for name in "abd":

@@ -1,7 +1,7 @@
-"""Effects that cannot have happened and decisions that were not taken are found, even where the journal's key is lost.
+r"""Impossible effects and decisions that were not taken are found, even where the journal's key is lost.
 
-All tampering here is by one who holds the key of service:journal: chain and heads are made anew and are in order. What
-remains to be caught is what the members did not sign, and what contradicts the journal's own history.
+All tampering here is by a holder of the key of service:journal: chain and heads are recomputed and are in order. An
+audit still finds what the members did not sign, and contradictions to the journal's own history.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from memquorum.core.ids import shard_of
 from memquorum.core.journal.rows import Event
 from memquorum.core.policy import BudgetPolicy
 from memquorum.core.records import (
+    APPLIED,
+    ASKS,
+    MISSED,
     BallotCast,
     Commit,
     Decided,
@@ -77,6 +80,11 @@ def detail(public: Published, at: int, **changes: Any) -> None:
     public.forge(at, replace(public.detail(at), **changes))
 
 
+def outcome(public: Published, at: int, of: str) -> None:
+    told = public.detail(at)
+    detail(public, at, used=(replace(told.used[0], outcome=of), *told.used[1:]))
+
+
 # Effects --------------------------------------------------------------------------------------------------------------
 
 
@@ -99,9 +107,12 @@ def detail(public: Published, at: int, **changes: Any) -> None:
         pytest.param(lambda p: p.rewrite(REPEATED, effect="stored"), IMPOSSIBLE, id="stored twice"),
         pytest.param(lambda p: p.rewrite(LATE, effect="repeated"), IMPOSSIBLE, id="repeated though new"),
         pytest.param(lambda p: detail(p, LATE, retry=True), IMPOSSIBLE, id="another try of what did not fail"),
-        pytest.param(lambda p: detail(p, ACCESSED, applied=False), IMPOSSIBLE, id="an access suppressed"),
-        pytest.param(lambda p: detail(p, ACCESSED + 1, applied=True), IMPOSSIBLE, id="an access to nothing applied"),
-        pytest.param(lambda p: p.rewrite(ACCESSED + 1, memory_id=None), IMPOSSIBLE, id="an access to no memory"),
+        pytest.param(lambda p: outcome(p, ACCESSED, MISSED), IMPOSSIBLE, id="an access suppressed"),
+        pytest.param(lambda p: outcome(p, ACCESSED, ASKS), IMPOSSIBLE, id="an access to what is alive asks"),
+        pytest.param(lambda p: outcome(p, ACCESSED + 1, APPLIED), IMPOSSIBLE, id="an access to nothing applied"),
+        pytest.param(
+            lambda p: p.rewrite(ACCESSED + 1, memory_id=A), IMPOSSIBLE, id="an access with a memory of its own"
+        ),
         pytest.param(lambda p: p.rewrite(ACCESSED, effect="repeated"), IMPOSSIBLE, id="an access called repeated"),
         pytest.param(lambda p: p.rewrite(0, memory_id=A), IMPOSSIBLE, id="a tick of a memory"),
         pytest.param(lambda p: p.rewrite(LAST - 2, detail=b"junk"), Kind.UNREADABLE, id="a detail that is none"),
@@ -147,9 +158,9 @@ def test_namespaces_of_one_shard_are_kept_apart(codec: Codec) -> None:
     shard.access(A, 11_000)
     public = publish(shard)
     assert kinds(public.audit()) == []
-    for at, changes in ((2, {"applied": True}), (5, {"applied": True})):
+    for at in (2, 5):
         tampered = publish(shard)
-        detail(tampered, at, **changes)
+        outcome(tampered, at, APPLIED)
         assert kinds(tampered.audit())[0] == IMPOSSIBLE
     public.rewrite(1, effect="reinforced", memory_id=A)
     assert kinds(public.audit())[0] == IMPOSSIBLE

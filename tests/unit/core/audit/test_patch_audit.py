@@ -19,7 +19,7 @@ from tests.builders.shard import Shard, memory_id
 GENESIS = genesis.make(policy=POLICY, agent_keys={CONSOLIDATOR: genesis.public_key(SIGNER)})
 A, B, NEVER = memory_id("a"), memory_id("b"), memory_id("never")
 FIRST = wanted(GENESIS, patch(A), patch(NEVER))
-# Where things stand in the journal, counted from 0.
+# Positions in the journal, counted from 0.
 PATCHED, REPEATED, MORE = 3, 4, 5
 
 

@@ -1,4 +1,4 @@
-"""A receipt proves an erasure by its signatures alone, and says nothing that it does not prove."""
+"""A receipt proves an erasure by its signatures alone, and claims only what it proves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from memquorum import topics
-from memquorum.client.receipts import lines
+from memquorum.client.verifying import receipt_lines
 from memquorum.core.audit import receipts
 from memquorum.core.audit.receipts import BadReceipt, Proof
 from memquorum.core.consensus.certificate import BadCertificate, check_decision
@@ -95,7 +95,7 @@ def test_a_receipt_says_which_summaries_are_made_anew_and_why_others_are_not() -
     assert receipt["erased"]["summaries"] == {"erased": 4, "anew": 1, "dropped": {"few": 2, "model": 1}}
     assert [one["summary"] for one in receipt["erased"]["each"]] == list(fates)
     said = receipts.verify(CODEC, GENESIS, json.dumps(receipt).encode())
-    assert any("2 of them a summary, dropped: of what it was" in line for line in lines(said, GENESIS))
+    assert any("2 of them a summary, dropped: of what it was" in line for line in receipt_lines(said, GENESIS))
     receipt["erased"]["each"][1]["summary"] = "anew"
     with pytest.raises(BadReceipt, match="erased"):
         receipts.verify(CODEC, GENESIS, json.dumps(receipt).encode())
@@ -184,19 +184,19 @@ LINKS = entries((EPISODES[0],), (EPISODES[1],))
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"entries": ()}, "there are none"),
+        ({"entries": ()}, "the list is empty"),
         ({"entries": LINKS[1:]}, "not part 0 of 1"),
         ({"entries": LINKS[:1]}, "not part 0 of 1"),
         ({"entries": (LINKS[0], entries((), (EPISODES[1],))[1])}, "does not follow"),
-        ({"head": head(LINKS[0], 8)}, "head: it is not the journal's"),
-        ({"head": head(LINKS[1], 9)}, "head: it is not the journal's"),
+        ({"head": head(LINKS[0], 8)}, "head: it is not of the last"),
+        ({"head": head(LINKS[1], 9)}, "head: it is not of the last"),
         ({"head": signed(CODEC, GENESIS, "operator", ORDER)}, "head: "),
         ({"decision": attesting(CODEC, GENESIS, FOUND, ORDER, nobody)}, "did not attest"),
         ({"decision": attesting(CODEC, GENESIS, replace(FOUND, offset=40), ORDER)}, "another place"),
         ({"decision": attesting(CODEC, GENESIS, replace(FOUND, accepted_at=2), ORDER)}, "another order, or another"),
         (
             {"decision": configuring(CODEC, GENESIS, order(GENESIS, "weight", member=2, weight_milli=1200))},
-            "no erasure",
+            "not about an erasure",
         ),
     ],
 )

@@ -19,7 +19,7 @@ from tests.builders.votes import nobody, proposal
 GENESIS = genesis.make(policy=POLICY, **erasures.entitled())
 A, B = memory_id("a"), memory_id("b")
 ORDER = votes.restore(GENESIS, A)
-# Where things stand in the journal, counted from 0.
+# Positions in the journal, counted from 0.
 DECLINED, REQUESTED, RESTORED = 4, 8, 10
 
 

@@ -59,7 +59,7 @@ def at(public: Published, effect: str) -> int:
 
 
 def rolled_back(public: Published) -> int:
-    """Where the decision stands."""
+    """Returns the position of the decision."""
     return next(
         n for n in range(len(public.entries))
         if public.entry(n).effect == "decided" and public.detail(n).results[0].kind == "rollback"

@@ -1,4 +1,4 @@
-"""What was superseded, and came back, is found sound by an audit; a claim that the votes do not bear is not."""
+"""An audit accepts superseded and restored memories; it finds a claim that the votes do not support."""
 
 from __future__ import annotations
 

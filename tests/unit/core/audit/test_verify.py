@@ -1,4 +1,4 @@
-"""What is whole is found whole, alone, beside a database and on a living system; no altered byte passes."""
+"""An intact journal passes, alone, beside a database and on a living system; no altered byte passes."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_witnesses_that_grow_meanwhile_agree(codec: Codec, heads: int, entries: 
 
 
 def test_a_later_head_covers_earlier_entries(shard: Shard) -> None:
-    """What is read on to reach the head is newer than the database's snapshot, and changes memories that it shows."""
+    """The entries up to the next head are newer than the database's snapshot, and change memories that it shows."""
     public = publish(shard, batch=100)  # one head, after the last entry
     asked: list[int] = []
     report = verify_shard(

@@ -26,6 +26,7 @@ KEYS = {
     "shard": ("shard",),
     "journal": ("seq",),
     "event": ("seq",),
+    "used": ("seq", "memory_id"),
     "decision": ("epoch",),
     "outcome": ("epoch", "position", "memory_id"),
     "ballot": ("epoch", "position", "member"),
@@ -91,7 +92,7 @@ def test_an_added_row_is_named(public: Published, table: str, at: int) -> None:
 
 
 def test_vectors_of_passages_are_those_of_a_long_text_that_is_there(codec: Codec) -> None:
-    """Whether a text is long its bytes say, and of these the chain knows the characters alone."""
+    """A text is long by its bytes, and the chain only knows its characters."""
     shard = Shard(codec, GENESIS)
     shard.episode("long", characters=2_000)
     shard.episode("perhaps", characters=LONG_BYTES // 4 + 1)

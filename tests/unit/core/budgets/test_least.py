@@ -1,4 +1,6 @@
-"""A member's own order of what goes: what is least in it may go as far as the excess reaches, whoever asks."""
+"""A member's own order of forgetting: its least memories may be forgotten as far as the excess reaches,
+whoever asks.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from memquorum.core.budgets.items import PINNED, Item
-from memquorum.core.budgets.least import NOWHERE, Place, places
+from memquorum.core.budgets.least import NOWHERE, BudgetPlace, places
 from memquorum.core.budgets.ledger import Ledger
 from memquorum.core.budgets.lots import Lots
 from memquorum.core.policy import FORGETTING, PPM, Budget, BudgetPolicy, Policy
@@ -46,7 +48,7 @@ def test_who_nominates_the_best_gets_none_of_it(tokens: int) -> None:
 
 
 def test_orders_may_differ_by_a_part_of_the_budget() -> None:
-    """Of 100 tokens too many, what lies before 100 + a tenth of 900 may go; no more than 100 are let go at once."""
+    """With an excess of 100 tokens, memories before 100 + a tenth of 900 may be forgotten; no more than 100 at once."""
     assert _yes(HUNDRED, ["000", "018"], 900) == ["000", "018"]
     assert _yes(HUNDRED, ["020", "050", "099"], 900) == []
     assert _yes(HUNDRED, IDS[:19], 900) == IDS[:10]
@@ -71,7 +73,7 @@ def test_no_draw_among_near_ties_is_voted_down_for_not_being_the_least(policy: s
 
 def test_within_the_budget_or_unknown_it_has_no_place() -> None:
     assert places(HUNDRED, Budget("n", 1000, "worth"), POLICY, NOW, ["000"]) == {"000": NOWHERE}
-    assert places(HUNDRED, Budget("n", 500, "worth"), POLICY, NOW, ["?"]) == {"?": Place(PPM, PPM // 2)}
+    assert places(HUNDRED, Budget("n", 500, "worth"), POLICY, NOW, ["?"]) == {"?": BudgetPlace(PPM, PPM // 2)}
     assert places([], Budget("n", 500, "worth"), POLICY, NOW, ["?"]) == {"?": NOWHERE}
 
 

@@ -97,7 +97,7 @@ def test_what_is_too_sensitive_goes_first_and_the_heaviest_of_it_not_last() -> N
 
 
 def test_health_goes_before_small_talk_unless_something_keeps_it() -> None:
-    """As docs/budgets.md has it, with the constants as they come."""
+    """As docs/use/budgets.md has it, with the constants as they come."""
     suggested = suggested_ppm("Ada is allergic to penicillin.") or 0
     told = {"worth": 20 * PPM, "novelty_ppm": 800_000, "age": 7}
     allergy, talk = _item("allergy", sensitivity_ppm=suggested, **told), _item("talk", **{**told, "worth": 0})
@@ -120,7 +120,7 @@ def test_health_goes_before_small_talk_unless_something_keeps_it() -> None:
 def test_from_which_day_on_what_is_sensitive_goes_first(
     novelty: int, from_day: tuple[int, int], new: float, month: float
 ) -> None:
-    """As docs/budgets.md has it, with the constants as they come."""
+    """As docs/use/budgets.md has it, with the constants as they come."""
 
     def net(sensitivity: int, day: int) -> int:
         one = _item("a", age=day, worth=50 * PPM, novelty_ppm=novelty, sensitivity_ppm=sensitivity)

@@ -20,7 +20,7 @@ from memquorum.core.records import Commit, PrePrepare, Signed
 from memquorum.schema_files import load_codec
 from tests import examples
 from tests.builders import genesis, votes
-from workers.commit.line import Batch, Line
+from workers.commit.commit_shard import Batch, CommitShard
 
 CODEC = load_codec()
 GENESIS = genesis.make()
@@ -47,7 +47,7 @@ def fed(target: Assembly, pre_prepare: bytes | None, commits: list[bytes], offse
     return target
 
 
-def found(target: Assembly) -> Certified:
+def first_certified(target: Assembly) -> Certified:
     certified = target.next(1)
     assert certified is not None
     return certified
@@ -61,11 +61,11 @@ def test_a_quorum_and_its_pre_prepare_are_a_decision() -> None:
     target.pre_prepare(9, pre_prepare)
     assert target.next(1) is None
     target.commit(2, commits[2])
-    certified = found(target)
+    certified = first_certified(target)
     assert (certified.checked.digest, certified.commits, certified.offset) == (
         digest_of(commits), tuple(commits[:3]), 9
     )  # fmt: skip
-    assert found(target) == certified  # asking takes nothing away
+    assert first_certified(target) == certified  # asking takes nothing away
     target.decided(certified)
     assert target.next(1) is None
     assert target.refusals == []
@@ -83,10 +83,10 @@ def test_a_certificate_is_checked_while_its_commits_are_on_their_way_and_once(mo
     pre_prepare, commits = decision()
     target = fed(make(), pre_prepare, [])
     assert checked == [pre_prepare]
-    found(fed(target, None, commits))
+    first_certified(fed(target, None, commits))
     target.pre_prepare(9, pre_prepare)
     assert checked == [pre_prepare]
-    # Nor is one that does not hold looked at each time that it comes.
+    # Nor is an invalid one verified each time that it comes.
     empty, _ = votes.decision(CODEC, GENESIS, WANTED, voters=())
     target, refused = make(), len(checked)
     for offset in range(5):
@@ -103,10 +103,10 @@ def test_it_waits_until_the_nominations_tick_is_applied() -> None:
 
 def test_decisions_come_in_the_order_of_their_sequences() -> None:
     target = fed(fed(make(), *decision(2)), *decision(1))
-    first = found(target)
+    first = first_certified(target)
     assert first.checked.body.seq == 1
     target.decided(first)
-    assert found(target).checked.body.seq == 2
+    assert first_certified(target).checked.body.seq == 2
 
 
 @pytest.mark.parametrize("order", [(0, 0, 0, 1), (0, 1, 0, 1)])
@@ -123,7 +123,7 @@ def test_commits_of_two_views_make_no_quorum() -> None:
     target = fed(fed(make(), pre_prepare, commits[:2]), other, others[2:])
     assert target.next(1) is None
     target.commit(9, others[1])
-    assert found(target).checked.body.view == 1
+    assert first_certified(target).checked.body.view == 1
 
 
 def altered(data: bytes) -> bytes:
@@ -145,7 +145,7 @@ def test_what_proves_nothing_is_refused_with_its_reason() -> None:
     target.commit(4, b"rubbish")
     target.pre_prepare(5, altered(pre_prepare))
     target.pre_prepare(6, resigned(pre_prepare, "member:1", member=1))  # not the primary of view 0
-    reasons = ["signature", "signed what is", "in the partition of shard 0", "Signed|neither|first bytes|not a",
+    reasons = ["signature", "a record that only", "in the partition of shard 0", "Signed|neither|first bytes|not a",
                "signature", "not the primary"]  # fmt: skip
     assert len(target.refusals) == len(reasons)
     for told, reason in zip(target.refusals, reasons, strict=True):
@@ -168,7 +168,7 @@ def test_a_contradiction_is_told_whenever_it_comes() -> None:
     with pytest.raises(DigestConflict, match="shard 0, sequence 1"):
         before.commit(9, other[1][2])
     after = fed(make(), *one)
-    after.decided(found(after))
+    after.decided(first_certified(after))
     fed(after, None, other[1][:2])
     with pytest.raises(DigestConflict):
         after.commit(9, other[1][2])
@@ -181,7 +181,7 @@ def test_a_contradiction_is_told_whenever_it_comes() -> None:
 def test_fewer_than_a_quorum_may_contradict_without_a_halt() -> None:
     one, other = decision(), decision(as_of=2_000_000_000)
     target = fed(fed(make(), *one), None, other[1][:2])
-    target.decided(found(target))
+    target.decided(first_certified(target))
     assert target.next(1) is None
 
 
@@ -194,7 +194,7 @@ def test_the_cursor_stays_at_the_first_that_waits() -> None:
     target.pre_prepare(3, pre_prepare)
     assert (target.cursor(COMMIT, 7), target.cursor(PRE_PREPARE, 4)) == (5, 3)
     target.commit(7, commits[2])
-    target.decided(found(target))
+    target.decided(first_certified(target))
     assert (target.cursor(COMMIT, 8), target.cursor(PRE_PREPARE, 4)) == (8, 4)
     target.commit(8, commits[3])  # late, agrees
     assert target.cursor(COMMIT, 9) == 9
@@ -212,7 +212,7 @@ def test_what_lies_far_ahead_is_read_again_when_its_time_comes() -> None:
     assert target.rewind() == {}
     assert (target.cursor(COMMIT, 82), target.cursor(PRE_PREPARE, 71)) == (80, 70)
     fed(target, *decision(1))
-    target.decided(found(target))
+    target.decided(first_certified(target))
     assert target.rewind() == {PRE_PREPARE: 70, COMMIT: 80}
     assert target.rewind() == {}
     assert target.cursor(COMMIT, 82) == 82
@@ -222,15 +222,15 @@ def test_a_restart_before_a_topic_is_read_again_does_not_pass_it_over() -> None:
     standing = SimpleNamespace(
         state=SimpleNamespace(shard=0, decided_seq=0), cursors={}, decided={}, configured=(), tombstones=()
     )
-    line = Line(Rules(CODEC, GENESIS), standing)  # type: ignore[arg-type]
+    line = CommitShard(Rules(CODEC, GENESIS), standing)  # type: ignore[arg-type]
     line.take(topics.COMMITS, 80, decision(assembly.WINDOW + 1)[1][0], None)
     line.take(topics.COMMITS, 81, decision(assembly.WINDOW + 2)[1][0], None)
     fed(line.decisions, *decision(1), offset=82)
-    line.decisions.decided(found(line.decisions))
+    line.decisions.decided(first_certified(line.decisions))
     assert line.rewind() == {topics.COMMITS: 80}
     assert line.cursors(Batch(None, [])) == {(0, topics.COMMITS): 80}
     fed(line.decisions, *decision(2), offset=86)
-    line.decisions.decided(found(line.decisions))
+    line.decisions.decided(first_certified(line.decisions))
     assert line.rewind() == {topics.COMMITS: 80}  # of the first nothing was read again yet
 
 
@@ -250,7 +250,7 @@ def test_each_sequence_ahead_is_read_again_from_its_own_place() -> None:
     assert target.cursor(COMMIT, 99) == 3
     for epoch, place in ((1, 70), (2, 80)):
         fed(target, *decision(epoch), offset=90)
-        target.decided(found(target))
+        target.decided(first_certified(target))
         assert target.rewind() == {COMMIT: place}
     assert target.rewind() == {}
 
@@ -264,7 +264,7 @@ def test_a_long_past_is_caught_up_with() -> None:
     line.write(COMMIT, *junk, *(data for _, commits in made for data in commits[1:]))
     line.write(PRE_PREPARE, *(data for data, _ in made))
     for epoch in range(1, last + 1):
-        certified = found(line.target)
+        certified = first_certified(line.target)
         assert certified.checked.body.seq == epoch
         line.target.decided(certified)
         line.read()
@@ -284,8 +284,8 @@ def test_a_liar_pushes_out_only_its_own() -> None:
     held = target._slots[1]
     assert len(held.commits[0]) == assembly.PER_MEMBER
     assert len(held.pre_prepares[0]) == assembly.PER_MEMBER
-    # What was decided stays decided, whatever its primary proposes afterwards.
-    assert found(target).offset == 0
+    # A decision stands, whatever its primary proposes afterwards.
+    assert first_certified(target).offset == 0
 
 
 def flood(epoch: int = 1, count: int = 2 * assembly.PER_MEMBER) -> list[tuple[bytes, list[bytes]]]:
@@ -335,9 +335,9 @@ def test_a_flood_of_pre_prepares_hides_no_decision(before: int, restarted: bool)
     if restarted:
         line.restart()
     line.write(COMMIT, *commits[1:])
-    assert found(line.target).checked.digest == digest_of(commits)
+    assert first_certified(line.target).checked.digest == digest_of(commits)
     assert len(line.rewound) == (before >= assembly.PER_MEMBER)
-    line.target.decided(found(line.target))
+    line.target.decided(first_certified(line.target))
     line.read()
     assert line.target.cursor(PRE_PREPARE, 99) == 99
     assert len(line.rewound) == (before >= assembly.PER_MEMBER)
@@ -357,7 +357,7 @@ def test_a_flood_of_commits_hides_no_decision(before: int, restarted: bool) -> N
     line.write(COMMIT, commits[1])
     assert line.target.next(1) is None
     line.write(COMMIT, commits[2])
-    assert len(found(line.target).commits) == 3
+    assert len(first_certified(line.target).commits) == 3
     assert len(line.rewound) <= 1
 
 
@@ -372,7 +372,7 @@ def test_a_quorum_whose_pre_prepare_never_comes_is_looked_for_once() -> None:
 
 def test_a_decision_that_cannot_be_applied_is_let_go() -> None:
     target = fed(make(), *decision(epoch=5, seq=1))
-    target.reject(found(target), ValueError("epoch 5, awaited 1"))
+    target.reject(first_certified(target), ValueError("epoch 5, awaited 1"))
     assert target.next(1) is None
     assert "awaited 1" in target.refusals[0]
 
@@ -387,7 +387,7 @@ def test_the_order_of_arrival_does_not_matter(order: list[int], again: list[int]
             target.pre_prepare(at, pre_prepare)
         else:
             target.commit(at, commits[which])
-    certified = found(target)
+    certified = first_certified(target)
     assert certified.checked.digest == digest_of(commits)
     assert len(certified.commits) == 4
     assert PrePrepare is type(certified.checked.body)

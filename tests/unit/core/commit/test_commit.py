@@ -7,18 +7,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from infra.topics import declared
+from infra.topic_files import declared
 from memquorum import topics
 from memquorum.core import letters
 from memquorum.core.avro import Codec
 from memquorum.core.commit import applying, ordering
 from memquorum.core.ids import shard_of
 from memquorum.core.journal import decisions, effects, links, resting
-from memquorum.core.journal.rows import Conflict, DecisionRow, Dropped, Event, Memory, Provenance, Rows, Strength
+from memquorum.core.journal.rows import (
+    Conflict,
+    DecisionRow,
+    Dropped,
+    Event,
+    Memory,
+    Provenance,
+    Rows,
+    Strength,
+    UseRow,
+)
 from memquorum.core.journal.workset import Workset
 from memquorum.core.orders.table import ORDERS
 from memquorum.core.policy import EpochPolicy, ForgetPolicy, Policy
 from memquorum.core.records import (
+    APPLIED,
+    MISSED,
+    USES_MOST,
     AccessAccepted,
     Accessed,
     ClockTicked,
@@ -34,6 +47,7 @@ from memquorum.core.vote.nomination import rest_until
 from tests import examples
 from tests.builders import genesis, votes
 from tests.builders.shard import NAMESPACE, Shard, accepted, memory_id
+from tests.builders.used import used
 
 POLICY = Policy(forget=ForgetPolicy(grace_ms=500), epoch=EpochPolicy(rest_epochs=1, rest_epochs_max=4))
 GENESIS = genesis.make(policy=POLICY)
@@ -43,6 +57,11 @@ A, B, C = memory_id("a"), memory_id("b"), memory_id("c")
 @pytest.fixture
 def shard(codec: Codec) -> Shard:
     return Shard(codec, GENESIS)
+
+
+def accessed_detail(shard: Shard, change: effects.Change) -> Accessed:
+    detail: Accessed = shard.rules.codec.decode_as(Accessed, change.entry.detail)
+    return detail
 
 
 def forget(*ids: str) -> list[votes.Proposal]:
@@ -127,7 +146,7 @@ def test_what_failed_is_tried_again_and_the_last_outcome_counts(shard: Shard, ou
     assert [one.outcome for one in net.of(Event)] == ["stored", outcome]
     assert net.gone[Dropped] == (A,)
     assert [one.memory_id for one in net.of(Dropped)] == ([] if outcome in ("stored", "reinforced") else [A])
-    # What it was made of is told once.
+    # Its sources are written once.
     made = net.of(Provenance)
     assert len({(one.parent, one.child) for one in made}) == len(made)
     again = shard.episode("a")
@@ -166,7 +185,7 @@ def test_reinforcing_what_is_not_there_makes_a_new_memory(shard: Shard, fate: st
 
 def test_an_access_keeps_a_memory_alive_and_time_does_not_run_back(shard: Shard) -> None:
     shard.episode("a", at=1_000)
-    assert shard.rules.codec.decode_as(Accessed, shard.access(A, 5_000).entry.detail).applied
+    assert accessed_detail(shard, shard.access(A, 5_000)) == used(A, agent="reviewer", at=5_000)
     shard.access(A, 4_000)
     strength = shard.rows.strengths[A]
     assert (strength.last_access, strength.accesses, strength.touched) == (5_000, 2, 2)
@@ -178,7 +197,7 @@ def test_an_access_to_nothing_is_noted(shard: Shard, namespace: str) -> None:
     shard.episode("a", namespace="other" if namespace == NAMESPACE else NAMESPACE)
     target = memory_id("a", "other" if namespace == NAMESPACE else NAMESPACE)
     change = shard.access(target, 9_000, namespace=namespace)
-    assert not shard.rules.codec.decode_as(Accessed, change.entry.detail).applied
+    assert accessed_detail(shard, change) == used(target, outcome=MISSED, agent="reviewer", at=9_000)
     assert change.of(Strength) == ()
     assert shard.rows.strengths[target].last_access == 1_000
 
@@ -393,7 +412,11 @@ def test_a_decision_about_one_stored_in_the_same_batch_leaves_only_its_row(shard
         replace(accepted("a", 1), session="\0"),
         accepted("a", -1),
         accepted("a", 2**60),
-        AccessAccepted("e", A, NAMESPACE, "agent", 2**60),
+        AccessAccepted("e", (A,), NAMESPACE, "agent", 2**60),
+        AccessAccepted("e", (), NAMESPACE, "agent", 1),
+        AccessAccepted("e", (A, "A"), NAMESPACE, "agent", 1),
+        AccessAccepted("e", (A, B, A), NAMESPACE, "agent", 1),
+        AccessAccepted("e", tuple(memory_id(str(at)) for at in range(USES_MOST + 1)), NAMESPACE, "agent", 1),
         ClockTicked("e", -1),
     ],
 )
@@ -403,7 +426,8 @@ def test_what_the_store_cannot_hold_is_told(record: AccessAccepted) -> None:
 
 def test_what_the_store_can_hold_is_let_through() -> None:
     assert [
-        applying.storable(r) for r in (accepted("a", 1), AccessAccepted("e", A, NAMESPACE, "x", 1), ClockTicked("e", 1))
+        applying.storable(r)
+        for r in (accepted("a", 1), AccessAccepted("e", (A, B), NAMESPACE, "x", 1), ClockTicked("e", 1))
     ] == [None] * 3
 
 
@@ -484,10 +508,33 @@ def test_laws_of_every_history(codec: Codec, steps: list[tuple]) -> None:  # typ
     assert len(shard.work.net().of(Event)) == len(shard.rows.events)
 
 
+def test_a_use_names_several_memories_and_counts_for_each(shard: Shard) -> None:
+    for name in "ab":
+        shard.episode(name, at=1_000)
+    change = shard.access((B, C, A), 5_000)
+    assert (change.entry.effect, change.entry.memory_id) == ("accessed", None)
+    assert [(one.memory_id, one.outcome) for one in accessed_detail(shard, change).used] == [
+        (B, APPLIED), (C, MISSED), (A, APPLIED)
+    ]  # fmt: skip
+    assert {i: (s.accesses, s.last_access) for i, s in shard.rows.strengths.items()} == {A: (1, 5_000), B: (1, 5_000)}
+    assert [(one.memory_id, one.applied) for one in change.of(UseRow)] == [(B, True), (C, False), (A, True)]
+    assert shard.rows.state.interactions == 3, "one record is one interaction"
+
+
+def test_a_use_counts_once_whatever_it_names_when_it_comes_again(shard: Shard) -> None:
+    for name in "ab":
+        shard.episode(name, at=1_000)
+    shard.access((A,), 5_000, "use")
+    again = shard.access((A, B), 6_000, "use")
+    assert (again.entry.effect, again.of(UseRow), again.of(Strength)) == ("repeated", (), ())
+    assert accessed_detail(shard, again) == used(A, B, outcome=MISSED, agent="reviewer", at=6_000)
+    assert [shard.rows.strengths[one].accesses for one in (A, B)] == [1, 0]
+
+
 def test_a_journal_that_does_not_fit_is_named(shard: Shard) -> None:
     change = shard.access(A, 5)
     codec = shard.rules.codec
-    lying = replace(change.entry, detail=codec.encode(Accessed("x", 5, applied=True)))
+    lying = replace(change.entry, detail=codec.encode(used(A, agent="x", at=5)))
     state = links.beginning(GENESIS.cluster, 0)
     with pytest.raises(links.BrokenChain, match="sequence 1: 'accessed' does not fit"):
         effects.redo(shard.rules, Rows(state), links.append(codec, state, lying))
@@ -545,5 +592,5 @@ def test_every_order_has_its_rule_and_another_is_told_so(shard: Shard) -> None:
     among = {kind.name for kind in ORDERS.values() if not kind.alone}
     assert among == set(ordering._JUDGED)
     record = OrderAccepted("e", "erase", NAMESPACE, (), b"", 1, topics.ERASURES, 0, 0)
-    with pytest.raises(LookupError, match="'erase' does: it needs a rule"):
-        ordering.apply_order(shard.rules, shard.rows, applying.Place(topics.ACCEPTED, 0, 0), record)
+    with pytest.raises(LookupError, match="kind 'erase': add one"):
+        ordering.apply_order(shard.rules, shard.rows, applying.RecordPosition(topics.ACCEPTED, 0, 0), record)

@@ -1,4 +1,4 @@
-"""Whoever follows the decisions follows the configurations: collection, commit, audit, rebuild."""
+"""All readers of the decisions follow the configurations: collection, commit, audit, rebuild."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def assembled(codec: Codec) -> tuple[Assembly, Genesis, list[tuple[bytes, list[b
     target.pre_prepare(10, first[0])
     for at, data in enumerate(first[1]):
         target.commit(20 + at, data)
-    # Whoever was faster has spoken in the next configuration, and nobody knows it yet.
+    # A faster member has sent messages of the next configuration, which is not known yet.
     target.pre_prepare(11, later[0])
     for at, data in enumerate(later[1]):
         target.commit(24 + at, data)
@@ -153,9 +153,9 @@ def test_the_configuration_before_decides_nothing_more_and_cannot_contradict(cod
     for at, data in enumerate(stale[1]):
         target.commit(30 + at, data)
     assert target.next(1) is None
-    assert all("sequence 2 is not configuration 0's to decide" in told for told in target.refusals)
+    assert all("configuration 0 does not decide sequence 2" in told for told in target.refusals)
     target.refusals.clear()
-    # What agrees with what was decided is nobody's fault.
+    # Agreement with a decision is no fault.
     target.commit(40, first[1][0])
     assert target.refusals == []
 
@@ -164,7 +164,7 @@ def test_a_new_key_decides_nothing_of_before(codec: Codec) -> None:
     target, one, _ = assembled(codec)
     early = decision(codec, one, [proposal("m", "forget")], epoch=1)
     target.commit(41, early[1][0])
-    assert "sequence 1 is not configuration 1's to decide" in target.refusals[0]
+    assert "configuration 1 does not decide sequence 1" in target.refusals[0]
 
 
 def test_the_id_of_an_order_is_its_bodys(codec: Codec) -> None:

@@ -95,14 +95,14 @@ def test_n_minus_f_ballots_are_enough() -> None:
 BAD_PRE_PREPARES: dict[str, tuple[Callable[[], bytes], str]] = {
     "garbage": (lambda: b"rubbish", "pre-prepare: no single-object Avro"),
     "forged": (lambda: forged(PRE_PREPARE), "pre-prepare: the signature is not member:0's"),
-    "another's": (lambda: again(PRE_PREPARE, signer="member:1"), "'member:1' signed what is member:0's"),
+    "another's": (lambda: again(PRE_PREPARE, signer="member:1"), "'member:1' signed a record that only member:0"),
     "not the primary": (
         lambda: again(PRE_PREPARE, signer="member:1", member=1),
         "member 1 is not the primary of shard 0 in view 0",
     ),
     "the primary of another view": (lambda: again(PRE_PREPARE, view=1), "member 0 is not the primary"),
-    "no view": (lambda: again(PRE_PREPARE, view=-4), "is no slot"),
-    "no sequence": (lambda: again(PRE_PREPARE, seq=0), "is no slot"),
+    "no view": (lambda: again(PRE_PREPARE, view=-4), "view -4 below 0"),
+    "no sequence": (lambda: again(PRE_PREPARE, seq=0), "sequence 0 below 1"),
     "another cluster": (lambda: again(PRE_PREPARE, cluster=b"x" * 32), "of another cluster"),
     "another config": (lambda: again(PRE_PREPARE, config=1), "configuration 1"),
     "a commit in its place": (lambda: COMMITS[0], "a Commit where a PrePrepare belongs"),
@@ -115,7 +115,7 @@ BAD_PRE_PREPARES: dict[str, tuple[Callable[[], bytes], str]] = {
     ),
     "a member's nomination": (
         lambda: again(PRE_PREPARE, nomination=again(BODY.nomination, signer="member:0")),
-        "signed what is service:nomination's",
+        "signed a record that only service:nomination",
     ),
     "nothing nominated": (lambda: with_nomination(proposals=()), "0 proposals, not 1 to 256"),
     "too much nominated": (
@@ -142,14 +142,14 @@ BAD_PRE_PREPARES: dict[str, tuple[Callable[[], bytes], str]] = {
     ),
     "a kind that needs an order": (
         lambda: with_nomination(proposals=(replace(PROPOSALS[0], kind="erase"),)),
-        "it would erase without an order",
+        "kind 'erase' needs an order",
     ),
     "a request to restore that is not there": (
         lambda: with_nomination(trigger="restore/7f0f3f3e-2222-5c3a-9d2f-0d5c0f6f1a11"),
-        "the order is not there",
+        "the order is missing",
     ),
-    "epoch 0": (lambda: with_nomination(epoch=0), "no such time"),
-    "time before time": (lambda: with_nomination(as_of=-1), "no such time"),
+    "epoch 0": (lambda: with_nomination(epoch=0), "an epoch below 1"),
+    "time before time": (lambda: with_nomination(as_of=-1), "an epoch below 1"),
     "another nomination than the ballots'": (
         lambda: with_nomination(as_of=AS_OF + 1),
         "member 0: on another nomination",
@@ -171,9 +171,9 @@ BAD_PRE_PREPARES: dict[str, tuple[Callable[[], bytes], str]] = {
     ),
     "a ballot in another's name": (
         lambda: with_ballots(BODY.ballots[0], again(BODY.ballots[1], signer="member:0"), *BODY.ballots[2:]),
-        "'member:0' signed what is member:1's",
+        "'member:0' signed a record that only member:1",
     ),
-    "a stranger's ballot": (lambda: with_ballot(member=9), "'member:1' signed what is member:9's"),
+    "a stranger's ballot": (lambda: with_ballot(member=9), "'member:1' signed a record that only member:9"),
     "a ballot of another cluster": (lambda: with_ballot(cluster=b"x" * 32), "of another cluster"),
     "a ballot of another config": (lambda: with_ballot(config=1), "configuration 1"),
     "a ballot for another epoch": (lambda: with_ballot(epoch=2), "member 1: for shard 0, epoch 2"),
@@ -205,8 +205,11 @@ BAD_COMMITS: dict[str, tuple[Callable[[], list[bytes]], str]] = {
     "one too few": (lambda: COMMITS[:2], "2 commits, 3 are needed"),
     "one member twice": (lambda: [*COMMITS[:2], COMMITS[0]], "two commits of member 0"),
     "forged": (lambda: [*COMMITS[:2], forged(COMMITS[2])], "commit of member 2: the signature is not member:2's"),
-    "in another's name": (lambda: [*COMMITS[:2], again(COMMITS[2], signer="member:1")], "signed what is member:2's"),
-    "a stranger's": (lambda: other_commits(member=9), "commit: 'member:2' signed what is member:9's"),
+    "in another's name": (
+        lambda: [*COMMITS[:2], again(COMMITS[2], signer="member:1")],
+        "signed a record that only member:2",
+    ),
+    "a stranger's": (lambda: other_commits(member=9), "commit: 'member:2' signed a record that only member:9"),
     "another view": (lambda: other_commits(view=4), "member 2: for shard 0, view 4, sequence 1"),
     "another sequence": (lambda: other_commits(seq=2), "member 2: for shard 0, view 0, sequence 2"),
     "another shard": (lambda: other_commits(shard=1), "member 2: for shard 1"),
@@ -241,7 +244,7 @@ def test_a_proposal_has_the_same_digest_in_every_view_and_no_other_has_it() -> N
 
 
 class Counting:
-    """How often a signature is verified, and of whom."""
+    """Counts the verifications of each signer's signatures."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.signers: list[str] = []

@@ -34,8 +34,8 @@ def reached(me: int = 1) -> Core:
     return core
 
 
-def said(effects: list[t.Effect]) -> list[Checkpoint]:
-    """What the core says of how far it is."""
+def sent_checkpoints(effects: list[t.Effect]) -> list[Checkpoint]:
+    """Returns the checkpoints that the core sends."""
     sends = [s for s in of(effects, t.Send) if s.message == Message.CHECKPOINT]
     return [open_signed(CODEC, GENESIS, s.data, Checkpoint)[1] for s in sends]
 
@@ -47,7 +47,7 @@ def stable(effects: list[t.Effect]) -> list[tuple[int, int]]:
 def test_it_says_what_it_has_decided_and_read_once_it_has_read_so_far() -> None:
     core = reached()
     found = core.core.handle(t.StreamRead(1, STREAM))
-    assert said(found) == [Checkpoint(GENESIS.cluster, 0, 0, 1, 1, 7, 1, DECISIONS, STREAM)]
+    assert sent_checkpoints(found) == [Checkpoint(GENESIS.cluster, 0, 0, 1, 1, 7, 1, DECISIONS, STREAM)]
     (send,) = of(found, t.Send)
     assert (send.slot, send.number) == (checkpoint_slot(0, 0, 1), 1)
     assert core.core.handle(t.StreamRead(1, STREAM)) == []
@@ -67,8 +67,8 @@ def test_an_answer_to_another_question_is_none() -> None:
 def test_it_says_nothing_before_it_has_caught_up() -> None:
     core = Core(live=False, interval=1)
     core.decided()
-    assert said(core.core.handle(t.StreamRead(1, STREAM))) == []
-    assert len(said(core.core.handle(t.CaughtUp()))) == 1
+    assert sent_checkpoints(core.core.handle(t.StreamRead(1, STREAM))) == []
+    assert len(sent_checkpoints(core.core.handle(t.CaughtUp()))) == 1
 
 
 def test_a_quorum_that_says_the_same_makes_it_stable_whoever_is_among_them() -> None:
@@ -77,8 +77,8 @@ def test_a_quorum_that_says_the_same_makes_it_stable_whoever_is_among_them() -> 
     assert stable(core.read(Message.CHECKPOINT, *words[:2])) == []
     (found,) = of(core.read(Message.CHECKPOINT, words[2]), t.Stable)
     assert found == t.Stable(1, 1, tuple(words))
-    # Nobody needs its own word any more.
-    assert said(core.core.handle(t.StreamRead(1, STREAM))) == []
+    # Its own checkpoint is not needed any more.
+    assert sent_checkpoints(core.core.handle(t.StreamRead(1, STREAM))) == []
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_what_is_stable_is_not_said_again() -> None:
     core = Core(live=False, interval=1, progress=t.Progress(2, 2, (), DECISIONS, 1, PLACE))
     core.core.handle(t.Restarted({}, through=1))
     core.core.handle(t.CaughtUp())
-    assert said(core.core.handle(t.StreamRead(1, STREAM))) == []
+    assert sent_checkpoints(core.core.handle(t.StreamRead(1, STREAM))) == []
     assert core.read(Message.CHECKPOINT, checkpoint(0)) == []
     assert core.core.ignored["old"] == 1
 

@@ -1,4 +1,4 @@
-"""What convicts a member, and that nothing ever convicts an honest one."""
+"""Evidence convicts liars, and never an honest member."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_originals_alone_convict(what: str) -> None:
     verdict = judged(record)
     assert (verdict.accused, verdict.shard, verdict.rule, verdict.slot) == (record.accused, 0, record.rule, slot)
     assert detail in verdict.detail
-    # Whoever reports it: a liar's report of another liar proves as much.
+    # Any member may report it: a liar's report of another liar proves as much.
     assert judged(replace(record, member=3)) == verdict
 
 
@@ -60,7 +60,7 @@ def test_every_rule_has_a_guilty_one() -> None:
     assert {record.rule for record, _, _ in GUILTY.values()} == set(Rule)
 
 
-# What convicts nobody -------------------------------------------------------------------------------------------------
+# No conviction --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("what", INNOCENT)
@@ -71,7 +71,7 @@ def test_what_proves_nothing_convicts_nobody(what: str) -> None:
 
 
 def test_another_genesis_knows_nobody_of_it() -> None:
-    with pytest.raises(BadEvidence, match="of configuration 0 of cluster"):
+    with pytest.raises(BadEvidence, match="not of this cluster and configuration"):
         judged(GUILTY["two commits"][0], make(shards=3))
 
 
@@ -90,7 +90,7 @@ def test_a_liar_cannot_exhaust_the_judge_by_depth() -> None:
 
 
 def honest() -> list[bytes]:
-    """What member 1 signs while it keeps to the rules: one message for a slot, and each holds."""
+    """Returns what member 1 signs while it keeps to the rules: one message for a slot, and each is valid."""
     second = nomination(2)
     found = [BALLOTS[1], ballot(1, second, 2), of_view(1), OBLIGED]
     found += [view_change(1, view=2), view_change(1, view=3, seq=2, commits=COMMITS)]

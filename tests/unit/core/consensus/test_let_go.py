@@ -1,4 +1,4 @@
-"""A commit that was let go of is read again where it may be the last one needed."""
+"""A dropped commit is read again where it may be the last one needed."""
 
 from __future__ import annotations
 

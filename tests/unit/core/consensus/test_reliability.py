@@ -51,12 +51,12 @@ def test_members_that_are_seen_must_be_enough_to_vote() -> None:
     four = make(4)
     five = apply(four, order(four, "add", **new))
     early, late = frozenset({0, 1, 2}), frozenset({1, 2, 3})
-    # Four of five have to vote. Nobody's ballot has to be in every decision.
+    # Four of five have to vote. No single ballot has to be in every decision.
     assert enough(five, {}, 0)
     assert not enough(five, {1: early}, 1) and enough(five, {1: early, 2: late}, 2)
     assert enough(five, {1: early, **dict.fromkeys(range(2, LATE + 1), late)}, LATE)
     assert not enough(five, {1: early, **dict.fromkeys(range(2, LATE + 2), late)}, LATE + 1)
-    # Who is let go does not count: of seven five have to vote, and five of six.
+    # A removed member does not count: of seven five have to vote, and five of six.
     seven = make(7)
     six = apply(seven, order(seven, "remove", member=0))
     assert enough(six, {1: frozenset(range(6))}, 1) and not enough(six, {1: frozenset(range(5))}, 1)

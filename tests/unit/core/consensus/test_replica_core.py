@@ -170,7 +170,7 @@ def test_a_certificate_is_enough_for_who_missed_the_rest() -> None:
     assert of(core.read(Message.PRE_PREPARE, PRE_PREPARE), t.Decided)
 
 
-# What does not count --------------------------------------------------------------------------------------------------
+# Messages that do not count -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -341,7 +341,7 @@ def test_of_many_nominations_those_of_the_latest_ticks_are_open() -> None:
     core = Core()
     core.read(Message.NOMINATION, *map(renominated, range(1, 12)))
     assert [n for n in range(12) if core.core.awaits_ballot(named(renominated(n)))] == list(range(4, 12))
-    # Who writes old ones again puts no new one out.
+    # Repeated old nominations displace no new one.
     assert core.read(Message.NOMINATION, renominated(2), renominated(0)) == []
     assert core.core.ignored["too many nominations"] == 2
     assert [n for n in range(12) if core.core.awaits_ballot(named(renominated(n)))] == list(range(4, 12))
@@ -402,7 +402,7 @@ def test_a_pre_prepare_that_does_not_hold_is_noted_and_not_answered(data: bytes,
     core = Core(live=False)
     (noted,) = core.read(Message.PRE_PREPARE, data)
     assert isinstance(noted, t.Noted)
-    # Which epoch is next depends on who is asked: that is no evidence.
+    # The next epoch depends on the member that is asked: that is no evidence.
     originals = () if "is next" in complaint else (data,)
     assert (noted.note, noted.member, noted.originals) == (Note.INVALID, 0, originals)
     assert complaint in noted.detail
@@ -432,7 +432,7 @@ def test_a_liars_many_votes_are_bounded() -> None:
 
 
 def test_a_liars_vote_for_which_there_was_no_room_is_read_again_once_it_is_needed() -> None:
-    """Whoever read it first may have decided by it, and gone on alone."""
+    """A member that read it first may have decided by it, and gone on alone."""
     core, lies = Core().prepared(), [commit(3, bytes([n]) * 32) for n in range(20)]
     core.read(Message.COMMIT, *lies, commit(3, SAID))
     assert of(core.read(Message.COMMIT, commit(0, SAID)), t.Reread) == [t.Reread(Message.COMMIT, 9)]
@@ -528,7 +528,7 @@ def test_who_asks_for_a_view_alone_looks_for_what_it_may_have_missed() -> None:
 
 
 def test_view_changes_are_looked_for_from_the_beginning_of_their_log() -> None:
-    # What it was not shown may lie before the first that it was shown.
+    # Messages that it was not shown may lie before the first that it was shown.
     core = Core().nominated().prepared()
     core.at[Message.VIEW_CHANGE] = 1
     core.core.handle(t.TimerFired(Timer.REQUEST, 1, 0))
@@ -633,14 +633,16 @@ def test_with_its_sign_state_lost_it_is_silent_until_what_is_in_flight_is_decide
     assert sends(core.read(Message.PRE_PREPARE, PRE_PREPARE)) == []
     core.read(Message.COMMIT, *(commit(m, SAID) for m in (0, 2, 3)))
     assert not of(core.read(Message.NOMINATION, nomination(2)), t.NeedBallot)
-    # What it had sent is in the logs by now.
+    # Its sent messages are in the logs by now.
     assert of(core.core.handle(t.TimerFired(t.Timer.SILENCE, 0, 0)), t.NeedBallot)
 
 
 @pytest.mark.parametrize("lost", ["ballot", "prepare", "view-change"])
 def test_with_a_sign_state_that_went_back_it_is_silent_until_what_is_in_flight_is_decided(lost: str) -> None:
-    """The log holds what the sign-state does not: a flipped bit or an old copy took it back. What else is lost, such as
-    what the member has prepared, nobody knows."""
+    """The log holds messages that the sign-state does not: a flipped bit or an old copy took it back.
+
+    Other losses, such as what the member has prepared, are unknown.
+    """
     said = digest(CODEC.decode_as(Signed, BALLOTS[1]).body)
     known = {BALLOT_SLOT: slot(said, BALLOTS[1]), "0/0/0/1/prepare": slot(SAID, prepare(1, SAID))}
     own = {
@@ -663,7 +665,7 @@ def test_with_a_sign_state_that_went_back_it_is_silent_until_what_is_in_flight_i
 
 
 def test_what_is_settled_and_let_go_of_is_no_loss() -> None:
-    """The view file is behind: it reads again what was decided, which the sign-state has let go of."""
+    """The view file is behind: it reads decided messages again, which the sign-state has dropped."""
     core = Core(live=False)
     core.core.handle(t.Restarted({}, through=1))
     core.read(Message.BALLOT, BALLOTS[1])

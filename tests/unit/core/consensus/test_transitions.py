@@ -45,10 +45,10 @@ def test_a_certificate_decides_from_every_phase_and_nothing_that_was_decided_is_
     phase: Phase,
 ) -> None:
     assert after(phase, Step.COMMITTED) == Phase.DECIDED
-    # Whoever asked for another view waits for it still.
+    # A member that asked for another view still waits for it.
     onwards = {Step.NEXT: Phase.IDLE, Step.SUSPECTED: Phase.VIEW_CHANGING, Step.CONFIGURED: Phase.CLOSED}
     assert TABLE[Phase.DECIDED] == onwards
-    # What follows is another configuration's, and nothing leads back.
+    # Later messages are another configuration's, and no step leads back.
     assert TABLE[Phase.CLOSED] == {Step.BROKEN: Phase.HALTED}
 
 

@@ -1,4 +1,4 @@
-"""What a view change and a new view prove, what follows from them, and one core on its way from view to view."""
+"""The proofs of a view change and a new view, their consequences, and one core on its way from view to view."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def commit_of(member: int, shard: int) -> bytes:
 # What holds -------------------------------------------------------------------------------------------------------
 
 BAD_VIEW_CHANGES: dict[str, tuple[Callable[[], bytes], str]] = {
-    "view 0": (lambda: view_change(2, view=0), "cannot be asked for"),
-    "no sequence": (lambda: view_change(2, seq=0), "cannot be asked for"),
+    "view 0": (lambda: view_change(2, view=0), "both must be 1 or more"),
+    "no sequence": (lambda: view_change(2, seq=0), "both must be 1 or more"),
     "far ahead, unproven": (lambda: view_change(2, seq=9, commits=()), "do not all decide sequence 8"),
     "far ahead, with commits of another sequence": (lambda: view_change(2, seq=9, commits=COMMITS), "sequence 8"),
     "commits before the first": (lambda: view_change(2, commits=COMMITS), "before the first"),
@@ -110,8 +110,8 @@ def test_a_view_change_reports_what_was_prepared() -> None:
 
 
 BAD_NEW_VIEWS: dict[str, tuple[Callable[[], bytes], str]] = {
-    "not the primary": (lambda: new_view(ASKING, member=2), "not who opens view 1"),
-    "view 0": (lambda: new_view(ASKING, view=0), "not who opens view 0"),
+    "not the primary": (lambda: new_view(ASKING, member=2), "does not open view 1"),
+    "view 0": (lambda: new_view(ASKING, view=0), "does not open view 0"),
     "too few": (lambda: new_view(ASKING[:2]), "2 view changes"),
     "more than needed": (lambda: new_view([*ASKING, view_change(1)]), "4 view changes"),
     "one twice": (lambda: new_view([*ASKING[:2], ASKING[0]]), "two view changes of member 0"),
@@ -160,7 +160,7 @@ def test_the_view_begins_where_the_foremost_is_and_forgets_what_is_decided() -> 
 # One core -----------------------------------------------------------------------------------------------------------
 
 
-def asked(core: Core) -> Core:
+def suspecting(core: Core) -> Core:
     """It waited in vain and asks for view 1."""
     core.core.handle(t.TimerFired(Timer.REQUEST, 1, 0))
     assert core.core.phase == Phase.VIEW_CHANGING
@@ -193,18 +193,18 @@ def test_who_did_not_sign_it_is_not_accused_of_it(data: bytes) -> None:
 
 
 def test_who_asks_for_a_later_view_opens_no_earlier_one() -> None:
-    core = asked(Core(me=1).nominated())
+    core = suspecting(Core(me=1).nominated())
     assert of(core.read(Message.VIEW_CHANGE, view_change(1), view_change(2), view_change(3, view=5)), t.Send) == []
 
 
 def test_who_asked_neither_prepares_nor_commits_in_the_view_it_left() -> None:
-    core = asked(Core().nominated())
+    core = suspecting(Core().nominated())
     assert sends(core.read(Message.PRE_PREPARE, PRE_PREPARE)) == []
     assert sends(core.read(Message.PREPARE, prepare(2, SAID), prepare(3, SAID))) == []
 
 
 def test_what_it_left_may_still_be_decided_and_then_it_waits_on() -> None:
-    core = asked(Core().nominated())
+    core = suspecting(Core().nominated())
     core.read(Message.PRE_PREPARE, PRE_PREPARE)
     found = core.read(Message.COMMIT, *COMMITS)
     assert [d.seq for d in of(found, t.Decided)] == [1]
@@ -235,7 +235,7 @@ def test_it_reports_the_certificate_that_it_kept_with_its_commit() -> None:
 
 
 def test_the_next_primary_opens_its_view_with_q_who_ask_and_proposes_what_was_prepared() -> None:
-    core = asked(Core(me=1).nominated())
+    core = suspecting(Core(me=1).nominated())
     mine = view_change(1)
     assert of(core.read(Message.VIEW_CHANGE, mine, view_change(2)), t.Send) == []
     found = core.read(Message.VIEW_CHANGE, view_change(3, prepared=certificate()))
@@ -253,7 +253,7 @@ def test_who_did_not_ask_enters_a_view_that_q_others_asked_for() -> None:
     found = core.read(Message.VIEW_CHANGE, new_view([view_change(m) for m in (0, 1, 3)]))
     assert [e.view for e in of(found, t.Entered)] == [1]
     assert (core.core.view, core.core.phase) == (1, Phase.IDLE)
-    # What belongs to the view before counts no more, and its messages are not answered.
+    # Messages of the view before do not count any more, and are not answered.
     assert sends(core.read(Message.PRE_PREPARE, PRE_PREPARE)) == []
 
 

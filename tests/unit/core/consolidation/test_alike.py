@@ -1,4 +1,6 @@
-"""Which summaries say the same: every pair near and in agreement, never through a bridge, whatever their order."""
+"""Groups of summaries that say the same: every pair near and in agreement, never through a bridge, whatever their
+order.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ def named(groups: list[tuple[Peer, ...]]) -> list[list[str]]:
     return [[one.candidate.memory_id for one in group] for group in groups]
 
 
-def found(*peers: Peer, most: int = 8) -> list[list[str]]:
+def groups_of(*peers: Peer, most: int = 8) -> list[list[str]]:
     return named(cliques(peers, LEAST, most, NOW))
 
 
@@ -51,7 +53,7 @@ def test_the_cosine_is_rounded_down_and_exact_at_one() -> None:
 
 
 def test_two_that_say_the_same_become_one_and_the_higher_score_stays() -> None:
-    assert found(peer("a", SAID, salience=500_000), peer("b", SAME, 5, salience=600_000)) == [["b", "a"]]
+    assert groups_of(peer("a", SAID, salience=500_000), peer("b", SAME, 5, salience=600_000)) == [["b", "a"]]
 
 
 def test_of_equal_scores_the_older_stays_then_the_lower_id() -> None:
@@ -59,10 +61,10 @@ def test_of_equal_scores_the_older_stays_then_the_lower_id() -> None:
     # Both fade: of equal importance the one that is a month older counts half by now.
     month = 30 * 24 * 3600 * 1000
     old = replace(late.candidate, memory_id="b", created=late.candidate.created - month, salience_ppm=1_000_000)
-    assert found(late, Peer(old, SAID, late.vector, late.marks)) == [["a", "b"]]
+    assert groups_of(late, Peer(old, SAID, late.vector, late.marks)) == [["a", "b"]]
     even = replace(late.candidate, memory_id="c", created=late.candidate.created - 1)
-    assert found(late, Peer(even, SAID, late.vector, late.marks)) == [["c", "a"]]
-    assert found(peer("e"), peer("d")) == [["d", "e"]]
+    assert groups_of(late, Peer(even, SAID, late.vector, late.marks)) == [["c", "a"]]
+    assert groups_of(peer("e"), peer("d")) == [["d", "e"]]
 
 
 @pytest.mark.parametrize(
@@ -89,18 +91,18 @@ def test_of_equal_scores_the_older_stays_then_the_lower_id() -> None:
     ],
 )  # fmt: skip
 def test_what_differs_stays_two(other: Peer) -> None:
-    assert found(peer("a"), other) == found(other, peer("a")) == []
+    assert groups_of(peer("a"), other) == groups_of(other, peer("a")) == []
 
 
 def test_a_bridge_joins_nobody() -> None:
     """Nine degrees apart each is near enough to the next, and the ends are not to each other."""
     row = [peer(name, degrees=9 * at) for at, name in enumerate("abcd")]
     assert cosine_ppm(row[0].vector, row[1].vector) >= LEAST > cosine_ppm(row[0].vector, row[2].vector)
-    assert found(*row) == [["a", "b"], ["c", "d"]]
+    assert groups_of(*row) == [["a", "b"], ["c", "d"]]
 
 
 def test_no_more_than_a_vote_takes_become_one() -> None:
-    assert [len(group) for group in found(*(peer(f"m{at}") for at in range(7)), most=3)] == [3, 3]
+    assert [len(group) for group in groups_of(*(peer(f"m{at}") for at in range(7)), most=3)] == [3, 3]
 
 
 texts = st.sampled_from([SAID, SAME, OTHER])
@@ -125,7 +127,7 @@ def test_groups_are_cliques_and_do_not_depend_on_the_order(some: list[Peer], mos
     assert len(ids) == len(set(ids)), "one summary in two groups"
     dice.shuffle(some)
     assert named(cliques(some, LEAST, most, NOW)) == named(groups)
-    # What is left over could have joined no group that has room, and no two of it are one.
+    # A remaining summary could have joined no group that has room, and no two of them are one.
     left = [one for one in some if one.candidate.memory_id not in ids]
     assert not any(same(pair) and lowest_ppm(pair) >= LEAST for pair in itertools.combinations(left, 2))
     for one, group in itertools.product(left, groups):

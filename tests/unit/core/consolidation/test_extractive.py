@@ -15,8 +15,8 @@ from memquorum.core.consolidation.importance import (
 )
 from memquorum.core.consolidation.losing import coverage_ppm
 from memquorum.core.consolidation.rendering import render
+from memquorum.core.reading.tokens import tokens
 from memquorum.core.records import Quote
-from memquorum.core.text.tokens import tokens
 from memquorum.ports import Source
 
 SAID = (
@@ -33,16 +33,16 @@ TIMES = {one.memory_id: one.at for one in SOURCES}
 HOUR_MS = 3_600_000
 
 
-def said(quotes: tuple[Quote, ...]) -> list[str]:
+def quoted_texts(quotes: tuple[Quote, ...]) -> list[str]:
     return [TEXTS[q.memory_id][q.start : q.end] for q in quotes]
 
 
 def test_it_keeps_to_its_share_and_says_nothing_twice() -> None:
     quotes = choose(SOURCES, share_ppm=600_000)
     assert faithful(quotes, TEXTS, TIMES)
-    assert sum(map(tokens, said(quotes))) <= 0.6 * sum(map(tokens, SAID))
-    assert len(set(said(quotes))) == len(quotes)
-    assert not any("thanks" in one for one in said(quotes))
+    assert sum(map(tokens, quoted_texts(quotes))) <= 0.6 * sum(map(tokens, SAID))
+    assert len(set(quoted_texts(quotes))) == len(quotes)
+    assert not any("thanks" in one for one in quoted_texts(quotes))
     assert choose(list(reversed(SOURCES)), share_ppm=600_000) == quotes, "the order of the sources must not matter"
 
 
@@ -61,7 +61,7 @@ def test_no_sentence_is_said_twice_however_whole_its_sources_are() -> None:
 
 def test_what_is_to_be_whole_is_whatever_the_share() -> None:
     whole = [replace(one, whole=one.memory_id == "m1") for one in SOURCES]
-    assert said(choose(whole, share_ppm=1)) == [
+    assert quoted_texts(choose(whole, share_ppm=1)) == [
         "The valve from Siegrist arrives on Wednesday.", "We decided to move the pump test to Thursday 14:00."
     ]  # fmt: skip
 
@@ -70,7 +70,7 @@ def test_the_text_has_a_heading_for_each_section() -> None:
     quotes = choose(SOURCES, share_ppm=1_000_000)
     lines = render(quotes, TEXTS).split("\n")
     assert [line for line in lines if line.endswith(":")] == ["Key facts:", "Decisions:", "Open issues:"]
-    assert [line for line in lines if not line.endswith(":")] == said(quotes)
+    assert [line for line in lines if not line.endswith(":")] == quoted_texts(quotes)
 
 
 def test_a_sentence_that_nobody_said_is_found() -> None:

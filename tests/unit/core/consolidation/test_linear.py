@@ -1,4 +1,4 @@
-"""What summaries find through an index is what holding each sentence against each finds."""
+"""Summaries find the same through an index as by comparing each sentence with each."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from memquorum.core.consolidation import covering, extractive
 from memquorum.core.consolidation.covering import ALIKE, COMPARED, Covering, Lack, Sentence, corrects
-from memquorum.core.consolidation.stated import stated
 from memquorum.core.consolidation.weighing import read
 from memquorum.core.reading.sentences import spans
+from memquorum.core.reading.stated import stated
 from memquorum.ports import Source
 from tests import examples
 from tests.builders.notes import NOTES
@@ -40,7 +40,7 @@ def sources(texts: Sequence[str], needed: Sequence[bool]) -> list[Source]:
 
 
 def repeats(a: Sentence, b: Sentence) -> bool:
-    """What two sentences alike are."""
+    """True if two sentences are alike."""
     return len(a.said & b.said) >= ALIKE * len(a.said | b.said) and stated(a.text).facts == stated(b.text).facts
 
 

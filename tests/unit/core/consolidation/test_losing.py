@@ -1,4 +1,4 @@
-"""What a summary covers, and what it may not lose."""
+"""A summary's coverage, and the facts that it may not lose."""
 
 from __future__ import annotations
 

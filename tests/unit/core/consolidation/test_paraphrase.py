@@ -1,4 +1,4 @@
-"""What a model may make of its sources, case by case, and what holds for every text."""
+"""A model's permitted paraphrases of its sources, case by case, and rules for every text."""
 
 from __future__ import annotations
 

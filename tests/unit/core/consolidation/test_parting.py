@@ -1,4 +1,4 @@
-"""A session is divided once: of what is left over there is nothing more to be made, whoever looks and whenever."""
+"""A session is divided once: nothing more is made of the remaining memories, whoever looks and whenever."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from memquorum.core.consolidation.parting import FEW, MOST, SAVES, TALK, WORTH, divide
+from memquorum.core.consolidation.parting import FEW, MOST, SAVES, TALK, UNREAL, WORTH, divide
 from memquorum.core.policy import Policy
 from memquorum.ports import SessionMemory
 from tests import examples
@@ -33,7 +33,7 @@ SAID = (
 )  # fmt: skip
 
 
-def said(*texts: str, prefix: str = "m", **more: Any) -> list[SessionMemory]:
+def session_memories(*texts: str, prefix: str = "m", **more: Any) -> list[SessionMemory]:
     given = {"rank_ppm": 800_000} | more
     return [
         SessionMemory(f"{prefix}{at:02}", text, NOW + 60_000 * at, "anna", "anna", bytes(32), **given)
@@ -49,13 +49,13 @@ def left(memories: Sequence[SessionMemory]) -> list[SessionMemory]:
 def test_what_is_bound_otherwise_does_not_wait_for_another_end() -> None:
     """The three most important of all that an agent said were those of the first group: the facts of the second had to
     be said beside them, found no room, and had it at the next end."""
-    billing = said(*NOTES[:3], *CHAT[1:], prefix="b", purposes="billing", jurisdictions="DE")
-    both = [*billing, *(replace(one, created=one.created + 600_000) for one in said(*FACTS, CHAT[0]))]
+    billing = session_memories(*NOTES[:3], *CHAT[1:], prefix="b", purposes="billing", jurisdictions="DE")
+    both = [*billing, *(replace(one, created=one.created + 600_000) for one in session_memories(*FACTS, CHAT[0]))]
     assert [len(part.memories) for part in divide(both, POLICY).parts] == [5, 3]
 
 
 def test_what_the_first_parts_leave_over_is_divided_again() -> None:
-    six = said(*(f"{NOTES[at]} {NOTES[at + 1]}" for at in range(6)))
+    six = session_memories(*(f"{NOTES[at]} {NOTES[at + 1]}" for at in range(6)))
     assert [len(part.memories) for part in divide(six, POLICY).parts] == [3, 3]
 
 
@@ -85,10 +85,10 @@ def test_of_what_is_left_over_no_summary_is_made(given: list[tuple[Any, ...]]) -
 
 def test_why_a_memory_is_in_no_summary() -> None:
     cases = {
-        FEW: said(*NOTES[:2]),
-        TALK: said(*CHAT),
-        SAVES: said(*NOTES[:5]),
-        WORTH: said(*(f"{NOTES[at]} {NOTES[at + 2]} {IDLE[at]}" for at in range(5)), rank_ppm=None),
+        FEW: session_memories(*NOTES[:2]),
+        TALK: session_memories(*CHAT),
+        SAVES: session_memories(*NOTES[:5]),
+        WORTH: session_memories(*(f"{NOTES[at]} {NOTES[at + 2]} {IDLE[at]}" for at in range(5)), rank_ppm=None),
     }
     for why, memories in cases.items():
         found = divide(memories, POLICY)
@@ -96,7 +96,17 @@ def test_why_a_memory_is_in_no_summary() -> None:
 
 
 def test_what_was_left_over_beside_a_summary_is_not_too_few() -> None:
-    two = said(*NOTES[:2])
+    two = session_memories(*NOTES[:2])
     assert divide(two, POLICY, {one.memory_id for one in two}).reasons() == {WORTH: 2}
-    assert divide(said(CHAT[0]), POLICY, {"m00"}).reasons() == {TALK: 1}
+    assert divide(session_memories(CHAT[0]), POLICY, {"m00"}).reasons() == {TALK: 1}
     assert divide(two, POLICY).reasons() == {FEW: 2}
+
+
+def test_what_is_not_so_by_its_own_words_is_in_no_summary() -> None:
+    notes = session_memories(*(f"{NOTES[at]} {NOTES[at + 1]}" for at in range(6)))
+    joke = session_memories("Just kidding, the door code of hall 3 is 0000.", prefix="j")
+    found = divide([*notes, *joke], POLICY)
+    assert {one.memory_id for part in found.parts for one in part.memories} == {one.memory_id for one in notes}
+    assert found.staying == {"j00": UNREAL}
+    resting = [replace(one, lies=1) for one in [*notes, *joke]]
+    assert "j00" not in divide(resting, POLICY).staying, "its text would be nowhere"

@@ -39,7 +39,7 @@ def say(at: int, text: str, agent: str = "anna", subject: str | None = None) -> 
     return sentences(memory_id("plant", f"e{at}"), text, at=at, agent=agent, subject=subject or agent)
 
 
-def said(*texts: str, since: int = 1_000) -> list[Uttered]:
+def sentences_of(*texts: str, since: int = 1_000) -> list[Uttered]:
     return [one for at, text in enumerate(texts) for one in say(since + at, text)]
 
 
@@ -56,7 +56,7 @@ def journalled(log: Sequence[Logged], new: Sequence[Patch], of: Sequence[Uttered
 
 def test_sentences_are_shown_in_the_order_in_which_they_were_said_last() -> None:
     """A, B, A: what is said again is the latest; of one moment, what came in later."""
-    of = said("Pump 7 runs at 3 bar.", "Pump 7 runs at 4 bar.", "Pump 7 was oiled.")
+    of = sentences_of("Pump 7 runs at 3 bar.", "Pump 7 runs at 4 bar.", "Pump 7 was oiled.")
     log = journalled([], patches("plant", of, [], inferred=False), of, 5_000)
     assert texts(log, "pump 7") == [one.text for one in of]
     again = [
@@ -77,30 +77,36 @@ def texts(log: Sequence[Logged], name: str, as_of: int | None = None) -> list[st
 
 
 def test_of_what_three_sentences_speak_there_is_a_roll_up() -> None:
-    assert patches("plant", said(PUMP, GASKET), []) == []
-    of = said(PUMP, GASKET, COVER)
+    assert patches("plant", sentences_of(PUMP, GASKET), []) == []
+    of = sentences_of(PUMP, GASKET, COVER)
     found = patches("plant", of, [])
     assert [one.op for one in found] == ["add", "add", "add"] and len({one.topic for one in found}) == 1
-    assert patches("plant", said(PUMP, GASKET), [], least=2)
+    assert patches("plant", sentences_of(PUMP, GASKET), [], least=2)
     log = journalled([], found, of, 10)
     assert texts(log, "the pump 7") == [PUMP, GASKET, COVER]
     assert called(log) == {found[0].topic: "pump 7"}
     assert patches("plant", of, log) == [], "asked again of the same"
 
 
+def test_a_joke_is_in_no_roll_up() -> None:
+    assert patches("plant", sentences_of(PUMP, GASKET, "Just kidding, pump 7 runs on beer."), []) == []
+    of = sentences_of(PUMP, GASKET, COVER, "Just kidding, pump 7 runs on beer.")
+    assert len(patches("plant", of, [])) == 3
+
+
 def test_what_is_said_of_a_thing_with_its_kind_is_said_of_its_identifier() -> None:
     housing = "Filter housing H3 leaks at the lower seal."
-    some = said(housing, "H3 was opened by Lena.", "The screws of H3 need 12 newton metres.")
+    some = sentences_of(housing, "H3 was opened by Lena.", "The screws of H3 need 12 newton metres.")
     (topic,) = {one.topic for one in patches("plant", some, [])}
     log = journalled([], patches("plant", some, []), some, 5)
     assert called(log) == {topic: "H3"}
     assert {one.text for one in standing(log)[topic].values()} >= {housing, "H3 was opened by Lena."}
-    two = [*some, *said("Room H3 was painted.", since=2_000)]
+    two = [*some, *sentences_of("Room H3 was painted.", since=2_000)]
     assert not patches("plant", two, []), "which of the two is H3 nobody can tell"
 
 
 def test_what_was_not_made_comes_with_the_next_question() -> None:
-    of = said(PUMP, GASKET, COVER, CORRECTED, "Lena sold the motor of pump 7.")
+    of = sentences_of(PUMP, GASKET, COVER, CORRECTED, "Lena sold the motor of pump 7.")
     whole, log = patches("plant", of, []), list[Logged]()
     while new := patches("plant", of, log, most=2 if log else 3):
         log = journalled(log, new, of, len(log))
@@ -109,8 +115,8 @@ def test_what_was_not_made_comes_with_the_next_question() -> None:
 
 
 def test_what_was_read_before_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor how little of that is kept."""
-    of = said(PUMP, GASKET, COVER, CORRECTED, "Lena sold the motor of pump 7.")
+    """Neither does a small limit on what is kept of it."""
+    of = sentences_of(PUMP, GASKET, COVER, CORRECTED, "Lena sold the motor of pump 7.")
     whole, reading = patches("plant", of, []), rollups.Reading()
     monkeypatch.setattr(rollups, "NAMED_MOST", 2)
     monkeypatch.setattr(rollups, "READ_MOST", 1)
@@ -119,7 +125,7 @@ def test_what_was_read_before_changes_nothing(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_roll_up_is_called_by_a_place_and_not_by_its_name() -> None:
-    of = said(PUMP, GASKET, COVER)
+    of = sentences_of(PUMP, GASKET, COVER)
     (topic,) = {one.topic for one in patches("plant", of, [])}
     elsewhere = [replace(one, memory_id=memory_id("plant", "x" + one.memory_id)) for one in of]
     assert {one.topic for one in patches("plant", elsewhere, [])} != {topic}
@@ -128,7 +134,7 @@ def test_a_roll_up_is_called_by_a_place_and_not_by_its_name() -> None:
 
 
 def test_a_correction_takes_the_place_of_what_it_corrects_and_before_it_that_stood() -> None:
-    of = said(PUMP, GASKET, COVER)
+    of = sentences_of(PUMP, GASKET, COVER)
     log = journalled([], patches("plant", of, []), of, 10)
     of += say(2_000, CORRECTED)
     new = patches("plant", of, log)
@@ -141,7 +147,7 @@ def test_a_correction_takes_the_place_of_what_it_corrects_and_before_it_that_sto
 
 
 def test_by_default_a_correction_stands_behind_what_it_contradicts() -> None:
-    of = said(PUMP, GASKET, COVER)
+    of = sentences_of(PUMP, GASKET, COVER)
     log = journalled([], list(made("plant", of, [])), of, 10)
     of += say(2_000, CORRECTED)
     new = list(made("plant", of, log))
@@ -154,7 +160,7 @@ def test_by_default_a_correction_stands_behind_what_it_contradicts() -> None:
 
 
 def test_who_says_the_same_later_or_more_fully_revises_it() -> None:
-    of = said(PUMP, GASKET, COVER)
+    of = sentences_of(PUMP, GASKET, COVER)
     log = journalled([], patches("plant", of, []), of, 10)
     fuller = "Lena ordered a gasket for pump 7 from Brandt."
     of += say(2_000, "pump 7 runs at 3.8 bar") + say(2_001, fuller)
@@ -174,7 +180,7 @@ def test_who_says_the_same_later_or_more_fully_revises_it() -> None:
     ],
 )
 def test_what_denies_it_is_no_fuller_word_for_it(earlier: str, later: str) -> None:
-    found = patches("plant", said(earlier, GASKET, COVER, later), [])
+    found = patches("plant", sentences_of(earlier, GASKET, COVER, later), [])
     assert [one.op for one in found] and "revise" not in {one.op for one in found}
 
 
@@ -189,19 +195,19 @@ def test_what_denies_it_is_no_fuller_word_for_it(earlier: str, later: str) -> No
     ],
 )
 def test_what_differs_in_a_sign_or_an_order_revises_nothing(earlier: str, later: str) -> None:
-    found = patches("plant", said(earlier, GASKET, COVER, later), [])
+    found = patches("plant", sentences_of(earlier, GASKET, COVER, later), [])
     assert [one.op for one in found] and "revise" not in {one.op for one in found}
 
 
 def test_what_was_said_before_and_comes_late_does_not_take_the_place_of_what_is_newer() -> None:
-    of = said(CORRECTED, GASKET, COVER, since=5_000)
+    of = sentences_of(CORRECTED, GASKET, COVER, since=5_000)
     log = journalled([], patches("plant", of, []), of, 10)
     late = say(1_000, PUMP)
     assert patches("plant", of + late, log) == []
 
 
 def test_a_sentence_that_nobody_can_read_is_in_no_state_and_nor_is_a_name_that_none_says() -> None:
-    of = said(PUMP, GASKET, COVER)
+    of = sentences_of(PUMP, GASKET, COVER)
     log = journalled([], patches("plant", of, []), of, 10)
     forgotten = [replace(one, text=None) if one.patch.memory_id == of[0].memory_id else one for one in log]
     found = shown("plant", "pump 7", forgotten, as_of=10, history=True, most=MOST)
@@ -210,12 +216,12 @@ def test_a_sentence_that_nobody_can_read_is_in_no_state_and_nor_is_a_name_that_n
     erased = [replace(one, text=None) for one in log]
     assert shown("plant", "pump 7", erased, as_of=10, most=MOST) is None
     assert listed("plant", erased, most=MOST).topics == ()
-    again = said(PUMP, GASKET, COVER, since=9_000)
+    again = sentences_of(PUMP, GASKET, COVER, since=9_000)
     assert {one.topic for one in patches("plant", again, erased)}.isdisjoint({one.patch.topic for one in log})
 
 
 def test_what_gates_keep_back_is_neither_shown_nor_counted() -> None:
-    of = said(PUMP, GASKET, COVER)
+    of = sentences_of(PUMP, GASKET, COVER)
     log = journalled([], patches("plant", of, []), of, 10)
     log[0] = replace(log[0], withheld=True)
     found = shown("plant", "pump 7", log, history=True, most=MOST)
@@ -237,7 +243,7 @@ def test_a_persona_is_whom_sentences_are_about_or_by() -> None:
 
 
 def test_of_many_sentences_the_latest_are_shown() -> None:
-    of = said(*(f"Pump 7 got part {chr(97 + at) * 3} from Lena." for at in range(9)))
+    of = sentences_of(*(f"Pump 7 got part {chr(97 + at) * 3} from Lena." for at in range(9)))
     log = journalled([], patches("plant", of, []), of, 10)
     found = shown("plant", "pump 7", log, most=4)
     assert found is not None and (len(found.sentences), found.more) == (4, 5)
@@ -298,7 +304,7 @@ TOLD = [PUMP, GASKET, COVER, CORRECTED, "The gate code of hall 3 is 4711.", "Hal
 
 @given(st.lists(st.sampled_from(TOLD), max_size=10), st.integers(1, 9))
 def test_whenever_it_is_gone_through_nothing_is_said_twice(told: list[str], cut: int) -> None:
-    of = said(*told)
+    of = sentences_of(*told)
     log = journalled([], patches("plant", of[:cut], []), of, 10)
     log = journalled(log, patches("plant", of, log), of, 20)
     assert patches("plant", of, log) == []
@@ -311,7 +317,7 @@ def test_whenever_it_is_gone_through_nothing_is_said_twice(told: list[str], cut:
     "told", [[PUMP, GASKET], [PUMP, "Lena will send the log by Friday.", "It is unclear who pays."]]
 )
 def test_a_summary_is_read_back_sentence_by_sentence(told: list[str]) -> None:
-    of = said(*told)
+    of = sentences_of(*told)
     quotes = sorted(
         (Quote(one.memory_id, one.start, one.end, section(one.text), one.at) for one in of),
         key=lambda one: ["facts", "decisions", "open", "follow-ups"].index(one.section),
@@ -326,8 +332,8 @@ def test_a_sentence_on_which_a_rule_fails_speaks_of_nothing_and_the_others_are_r
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     poison(monkeypatch, ("memquorum.core.consolidation.rollups:_spoken_of",))
-    of = said(PUMP, GASKET, COVER)
-    bad = said(f"Pump 7 has {MARK} valves.", since=5_000)
+    of = sentences_of(PUMP, GASKET, COVER)
+    bad = sentences_of(f"Pump 7 has {MARK} valves.", since=5_000)
     reading = rollups.Reading()
     assert patches("plant", [*of, *bad], [], reading=reading) == patches("plant", of, [])
     assert {one.memory_ids for one in reading.failures.told()} == {(bad[0].memory_id,)}
@@ -335,7 +341,7 @@ def test_a_sentence_on_which_a_rule_fails_speaks_of_nothing_and_the_others_are_r
 
 def test_two_sentences_that_cannot_be_compared_both_stand(monkeypatch: pytest.MonkeyPatch) -> None:
     poison(monkeypatch, ("memquorum.core.consolidation.rollups:_Read",))
-    of = [*said(PUMP, GASKET, COVER), *said(f"Pump 7 has {MARK} valves.", since=5_000)]
+    of = [*sentences_of(PUMP, GASKET, COVER), *sentences_of(f"Pump 7 has {MARK} valves.", since=5_000)]
     assert {one.op for one in patches("plant", of, [])} == {rollups.ADD}
 
 
@@ -351,4 +357,4 @@ def test_who_goes_through_a_namespace_may_stop_before_any_sentence() -> None:
             raise OverError
 
     with pytest.raises(OverError):
-        patches("plant", said(PUMP, GASKET, COVER), [], reading=rollups.Reading(turn=turn))
+        patches("plant", sentences_of(PUMP, GASKET, COVER), [], reading=rollups.Reading(turn=turn))

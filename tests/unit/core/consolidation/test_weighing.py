@@ -1,4 +1,4 @@
-"""What of a session is worth keeping, and which three of it are the most important."""
+"""The memories of a session that are worth keeping, and its three most important ones."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import pytest
 
 from memquorum.core.consolidation.importance import importance_ppm
 from memquorum.core.consolidation.weighing import Weights, important
-from memquorum.core.text.content import content
-from memquorum.core.worth import Told, worth_ppm
+from memquorum.core.reading.content import content
+from memquorum.core.worth import EarlierCounts, worth_ppm
 from memquorum.ports import Source
 
 FACTS = (
@@ -52,12 +52,12 @@ def test_small_talk_is_not_however_long(text: str) -> None:
 
 
 def test_long_talk_said_last_does_not_take_the_places_of_facts() -> None:
-    """Of a text under 20 tokens SPEC C's importance says nothing, and of long talk it says that it is late."""
+    """SPEC C's importance does not judge a text under 20 tokens, and rates long talk as late."""
     said = sources(*FACTS[:3], *TALK)
     assert min(one.importance_ppm for one in said[3:6]) > max(one.importance_ppm for one in said[:3])
     talk, fact = content(TALK[0]), content(FACTS[1])
-    assert worth_ppm(talk, Told(0, dict.fromkeys(talk.stems, 0))) > 0.9 * worth_ppm(
-        fact, Told(0, dict.fromkeys(fact.stems, 0))
+    assert worth_ppm(talk, EarlierCounts(0, dict.fromkeys(talk.stems, 0))) > 0.9 * worth_ppm(
+        fact, EarlierCounts(0, dict.fromkeys(fact.stems, 0))
     ), "a sum of worths would have told them apart"
     assert important(said) == {"m00", "m01", "m02"}
 

@@ -1,4 +1,4 @@
-"""What verifiers agree in counts; a liar is outvoted and shown."""
+"""Findings that verifiers agree on count; a liar is outvoted and shown."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ POLICY = ExperiencePolicy()
 DRAWN = ("v1", "v2", "v3", "v4", "v5")
 
 
-def found(text: str = "The gateway uses port 8443.") -> Statistics:
+def trial_statistics(text: str = "The gateway uses port 8443.") -> Statistics:
     told = tried(Case(held("m", text), tasks(4), Experience("mini", 2)), Reach(), POLICY)
     assert told is not None
     return told
 
 
-HONEST = found()
+HONEST = trial_statistics()
 LIE = replace(HONEST, judged=tuple(replace(one, reward_with=0) for one in HONEST.judged))
 WORSE = replace(LIE, position=99)
 

@@ -1,4 +1,4 @@
-"""What a member takes for a proof that a candidate was tried, and helped: no other bytes than those that count."""
+"""A member's proof that a candidate was tried, and helped: only the bytes that count."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ CASE = Case(
 )
 
 
-def found() -> Statistics:
+def trial_statistics() -> Statistics:
     told = tried(CASE, Reach(), POLICY)
     assert told is not None
     return told
 
 
-TOLD = found()
+TOLD = trial_statistics()
 FIRST, SECOND, THIRD = drawn(CANDIDATE.id, AT.nomination, VERIFIERS, 3)
 
 
@@ -169,7 +169,7 @@ def test_nobody_may_sign_for_another() -> None:
     assert not holds(proposed(SIGNED[0], signed("verifier-9", signer=f"service:{SECOND}")))
 
 
-# What a member tries again ------------------------------------------------------------------------------------------
+# Trials of a member -------------------------------------------------------------------------------------------------
 
 
 def test_members_try_different_contexts_again_and_each_always_the_same() -> None:
@@ -208,6 +208,6 @@ def test_what_went_of_experience_since_is_told_from_a_lie() -> None:
     assert stands(CASE, replace(TOLD, judged=(lied, *TOLD.judged[1:])))
     less = Experience("mini", 2, CASE.experience.memories[1:])
     assert not stands(CASE._replace(experience=less), TOLD)
-    # Of the candidate itself nothing is there, whether it was admitted before or not.
+    # The candidate itself is not there, whether it was admitted before or not.
     with_it = Experience("mini", 2, [*CASE.experience.memories, CASE.candidate])
     assert stands(CASE._replace(experience=with_it), TOLD)

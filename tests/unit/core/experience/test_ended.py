@@ -24,10 +24,10 @@ def test_the_goal_is_what_a_user_said_first_or_else_what_anybody_did() -> None:
 
 
 def test_what_its_goal_is_the_text_of_is_among_what_it_was_given_and_what_is_named_is_never_cut() -> None:
-    assert ended.given(["b", "a", "b"], ["c", "a"], "d", FOUND_MAX) == ("b", "a", "c", "d")
-    assert ended.given(["b"], ["d", "c"], "d", FOUND_MAX) == ("b", "c", "d")
-    assert ended.given(["d", "b"], [], "d", FOUND_MAX) == ("d", "b")
-    assert ended.given([], ["c"], None, FOUND_MAX) == ("c",)
+    assert ended.given_memories(["b", "a", "b"], ["c", "a"], "d", FOUND_MAX) == ("b", "a", "c", "d")
+    assert ended.given_memories(["b"], ["d", "c"], "d", FOUND_MAX) == ("b", "c", "d")
+    assert ended.given_memories(["d", "b"], [], "d", FOUND_MAX) == ("d", "b")
+    assert ended.given_memories([], ["c"], None, FOUND_MAX) == ("c",)
     many = [str(at) for at in range(FOUND_MAX + 5)]
-    assert ended.given([], many, "d", FOUND_MAX) == (*many[: FOUND_MAX - 1], "d")
-    assert ended.given(many, ["c"], None, FOUND_MAX) == tuple(many), "intake refuses that, and says why"
+    assert ended.given_memories([], many, "d", FOUND_MAX) == (*many[: FOUND_MAX - 1], "d")
+    assert ended.given_memories(many, ["c"], None, FOUND_MAX) == tuple(many), "intake refuses that, and says why"

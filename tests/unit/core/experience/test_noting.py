@@ -1,4 +1,4 @@
-"""Which of the memories that a task was given its record names."""
+"""The memories of a task that its record names."""
 
 from __future__ import annotations
 

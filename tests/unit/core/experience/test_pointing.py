@@ -1,11 +1,16 @@
-"""Which sentence of a memory bears out or contradicts what a task came to."""
+"""The sentences of a memory that support or contradict a task's result."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 import pytest
 
-from memquorum.core.experience import named, opposing, reward, written
+from memquorum.core.experience import reward
 from memquorum.core.experience.pointing import LONGEST, pointed
+from memquorum.core.reading import memo, named, opposing, written
 
 PORT, TEMPERATURE = "Which port does the gateway use?", "At what temperature is greenhouse 2 kept?"
 
@@ -15,7 +20,7 @@ PORT, TEMPERATURE = "Which port does the gateway use?", "At what temperature is 
     [
         (PORT, "port 8443", "It rained. The gateway uses port 8443. Ben left.", "The gateway uses port 8443.", None),
         (PORT, "port 8443", "It rained.\nThe gateway uses port 9443.\nBen left.", None, "The gateway uses port 9443."),
-        # What was asked stands in one sentence, the answer in the next.
+        # The question is in one sentence, the answer in the next.
         (PORT, "port 8443", "It rained. The gateway is in use. It has port 8443. Ben left.",
          "The gateway is in use. It has port 8443.", None),
         (TEMPERATURE, "24 degrees", "Greenhouse 2 has a fan. Greenhouse 2 is kept at 28 degrees.", None,
@@ -31,7 +36,7 @@ PORT, TEMPERATURE = "Which port does the gateway use?", "At what temperature is 
         (PORT, "port 8443", "The orchard has apples.", None, None),
         (PORT, "Done.", "The gateway uses port 8443.", None, None),
         (PORT, "port 8443", "", None, None),
-        # Of four sentences in a row nothing is told.
+        # With four sentences in a row none is named.
         (PORT, "port 8443", "The gateway is in use. It rained. Ben left. It has port 8443.", None, None),
     ],
 )  # fmt: skip
@@ -43,21 +48,28 @@ def test_the_sentence_is_told(
     assert told == [bears_out, contradicts]
 
 
-KEPT = [
-    kept
+def _counted(one: Any) -> Callable[[], int] | None:
+    """Returns a counter of a function's cached answers; None if it has no cache."""
+    if hasattr(one, "cache_info"):
+        return lambda: int(one.cache_info().currsize)
+    return partial(memo.cached_answers, one) if memo.keeps(one) else None
+
+
+KEPT = {
+    f"{module.__name__}.{name}": count
     for module in (reward, named, opposing, written)
-    for kept in vars(module).values()
-    if isinstance(kept, type(written.plainly)) and kept.__module__ == module.__name__
-]
+    for name, one in vars(module).items()
+    if getattr(one, "__module__", "") == module.__name__ and (count := _counted(one))
+}
 
 
 def test_what_was_judged_is_forgotten_where_that_is_asked() -> None:
     outputs = "Greenhouse 2 opens at 8 pm before Ben. Open valve 3 slowly."
     for said in (outputs, "port 8443"):
         pointed("Which port before noon?", "", said, "It opens at most at 9 pm before Ben. Valve 3 is not open.")
-    assert [one.__name__ for one in KEPT if not one.cache_info().currsize] == []
+    assert [name for name, count in KEPT.items() if not count()] == []
     reward.forget()
-    assert [one.__name__ for one in KEPT if one.cache_info().currsize] == []
+    assert [name for name, count in KEPT.items() if count()] == []
 
 
 def test_of_what_is_long_nothing_is_told() -> None:

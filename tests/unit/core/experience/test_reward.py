@@ -1,4 +1,4 @@
-"""What a finished task came to is within reach, or it is not: no label, no model."""
+"""A finished task's result is within reach of a memory, or it is not: no label, no model."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import random
 
 import pytest
 
-from memquorum.core.experience import named
 from memquorum.core.experience import reward as rule
 from memquorum.core.experience.context import Context
-from memquorum.core.experience.opposing import ORDERS_MOST, oppose
 from memquorum.core.experience.reward import SENTENCES_MOST, STATED_MOST, Reach
 from memquorum.core.policy import PPM
-from memquorum.core.text.agreement import marks
+from memquorum.core.reading import named
+from memquorum.core.reading.agreement import marks
+from memquorum.core.reading.opposing import ORDERS_MOST, oppose
 from tests.builders.experience import context, held
 
 REACH = Reach()
@@ -24,9 +24,9 @@ def reward(outputs: str, *texts: str) -> int:
 
 
 def balance(task: Context, *texts: str, reach: Reach = REACH) -> int:
-    """The share of what a task's outputs state that a text states, less the share that one is marked to contradict.
+    """Returns the share of a task's output facts that texts state, less the share that one is marked to contradict.
 
-    What is contradicted is marked alone: the reward is the share that is stated.
+    A contradiction is only marked: the reward is the share that is stated.
     """
     marked = [reach.stands(task.goal, task.inputs, task.outputs, text) for text in texts]
     said, denied = (frozenset[int]().union(*(one[at] for one in marked)) for at in (0, 1))
@@ -427,7 +427,7 @@ def test_of_long_outputs_the_first_sentences_alone_are_asked_for() -> None:
 
 
 def test_names_are_exchanged_where_each_text_has_one_of_a_sort_that_the_other_has_not() -> None:
-    """What sorting the names finds is what holding each against each finds."""
+    """Sorting the names finds the same as comparing each with each."""
     dice = random.Random(7)
     for _ in range(300):
         one, other = (

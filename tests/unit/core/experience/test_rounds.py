@@ -1,4 +1,4 @@
-"""As of which decision a candidate is tried follows from offsets and epochs alone, and later records never move it."""
+"""A candidate's decision follows from offsets and epochs alone, and later records never move it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memquorum.core.experience import rounds
-from memquorum.core.experience.bench import Bench, Place
+from memquorum.core.experience.bench import Bench, PlacedTask
 from memquorum.core.experience.draw import drawn
 from memquorum.core.experience.reward import Reach
 from memquorum.core.experience.rounds import PATIENCE, Ledger, Round
@@ -30,7 +30,7 @@ def decisions(draw: st.DrawFn) -> list[Round]:
     return [Round(epoch, bytes([epoch]) * 32, place) for epoch, place in enumerate(places, 1)]
 
 
-def found(own: int, judged: list[int], decided: list[Round], after: int = 0, least: int = 3) -> Round | None:
+def round_of(own: int, judged: list[int], decided: list[Round], after: int = 0, least: int = 3) -> Round | None:
     offset = rounds.behind(own, judged, least)
     return None if offset is None else rounds.first(decided, offset, after)
 
@@ -58,27 +58,27 @@ def test_the_round_is_the_same_in_whatever_order_it_is_reckoned(
     mixed, some = list(decided), list(judged)
     lots.shuffle(mixed)  # type: ignore[attr-defined]
     lots.shuffle(some)  # type: ignore[attr-defined]
-    assert found(own, judged, decided, after) == found(own, some, mixed, after)
+    assert round_of(own, judged, decided, after) == round_of(own, some, mixed, after)
 
 
 @given(_OFFSETS, st.lists(_OFFSETS, unique=True), decisions(), st.integers(0, 4), st.lists(st.integers(0, 50)))
 def test_what_comes_later_moves_no_round(
     own: int, judged: list[int], decided: list[Round], after: int, more: list[int]
 ) -> None:
-    """Tasks behind the nomination, and further decisions: whoever publishes after the draw cannot choose another."""
-    at = found(own, judged, decided, after)
+    """Tasks behind the nomination, and further decisions: a publisher after the draw cannot choose another."""
+    at = round_of(own, judged, decided, after)
     if at is None:
         return
     last = decided[-1]
     further = [*decided, Round(last.epoch + 1, b"x" * 32, last.accepted_offset + 1)]
-    assert found(own, [*judged, *(at.accepted_offset + one for one in more)], further, after) == at
+    assert round_of(own, [*judged, *(at.accepted_offset + one for one in more)], further, after) == at
 
 
 @given(_OFFSETS, st.lists(_OFFSETS, unique=True), decisions(), st.integers(0, 4))
 def test_a_round_has_read_the_candidate_and_enough_judges_and_none_before_it_has(
     own: int, judged: list[int], decided: list[Round], after: int
 ) -> None:
-    at = found(own, judged, decided, after)
+    at = round_of(own, judged, decided, after)
 
     def able(one: Round) -> bool:
         there = sum(place < one.accepted_offset for place in judged)
@@ -101,12 +101,12 @@ def test_a_ledger_answers_the_same_whatever_nominations_say(
 
 def test_a_nomination_that_speaks_of_the_very_offset_has_not_read_it() -> None:
     decided = [Round(1, b"a", 7), Round(2, b"b", 8)]
-    assert found(7, [1, 2, 3], decided) == decided[1]
-    assert found(0, [1, 2, 7], decided) == decided[1]
-    assert found(0, [1, 2, 6], decided) == decided[0]
-    assert found(0, [1, 2, 6], decided, after=1) == decided[1]
-    assert found(0, [1, 2], decided) is None
-    assert found(0, [1, 2, 2], decided) is None, "a task is one judge"
+    assert round_of(7, [1, 2, 3], decided) == decided[1]
+    assert round_of(0, [1, 2, 7], decided) == decided[1]
+    assert round_of(0, [1, 2, 6], decided) == decided[0]
+    assert round_of(0, [1, 2, 6], decided, after=1) == decided[1]
+    assert round_of(0, [1, 2], decided) is None
+    assert round_of(0, [1, 2, 2], decided) is None, "a task is one judge"
 
 
 def statistics(position: int = 1) -> Statistics:
@@ -115,22 +115,22 @@ def statistics(position: int = 1) -> Statistics:
     return told
 
 
-def asked(told: dict[str, Statistics], epoch: int = 1, faults: int = 1) -> tuple[str, ...]:
+def drawn_verifiers(told: dict[str, Statistics], epoch: int = 1, faults: int = 1) -> tuple[str, ...]:
     at = Round(1, b"n" * 32, 9)
-    return rounds.asked("m", at, told, VERIFIERS, POLICY, faults=faults, epoch=epoch)
+    return rounds.verifiers_to_try("m", at, told, VERIFIERS, POLICY, faults=faults, epoch=epoch)
 
 
 def test_two_are_asked_and_the_third_where_they_differ_or_one_is_silent() -> None:
     order = drawn("m", b"n" * 32, VERIFIERS, 3)
-    assert asked({}) == tuple(order[:2])
-    assert asked({order[0]: statistics()}) == (order[1],)
+    assert drawn_verifiers({}) == tuple(order[:2])
+    assert drawn_verifiers({order[0]: statistics()}) == (order[1],)
     lie = replace(statistics(), runs=9)
-    assert asked({order[0]: lie, order[1]: statistics()}) == (order[2],)
-    assert asked({order[0]: statistics()}, epoch=PATIENCE) == (order[1],)
-    assert asked({order[0]: statistics()}, epoch=1 + PATIENCE) == tuple(order[1:]), "one is silent"
-    assert asked(dict.fromkeys(order[:2], statistics()), epoch=9) == (), "it is agreed"
+    assert drawn_verifiers({order[0]: lie, order[1]: statistics()}) == (order[2],)
+    assert drawn_verifiers({order[0]: statistics()}, epoch=PATIENCE) == (order[1],)
+    assert drawn_verifiers({order[0]: statistics()}, epoch=1 + PATIENCE) == tuple(order[1:]), "one is silent"
+    assert drawn_verifiers(dict.fromkeys(order[:2], statistics()), epoch=9) == (), "it is agreed"
     stranger = next(one for one in VERIFIERS if one not in order)
-    assert asked({stranger: statistics()}, epoch=9) == tuple(order), "who was not drawn counts for nothing"
+    assert drawn_verifiers({stranger: statistics()}, epoch=9) == tuple(order), "who was not drawn counts for nothing"
 
 
 def test_what_a_memory_was_made_of_are_the_tasks_among_what_it_derives_from() -> None:
@@ -153,7 +153,7 @@ def test_the_bench_finds_the_judges_that_a_trial_asks(
     some = [context(id=f"c{at}", vector=vector(*one)) for at, one in enumerate(vectors)]
     some.append(context(id="other", encoder="other"))
     candidate = held("m", "The gateway uses port 8443.", *own, sources=sources)
-    bench = Bench(Place(one.id, at, one.encoder, one.vector) for at, one in enumerate(some))
+    bench = Bench(PlacedTask(one.id, at, one.encoder, one.vector) for at, one in enumerate(some))
     expected = judges(candidate, some, Reach(), policy)
     stranger = held("x", "Nobody.", *own, encoder="another")
     near, nobody, again = bench.near([candidate, stranger, candidate], policy)

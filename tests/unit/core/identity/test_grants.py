@@ -1,4 +1,4 @@
-"""What the retrieval service signs for an API key holds for that record, key and cluster alone."""
+"""The retrieval service's signature for an API key is valid for that record, key and cluster alone."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def broken(change: Any) -> bytes:
         # Weights that pass, reliabilities that leave the first member a third of what counts.
         (lambda d: [m.update(reliability_milli=500) for m in d["members"][1:]], "loudest"),
         (lambda d: d["services"].pop("journal"), "services"),
-        (lambda d: d["agents"].update(x=4), "not there"),
+        (lambda d: d["agents"].update(x=4), "unknown member"),
         (lambda d: d["policy"]["forget"].update(alpha="1/2"), "forget.alpha"),
         (lambda d: d["policy"].update(colour={}), "'colour'"),
         (lambda d: d["policy"]["decay"].update(speed=1), "decay.speed"),
@@ -74,9 +74,9 @@ def broken(change: Any) -> bytes:
         (lambda d: d.update(agent_keys={"a": "00"}), "32 bytes"),
         (lambda d: d.update(agent_keys={"a": d["members"][0]["public_key"]}), "share a key"),
         (lambda d: d.update(agent_keys={" a": "ab" * 32}), "no agent can have that name"),
-        (lambda d: d.update(namespaces={"n": {"require_signature": True}}), "no agent has a key"),
-        (lambda d: d.update(namespaces={"n": {"require_signature": "yes"}}), "only require_signature"),
-        (lambda d: d.update(namespaces={"n": {"require_signatures": True}}), "only require_signature"),
+        (lambda d: d.update(namespaces={"n": {"require_signature": True}}), "agent_keys is empty"),
+        (lambda d: d.update(namespaces={"n": {"require_signature": "yes"}}), "only term is require_signature"),
+        (lambda d: d.update(namespaces={"n": {"require_signatures": True}}), "only term is require_signature"),
         (
             lambda d: d.update(agent_keys={"a": "ab" * 32}, namespaces={"a/b": {"require_signature": True}}),
             "namespaces: one cannot",
@@ -139,7 +139,7 @@ def test_members_propose_in_turn_and_the_opener_of_a_view_stays() -> None:
 
 
 def test_ids_are_names_and_no_places() -> None:
-    """After a member has left, the others keep their ids; whoever leads is told by its id."""
+    """After a member has left, the others keep their ids; the leader is known by its id."""
     whole = make(7)
     genesis = replace(whole, members=tuple(m for m in whole.members if m.id not in (0, 3)))
     assert [genesis.primary(0, view, 1) for view in range(6)] == [1, 2, 4, 5, 6, 1]

@@ -1,4 +1,4 @@
-"""Who must sign must sign, and nobody passes for somebody who does."""
+"""Agents that must sign have to, and no other agent can pass for them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ LEDGER = EPISODE | {"namespace": "ledger"}
 
 def test_what_is_signed_comes_in() -> None:
     assert isinstance(judge(LEDGER, signed(LEDGER)), EpisodeIntent)
-    access = {"agent": "planner", "memory_id": ids.memory_id("ledger", "e"), "namespace": "ledger"}
+    access = {"agent": "planner", "memory_ids": [ids.memory_id("ledger", "e")], "namespace": "ledger"}
     assert isinstance(judge(access, signed(access, topic=topics.ACCESSES), topics.ACCESSES), AccessAccepted)
 
 
@@ -66,7 +66,7 @@ def test_what_is_signed_comes_in() -> None:
         ),
         # Somebody without a key.
         (LEDGER | {"agent": "guest"}, signed(LEDGER | {"agent": "guest"}), Reason.BAD_SIGNATURE),
-        # Where no signature is needed a wrong one is still a lie, unless nobody can tell.
+        # Without a required signature a wrong one is still a lie, unless it cannot be checked.
         (EPISODE, None, None),
         (EPISODE, signed(EPISODE), None),
         (EPISODE, signed(EPISODE, "mallory"), Reason.BAD_SIGNATURE),

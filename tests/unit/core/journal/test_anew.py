@@ -117,7 +117,7 @@ def test_a_hold_on_what_rests_sealed_keeps_no_summary_out(shard: Shard) -> None:
 
 
 def test_one_after_another(shard: Shard) -> None:
-    """What was made anew is erased with its next source, and once more made anew, of three."""
+    """A renewed summary is erased with its next source, and renewed once more, of three."""
     erase(shard, SUMMARY)
     made_anew(shard)
     erase(shard, AGAIN, value=B, number=2)

@@ -40,7 +40,7 @@ def detail(shard: Shard, change: Change) -> Stored:
 
 
 def clear(shard: Shard, event_id: str = "b", at: int = 600, **said: Any) -> Change:
-    """What salience says of it changes nothing."""
+    """Applies a clearing; its salience score changes nothing."""
     return shard.episode(event_id, at, "cleared", **(NOTHING | said))
 
 
@@ -116,7 +116,7 @@ def test_what_its_agent_did_not_sign_clears_nothing(codec: Codec) -> None:
     shard.episode("a", 500, **SLOT)
     record, score = accepted("b", 600, **NOTHING), replace(shard.scored[-1], event_id="b", memory_id=B)
     change = applying.apply_episode(
-        shard.rules, shard.rows, applying.Place("memory.accepted.v1", 0, 9), record,
+        shard.rules, shard.rows, applying.RecordPosition("memory.accepted.v1", 0, 9), record,
         scored=applying.Scored(1, score), readable=True, proven=False,
     )  # fmt: skip
     assert (detail(shard, change).superseded, detail(shard, change).contradicts) == ((), (A,))
@@ -190,7 +190,9 @@ def test_what_says_something_is_not_taken_for_a_clearing(shard: Shard) -> None:
 @pytest.mark.parametrize("altered", [{"slot": None}, {"explicit": False}])
 def test_a_record_that_clears_no_slot_is_passed_over(altered: dict[str, Any]) -> None:
     assert applying.storable(accepted("b", 600, **NOTHING)) is None
-    assert applying.storable(accepted("b", 600, **(NOTHING | altered))) == "it clears, and names nothing"
+    assert (
+        applying.storable(accepted("b", 600, **(NOTHING | altered))) == "it clears, but names no slot and no memories"
+    )
 
 
 TAKEN_BACK: dict[str, Any] = {"explicit": True, "clears": True, "characters": 0, "supersedes": (B,)}
@@ -237,3 +239,45 @@ def test_who_loads_rows_is_told_which(shard: Shard) -> None:
     keys = needs(shard.rules.codec, change.entry, detail(shard, change))
     assert A in keys.memories and A in keys.protected
     assert applying.touches(shard.rules.codec, accepted("b", 600, **NOTHING)).slots == {(NAMESPACE, "ada/dietary")}
+
+
+def told_of(shard: Shard) -> list[str]:
+    """Returns the memories that reads of the past find, as the store is written."""
+    return [row["memory_id"] for row in publish(shard).tables["replaced"]]
+
+
+def test_what_is_cleared_is_not_told_of_nor_what_its_agent_had_there_before(shard: Shard) -> None:
+    shard.episode("c", 510, **SLOT | {"slot": "ada/allergies"})
+    shard.episode("d", 520, **SLOT | {"slot": "ada/allergies"})
+    shard.episode("e", 530, **SLOT)
+    assert told_of(shard) == sorted([A, memory_id("c")])
+    change = clear(shard)
+    assert change.emptied is not None and change.replaced == ()
+    assert told_of(shard) == [memory_id("c")], "of another slot nothing goes"
+    assert kinds(publish(shard).audit(store=True, accepted=True)) == []
+    shard.episode("f", 700, **SLOT)
+    shard.episode("g", 710, **SLOT)
+    assert told_of(shard) == sorted([memory_id("c"), memory_id("f")]), "what filled it since is told of"
+    assert kinds(publish(shard).audit(store=True, accepted=True)) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [({}, []), ({"agent": "reviewer"}, [A]), ({"agent": "reviewer", "granted": "9fd12932bb0c"}, [])],
+    ids=["its agent", "another agent", "an API key"],
+)
+def test_of_an_empty_slot_goes_what_its_agent_had_there(shard: Shard, said: dict[str, Any], kept: list[str]) -> None:
+    shard.episode("c", 510, **SLOT)
+    shard.tick(100_000)
+    shard.decide([votes.proposal(memory_id("c"), "forget")])
+    assert told_of(shard) == [A]
+    change = clear(shard, at=200_000, **said)
+    assert detail(shard, change).outcome == "empty"
+    assert told_of(shard) == kept
+    assert kinds(publish(shard).audit(store=True, accepted=True)) == []
+
+
+def test_who_may_not_clear_a_slot_empties_it_of_nothing(shard: Shard) -> None:
+    shard.episode("c", 510, **SLOT)
+    assert clear(shard, agent="reviewer").emptied is None
+    assert told_of(shard) == [A]

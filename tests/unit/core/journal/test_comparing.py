@@ -1,4 +1,4 @@
-"""What a model said of pairs of memories: whose word it is, of what, each pair once; and that it opens no vote."""
+"""A model's comparisons of pairs of memories: whose they are, of which memories, each pair once; they open no vote."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_what_is_overtaken_is_a_row_with_numbers_and_no_words(shard: Shard, code
     change = compared(shard, C, (B, (1, 3)))
     assert change.entry.effect == "compared" and applied(change, codec) == (0,)
     (row,) = change.of(Conflict)
-    assert (row.newer, row.older, row.statements, row.stated) == (C, B, (1, 3), False)
+    assert (row.newer, row.older, row.statements, row.stated, row.compared) == (C, B, (1, 3), False, True)
     assert kinds(publish(shard).audit(store=True, accepted=True)) == []
 
 
@@ -90,9 +90,9 @@ def test_it_opens_no_vote_and_is_no_ground(shard: Shard) -> None:
 def test_nobody_else_says_what_a_model_answered(codec: Codec) -> None:
     order = comparisons.wanted(GENESIS, C, (B, (1,)))
     for signer in ("operator", "agent:planner"):
-        with pytest.raises(BadOrder, match="only consolidator says"):
+        with pytest.raises(BadOrder, match="only consolidator may give"):
             COMPARE.make(codec, GENESIS, signer, cluster.seed_of(signer), order)
-    with pytest.raises(BadOrder, match="only consolidator says"):
+    with pytest.raises(BadOrder, match="only consolidator may give"):
         COMPARE.make(codec, GENESIS, SIGNER, cluster.seed_of(SIGNER), replace(order, ordered_by="anna"))
 
 
@@ -127,7 +127,7 @@ def test_the_audit_knows_which_apply(shard: Shard, codec: Codec) -> None:
     record = comparisons.accepted(codec, GENESIS, order)
     place = shard._place(record)
     detail = Compared(record.order, record.accepted_at, (1,))
-    with pytest.raises(Exception, match="others apply"):
+    with pytest.raises(Exception, match="the places that apply are not"):
         applying.apply_entry(
             shard.rules, shard.rows, place, effect="compared", detail=detail, event_id=record.event_id,
             namespace=NAMESPACE,

@@ -1,4 +1,4 @@
-"""What left the house is noted before it leaves, and who erases knows to whom it went."""
+"""A disclosure to another host is noted before it happens, and an erasure reports the hosts."""
 
 from __future__ import annotations
 

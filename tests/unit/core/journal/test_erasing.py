@@ -1,4 +1,4 @@
-"""What an order to erase does to a shard, and what its tombstone keeps out."""
+"""The effects of an order to erase on a shard, and the records that its tombstone refuses."""
 
 from __future__ import annotations
 
@@ -95,7 +95,8 @@ def test_the_same_order_again_changes_nothing(shard: Shard, codec: Codec) -> Non
         ({"subject": "ada", "at": AT + 1}, False),
         ({"agent": "ada", "subject": "grace"}, False),
         ({"subject": "ada", "namespace": "acme"}, False),
-        # Made of what was erased it stays out whenever it occurred; of what was not, or of another's, it comes in.
+        # A memory made of an erased one is refused whenever it occurred; one made of others, or of another agent's, is
+        # accepted.
         ({"derives_from": (D, A), "at": AT + 1}, True),
         ({"derives_from": (C,)}, True),
         ({"derives_from": (memory_id("echo"),)}, True),
@@ -152,7 +153,7 @@ OLD = "episodic,social before 1970-01-01T00:00:02.000Z"
         ({"at": 1_999, "type": "social"}, True),
         ({"at": 1_999, "type": "task"}, False),
         ({"at": 1_999, "namespace": "acme"}, False),
-        # Whose row is there and whose key was gone before: it would have been taken.
+        # A row whose key was destroyed before: it would have been taken.
         ({"at": AT + 1, "derives_from": (A,)}, True),
         ({"at": AT + 1, "derives_from": (B,)}, False),
     ],
@@ -183,7 +184,7 @@ def test_what_is_said_again_later_than_what_went_by_its_age_comes_in(shard: Shar
 
 
 def test_an_order_by_age_keeps_out_no_summary_of_others(shard: Shard, codec: Codec) -> None:
-    """What it was made of is of another type: it is made anew, however old its sentences are."""
+    """Its sources are of another type: it is made again, however old its sentences are."""
     shard.tick(1_000)
     said = [memory_id(f"said {k}") for k in range(3)]
     for at in range(3):
@@ -233,7 +234,7 @@ def test_another_namespaces_memory_is_never_taken(shard: Shard, codec: Codec) ->
 def test_an_order_that_does_not_hold_is_not_redone(shard: Shard, codec: Codec) -> None:
     said = ordered(GENESIS)
     forged = accepted(said, signed(codec, GENESIS, said, seed=genesis.seed_of("member:0")), AT)
-    assert "does not hold" in (applying.unfit(codec, GENESIS, forged) or "")
+    assert "the signature is not operator" in (applying.unfit(codec, GENESIS, forged) or "")
     with pytest.raises(links.BrokenChain, match="signature"):
         shard.erase(forged, [])
     other = accepted(ordered(GENESIS, namespace="acme"), signed(codec, GENESIS, said), AT)

@@ -141,14 +141,14 @@ def test_the_journal_makes_the_same_rows_again(shard: Shard, codec: Codec) -> No
 
 
 @pytest.mark.parametrize(("said", "wrong"), [
-    ({"task": Task("won", "ann", b"h" * 32, 7)}, "ended in no known way"),
-    ({"task": Task("failed", "ann", b"h", 7)}, "nothing that is a digest"),
-    ({"task": Task("failed", "ann", b"h" * 32, -1)}, "ended in no known way"),
+    ({"task": Task("won", "ann", b"h" * 32, 7)}, "an unknown outcome"),
+    ({"task": Task("failed", "ann", b"h", 7)}, "a configuration that is no digest"),
+    ({"task": Task("failed", "ann", b"h" * 32, -1)}, "an unknown outcome"),
     ({"task": Task("failed", "a\0", b"h" * 32, 7)}, "NUL in said_by"),
-    ({"task": Task("failed", "ann", b"h" * 32, 7), "explicit": True}, "something else, too"),
+    ({"task": Task("failed", "ann", b"h" * 32, 7), "explicit": True}, "must not clear"),
 ])  # fmt: skip
 def test_what_strangers_write_does_not_stop_the_shard(said: dict[str, object], wrong: str) -> None:
     assert wrong in (applying.storable(accepted("t", 1_000, **said)) or "")
     sound = accepted("t", 1_000, task=Task("failed", "ann", b"h" * 32, 7))
     assert applying.storable(sound) is None
-    assert "no UUID" in (applying.storable(replace(sound, derives_from=("x",))) or "")
+    assert "not a UUID" in (applying.storable(replace(sound, derives_from=("x",))) or "")

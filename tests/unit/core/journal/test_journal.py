@@ -94,7 +94,7 @@ def test_what_is_not_next_is_not_appended(wrong: JournalEntry, complaint: str) -
     state, _ = chain([5])
     with pytest.raises(BrokenChain, match=complaint):
         links.append(CODEC, state, wrong)
-    # Nor believed, when somebody else has appended it with a hash that fits.
+    # Nor accepted when somebody else has appended it with a hash that fits.
     data = CODEC.encode(wrong)
     with pytest.raises(BrokenChain, match=complaint):
         links.check_link(CODEC, state, JournalAppended(data, state.hash, links.entry_hash(state.hash, data)))

@@ -89,7 +89,7 @@ def judged(shard: Shard, forgotten: str | None) -> str:
     keys = applying.touches(shard.rules.codec, episode, found)
     assert keys.memories == {A, B, C}
     work = Workset(rows(shard, replace(keys, memories=keys.memories - {forgotten})))
-    place = applying.Place(topics.ACCEPTED, 0, 2)
+    place = applying.RecordPosition(topics.ACCEPTED, 0, 2)
     return applying.apply_episode(shard.rules, work.rows, place, episode, scored=found, readable=True).entry.effect
 
 

@@ -51,9 +51,9 @@ def result(shard: Shard) -> tuple[str, str]:
     return one.outcome, one.reason
 
 
-def told(shard: Shard, memory: str) -> Restored:
-    """What the journal tells of a memory, as the commit worker asks it."""
-    entries = [c.entry for c in shard.changes if c.entry.memory_id == memory]
+def recalled(shard: Shard, memory: str) -> Restored:
+    """Returns a memory by the journal, as the commit worker asks for it."""
+    entries = shard.about(memory)
     found = recall(shard.rules.codec, entries)
     assert found is not None
     return found.restored
@@ -63,7 +63,7 @@ def restore(shard: Shard, *memories: str) -> None:
     order = votes.restore(GENESIS, *memories)
     shard.ask(order, shard.rows.state.as_of)
     shard.tick(shard.rows.state.as_of + 100)
-    shard.restore(order, *(told(shard, memory) for memory in memories))
+    shard.restore(order, *(recalled(shard, memory) for memory in memories))
 
 
 def test_one_stays_with_the_uses_of_both_and_the_other_rests_sealed(shard: Shard) -> None:
@@ -163,7 +163,7 @@ def test_the_audit_finds_a_merging_and_a_return_sound(shard: Shard) -> None:
 
 
 def test_a_forgotten_summary_comes_back_with_its_own_uses(shard: Shard) -> None:
-    """What it took over of its sources is no use of its own, by the journal's word and by the audit's."""
+    """The uses of its sources are not its own, for the journal and for the audit."""
     assert shard.rows.strengths[TWO].accesses == 1
     shard.tick(200_000)
     shard.decide([votes.proposal(TWO, "forget")])
@@ -186,7 +186,7 @@ def test_uses_that_nobody_made_do_not_come_back(shard: Shard) -> None:
     order = votes.restore(GENESIS, TWO)
     shard.ask(order, 1_000)
     shard.tick(1_100)
-    shard.restore(order, replace(told(shard, TWO), accesses=1))
+    shard.restore(order, replace(recalled(shard, TWO), accesses=1))
     assert Kind.RESULTS_WRONG in kinds(publish(shard).audit())
 
 

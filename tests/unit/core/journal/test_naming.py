@@ -1,4 +1,4 @@
-"""What an erasure takes of what says the same depends on what was said, and not on the order in which it came."""
+"""An erasure of memories that say the same depends on their content, and not on the order in which they came."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SAYINGS: list[Said] = [
 
 
 def table(said: tuple[Said, ...], selector: str, value: str) -> set[int]:
-    """What goes, as docs/erasing.md's table has it: of what became one, all or nothing."""
+    """Returns the erased memories by docs/use/erasing.md's table: of united ones, all or nothing."""
     goes = {n for n, (agent, subject, source) in enumerate(said)
             if matching(selector, value)(Names("", agent, subject, source, None, None))}  # fmt: skip
 
@@ -109,7 +109,7 @@ def test_by_age_goes_what_is_as_old_and_what_was_made_of_it_and_nothing_that_say
     kin.add(Provenance(0, 1, "n", "5", "0", True, False, "ada"))
     assert kin.taken(AGE, ["0"], memories, ()) == {"0", "1", "3", "4"}
     assert kin.taken(SUBJECT, ["0"], memories, ()) == {"0", "1", "3", "4", "5"}
-    # What is held stays with all that it was made of, and whatever else hangs on that.
+    # A held memory stays with all its sources, and everything that depends on them.
     assert kin.taken(AGE, ["0", "2"], memories, (), ["1"]) == {"2", "3"}
     assert kin.taken(AGE, ["0", "2"], memories, (), ["3"]) == set()
     assert kin.taken(AGE, ["0", "2"], memories, (), ["5"]) == {"0", "1", "2", "3", "4"}

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from db.inmemory import InMemoryStore
 from db.standing import Clear
 from db.view import View
 from memquorum import topics
@@ -47,8 +46,9 @@ from tests.builders import erasures, genesis, protections, votes
 from tests.builders.erasures import entitled
 from tests.builders.published import kinds, publish, signed_head
 from tests.builders.shard import Shard, accepted, memory_id, scored
-from workers.commit.erasing import Erasing
-from workers.commit.line import Line
+from tests.inmemory.store import InMemoryStore
+from workers.commit.commit_shard import CommitShard
+from workers.commit.erasure_turn import Erasing
 from workers.replica.stream_follower import Walk
 
 GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)), **entitled(signed=()))
@@ -73,7 +73,7 @@ class Cluster:
 
     def __init__(self, codec: Codec) -> None:
         self.codec, self.store = codec, InMemoryStore()
-        self.line = Line(Rules(codec, GENESIS), self.store.start(GENESIS.cluster, GENESIS.shards)[0])
+        self.line = CommitShard(Rules(codec, GENESIS), self.store.start(GENESIS.cluster, GENESIS.shards)[0])
         self.destroyed: list[str] = []
         self.effects: list[Any] = []
         self.erasing = Erasing(
@@ -116,7 +116,7 @@ class Cluster:
                 change = applying.apply_destroyed(self.line.rules, transaction.rows[0], due.ids)
                 self.effects.append(change.entry)
 
-    # What is the same whatever was published again -----------------------------------------------------------------
+    # The same after any repeated publication -----------------------------------------------------------------------
 
     def shown(self) -> dict[str, Any]:
         """Everything that the store holds, and the effects; journal sequences counted without what was repeated."""
@@ -223,7 +223,7 @@ class History(Cluster):
             self.say(topics.COMMITS, self.voted + place, commit)
 
     def turn(self) -> dict[str, Any]:
-        """What is nominated is nominated at a tick."""
+        """Opens a tick for a nomination."""
         self.tick(1)
         state = self.line.state
         turn = {"epoch": state.last_epoch + 1, "seq": state.decided_seq + 1}

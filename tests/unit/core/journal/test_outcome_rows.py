@@ -1,4 +1,4 @@
-"""What a row of an outcome says beside the vote: whose memory it is, when, and by which policy it was proposed."""
+"""The fields of an outcome's row beside the vote: its namespace, its time, and the policy of the proposal."""
 
 from __future__ import annotations
 

@@ -143,9 +143,9 @@ def test_the_same_patches_are_the_same_record_whenever_they_are_made() -> None:
 def test_an_entry_that_says_that_others_apply_cannot_be_followed(shard: Shard, codec: Codec) -> None:
     record = accepted(codec, GENESIS, wanted(GENESIS, patch(A), patch(memory_id("never"))))
     lie = Patched(record.order, record.accepted_at, (0, 1))
-    with pytest.raises(links.BrokenChain, match="others apply"):
+    with pytest.raises(links.BrokenChain, match="the places that apply are not"):
         applying.apply_entry(
-            shard.rules, shard.rows, applying.Place(topics.ACCEPTED, 0, 99), effect="patched", detail=lie,
+            shard.rules, shard.rows, applying.RecordPosition(topics.ACCEPTED, 0, 99), effect="patched", detail=lie,
             event_id=record.event_id, namespace=NAMESPACE,
         )  # fmt: skip
 

@@ -19,7 +19,7 @@ from memquorum.core.records import MemoryReencoded, Reencoded
 from memquorum.core.retrieval.tail import Tail
 from tests.builders import genesis, votes
 from tests.builders.published import publish
-from tests.builders.shard import NAMESPACE, Shard, anew, memory_id
+from tests.builders.shard import NAMESPACE, Shard, memory_id, reencode
 
 A, B = memory_id("a"), memory_id("b")
 
@@ -33,7 +33,7 @@ def test_it_takes_the_place_of_the_one_that_was_there(shard: Shard) -> None:
     shard.episode("a")
     shard.tick(10_000)
     before = shard.rows.memories[A], shard.rows.strengths[A]
-    change = anew(shard, A, 4)
+    change = reencode(shard, A, 4)
     assert change is not None and change.reencoded == A and change.revealed is None
     assert change.cursors == ((topics.REENCODED, 5),)
     assert shard.rows.memories[A] == replace(before[0], encoder="bert/1", seq=3)
@@ -46,25 +46,25 @@ def test_it_takes_the_place_of_the_one_that_was_there(shard: Shard) -> None:
 
 def test_one_that_comes_too_late_changes_nothing(shard: Shard) -> None:
     shard.episode("a")
-    assert anew(shard, B, 0) is None
-    assert anew(shard, A, 1, namespace="elsewhere") is None
-    assert anew(shard, A, 2, previous="minilm") is None
-    assert anew(shard, A, 3) is not None
-    assert anew(shard, A, 3) is None  # delivered again
+    assert reencode(shard, B, 0) is None
+    assert reencode(shard, A, 1, namespace="elsewhere") is None
+    assert reencode(shard, A, 2, previous="minilm") is None
+    assert reencode(shard, A, 3) is not None
+    assert reencode(shard, A, 3) is None  # delivered again
     shard.tick(10_000)
     shard.decide([votes.proposal(A, "forget")])
-    assert anew(shard, A, 4, previous="bert/1", encoder="other/1") is None
+    assert reencode(shard, A, 4, previous="bert/1", encoder="other/1") is None
 
 
 def test_one_that_comes_again_after_the_way_back_changes_nothing(shard: Shard) -> None:
     """By the encoders' names alone it would: the memory is with the encoder of before again."""
     shard.episode("a")
     seq = shard.rows.memories[A].seq
-    assert anew(shard, A, 0, memory_seq=seq) is not None
-    assert anew(shard, A, 1, "hashing", previous="bert/1") is not None
-    assert anew(shard, A, 2, memory_seq=seq) is None
+    assert reencode(shard, A, 0, memory_seq=seq) is not None
+    assert reencode(shard, A, 1, "hashing", previous="bert/1") is not None
+    assert reencode(shard, A, 2, memory_seq=seq) is None
     assert shard.rows.memories[A].encoder == "hashing"
-    assert anew(shard, A, 3) is not None  # and forth, in earnest
+    assert reencode(shard, A, 3) is not None  # and forth, in earnest
 
 
 def test_one_made_before_the_memory_was_promoted_comes_too_late(shard: Shard) -> None:
@@ -72,18 +72,18 @@ def test_one_made_before_the_memory_was_promoted_comes_too_late(shard: Shard) ->
     seq = shard.rows.memories[A].seq
     shard.tick(100_000)
     shard.decide([votes.proposal(A, "promote")])
-    assert anew(shard, A, 0, memory_seq=seq) is None
-    assert anew(shard, A, 1) is not None
+    assert reencode(shard, A, 0, memory_seq=seq) is None
+    assert reencode(shard, A, 1) is not None
 
 
 def test_what_a_batch_leaves(shard: Shard) -> None:
     shard.episode("a")
     shard.episode("b")
-    anew(shard, A, 0)
+    reencode(shard, A, 0)
     net = shard.work.net()
     assert (net.revealed, net.reencoded, net.changed[Memory]) == ((A, B), (A,), ())
     shard.work = Workset(Rows(shard.rows.state, dict(shard.rows.memories), dict(shard.rows.strengths)))
-    anew(shard, B, 1)
+    reencode(shard, B, 1)
     net = shard.work.net()
     assert (net.revealed, net.reencoded, [m.encoder for m in net.changed[Memory]]) == ((), (B,), ["bert/1"])
     shard.tick(10_000)
@@ -95,8 +95,8 @@ def test_what_a_batch_leaves(shard: Shard) -> None:
 def test_the_audit_follows_it(shard: Shard) -> None:
     shard.episode("a")
     shard.episode("b")
-    anew(shard, A, 0)
-    anew(shard, A, 1, previous="bert/1", encoder="other/1")
+    reencode(shard, A, 0)
+    reencode(shard, A, 1, previous="bert/1", encoder="other/1")
     published = publish(shard)
     assert published.audit(store=True).findings == ()
     for row in published.tables["memory"]:
@@ -119,8 +119,8 @@ def test_the_audit_follows_it(shard: Shard) -> None:
 def test_what_cannot_have_been_is_found(shard: Shard, changes: dict[str, object], kind: Kind) -> None:
     shard.episode("a")
     shard.episode("c")
-    anew(shard, memory_id("c"), 3)
-    change = anew(shard, A, 4)
+    reencode(shard, memory_id("c"), 3)
+    change = reencode(shard, A, 4)
     assert change is not None
     published = publish(shard)
     entry = change.entry
@@ -133,9 +133,9 @@ def test_what_cannot_have_been_is_found(shard: Shard, changes: dict[str, object]
 def test_a_replay_reaches_the_same_rows_and_names_the_latest_embedding(shard: Shard) -> None:
     shard.episode("a")
     shard.episode("b")
-    anew(shard, A, 0)
-    anew(shard, A, 1, previous="bert/1", encoder="other/1")
-    anew(shard, B, 2)
+    reencode(shard, A, 0)
+    reencode(shard, A, 1, previous="bert/1", encoder="other/1")
+    reencode(shard, B, 2)
     replay = Replay(shard.rules, 0)
     encoded = [shard.rules.codec.encode(change.appended) for change in shard.changes]
     step = replay.take([replay.read(data) for data in encoded])
@@ -145,7 +145,7 @@ def test_a_replay_reaches_the_same_rows_and_names_the_latest_embedding(shard: Sh
 
 def test_the_embedding_must_be_the_one_that_the_journal_names(shard: Shard) -> None:
     shard.episode("a")
-    anew(shard, A, 0)
+    reencode(shard, A, 0)
     replay = Replay(shard.rules, 0)
     encoded = [shard.rules.codec.encode(change.appended) for change in shard.changes]
     (wanted,) = replay.take([replay.read(data) for data in encoded]).anew
@@ -161,7 +161,7 @@ def test_the_embedding_must_be_the_one_that_the_journal_names(shard: Shard) -> N
 
 def test_it_is_told(shard: Shard) -> None:
     shard.episode("a")
-    change = anew(shard, A, 0)
+    change = reencode(shard, A, 0)
     assert change is not None
     (line,) = Tail(shard.rules.codec).lines(change.entry)
     assert line.endswith(f"reencoded   {A}  in {NAMESPACE}: by bert/1 instead of hashing")

@@ -22,7 +22,7 @@ from memquorum.core.retrieval.tail import Tail
 from tests.builders import genesis, rehearsals, votes
 from tests.builders.genesis import seed_of
 from tests.builders.published import POLICY, Published, kinds, publish
-from tests.builders.rehearsals import denied, doubt, found, groundless, rehearse
+from tests.builders.rehearsals import denied, doubt, groundless, rehearsal_record, rehearse
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 
 HOUR = 3_600_000
@@ -33,8 +33,7 @@ A, B, C = memory_id("a"), memory_id("b"), memory_id("c")
 
 @pytest.fixture
 def shard(codec: Codec) -> Shard:
-    """A was read, B and C were not; each has a salience of 0.6. Nothing speaks against them, and they were made of
-    nothing."""
+    """A shard where A was read, B and C were not; each has a salience of 0.6, no contradictions, and no sources."""
     made = Shard(codec, GENESIS)
     for name in "abc":
         made.episode(name, NOW - 5_000)
@@ -57,7 +56,7 @@ def test_what_holds_and_was_used_is_raised_by_a_tenth_and_counted(shard: Shard, 
     assert change.cursors == ((topics.REHEARSED, 5),)
     detail = codec.decode_as(Rehearsed, entry.detail)
     assert (detail.before_ppm, detail.after_ppm) == (600_000, 660_000)
-    # Nothing else of the memory changes, and it is nobody's interaction.
+    # No other field of the memory changes, and it does not count as an interaction.
     assert change.of(Strength) == (shard.rows.strengths[A],) == change.rows
     assert shard.rows.state.interactions == 4
 
@@ -134,7 +133,7 @@ def test_what_was_inferred_to_say_otherwise_is_no_doubt(shard: Shard, codec: Cod
 def test_a_journal_that_has_a_doubt_of_before_is_sound(shard: Shard, codec: Codec) -> None:
     """Without the setting, what was inferred was a doubt: what the journal has already stays true."""
     shard.episode("seems", contradicts=(B,))
-    made = found(shard, B, "contested", witness=memory_id("seems"))
+    made = rehearsal_record(shard, B, "contested", witness=memory_id("seems"))
     with pytest.raises(NotBorneOut):
         check(shard.rows, made, GENESIS.policy)
     assert check(shard.rows, made, GENESIS.policy, entered=True) == shard.rows.strengths[B]
@@ -161,11 +160,11 @@ def test_what_does_not_hold_was_not_found_to_hold(shard: Shard) -> None:
 
 
 def test_why_a_verdict_is_refused_is_told(shard: Shard, codec: Codec) -> None:
-    place = applying.Place(topics.REHEARSED, 0, 0)
-    data = votes.signed(codec, GENESIS, rehearsals.SIGNER, found(shard, A, "groundless"))
+    place = applying.RecordPosition(topics.REHEARSED, 0, 0)
+    data = votes.signed(codec, GENESIS, rehearsals.SIGNER, rehearsal_record(shard, A, "groundless"))
     why = applying.apply_rehearsed(shard.rules, shard.rows, place, data)
     assert isinstance(why, NotBorneOut) and str(why) == "there is ground for the memory"
-    stale = votes.signed(codec, GENESIS, rehearsals.SIGNER, found(shard, A, previous=7))
+    stale = votes.signed(codec, GENESIS, rehearsals.SIGNER, rehearsal_record(shard, A, previous=7))
     why = applying.apply_rehearsed(shard.rules, shard.rows, place, stale)
     assert isinstance(why, NotRehearsed) and not isinstance(why, NotBorneOut)
 
@@ -203,9 +202,9 @@ def test_what_is_stale_or_not_borne_out_changes_nothing(shard: Shard, changed: d
 @pytest.mark.parametrize("signer", ["service:nomination", "service:journal", "operator", "member:0"])
 def test_nobody_but_the_service_rehearses(shard: Shard, signer: str) -> None:
     assert rehearse(shard, A, signer=signer) is None
-    data = votes.signed(shard.rules.codec, GENESIS, rehearsals.SIGNER, found(shard, A))
+    data = votes.signed(shard.rules.codec, GENESIS, rehearsals.SIGNER, rehearsal_record(shard, A))
     forged = data[:-1] + bytes([data[-1] ^ 1])
-    place = applying.Place(topics.REHEARSED, 0, 0)
+    place = applying.RecordPosition(topics.REHEARSED, 0, 0)
     assert isinstance(applying.apply_rehearsed(shard.rules, shard.rows, place, forged), messages.BadMessage)
 
 
@@ -215,17 +214,19 @@ def test_a_cluster_without_the_service_takes_no_rehearsal(codec: Codec) -> None:
     made.episode("a", NOW)
     made.access(A, NOW)
     made.tick(NOW)
-    said = messages.sign(nobody.cluster, rehearsals.SIGNER, seed_of(rehearsals.SIGNER), codec.encode(found(made, A)))
-    place = applying.Place(topics.REHEARSED, 0, 0)
+    said = messages.sign(
+        nobody.cluster, rehearsals.SIGNER, seed_of(rehearsals.SIGNER), codec.encode(rehearsal_record(made, A))
+    )
+    place = applying.RecordPosition(topics.REHEARSED, 0, 0)
     refused = applying.apply_rehearsed(made.rules, made.rows, place, codec.encode(said))
     assert isinstance(refused, messages.BadMessage)
 
 
 def test_what_comes_again_changes_nothing(shard: Shard) -> None:
-    again = found(shard, A)
+    again = rehearsal_record(shard, A)
     assert rehearse(shard, A) is not None
     data = votes.signed(shard.rules.codec, GENESIS, rehearsals.SIGNER, again)
-    place = applying.Place(topics.REHEARSED, 0, 1)
+    place = applying.RecordPosition(topics.REHEARSED, 0, 1)
     assert isinstance(applying.apply_rehearsed(shard.rules, shard.rows, place, data), NotRehearsed)
 
 

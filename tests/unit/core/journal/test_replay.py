@@ -14,7 +14,7 @@ from memquorum.core import sealing
 from memquorum.core.avro import Codec
 from memquorum.core.ids import shard_of
 from memquorum.core.journal.effects import Rules
-from memquorum.core.journal.replay import CannotReplay, Read, Replay, Sealed, open_content
+from memquorum.core.journal.replay import CannotReplay, DecodedLink, Replay, Sealed, open_content
 from memquorum.core.journal.rows import Event
 from memquorum.core.labelling import Labels
 from memquorum.core.records import EpisodeAccepted, EpisodeScored, Stored
@@ -156,4 +156,4 @@ def test_content_that_is_not_the_one_accepted_is_refused() -> None:
 
 def test_a_read_holds_the_decoded_parts(public: Published) -> None:
     read = Replay(public.rules, 0).read(public.entries[0])
-    assert read == Read(public.link(0), public.entry(0), public.detail(0))
+    assert read == DecodedLink(public.link(0), public.entry(0), public.detail(0))

@@ -50,15 +50,15 @@ def order(memory: str = A, to: int = 2, name: str = "back", **changes: Any) -> R
     return votes.rollback(GENESIS, memory, to, order_id=memory_id(name), **changes)
 
 
-def asked(into: Shard, one: RestoreOrdered) -> tuple[str, str]:
-    """What the journal answers to a request, and why it is declined."""
+def answer_to(into: Shard, one: RestoreOrdered) -> tuple[str, str]:
+    """Returns the journal's answer to a request, and the reason of a refusal."""
     change = into.ask(one, into.rows.state.as_of)
     detail = into.rules.codec.decode_as(RestoreRequested, change.entry.detail)
     return change.entry.effect, detail.why
 
 
 def rolled_back(into: Shard, one: RestoreOrdered, vote: votes.Vote = votes.everybody) -> Change:
-    assert asked(into, one) == ("requested", "")
+    assert answer_to(into, one) == ("requested", "")
     into.tick(into.rows.state.as_of + 1)
     return into.restore(one, vote=vote)
 
@@ -131,18 +131,18 @@ def test_a_rollback_may_be_rolled_back(shard: Shard) -> None:
 )
 def test_what_cannot_be_is_declined_with_the_reason(shard: Shard, one: RestoreOrdered, why: str) -> None:
     before = shard.rows.state.asked_at
-    assert asked(shard, one) == ("declined", why)
+    assert answer_to(shard, one) == ("declined", why)
     assert shard.rows.state.asked_at == before, "nobody is to vote on it"
 
 
 def test_what_rests_sealed_or_is_gone_is_declined(shard: Shard) -> None:
     shard.decide([votes.proposal(A, "forget")])
-    assert asked(shard, order()) == ("declined", "not alive")
+    assert answer_to(shard, order()) == ("declined", "not alive")
     one = erasures.ordered(GENESIS, "memory", A)
     record = erasures.accepted(one, erasures.signed(shard.rules.codec, GENESIS, one), 9)
     shard.erase(record, erasures.among(NAMESPACE, {"a": "stored"}))
     assert stands(shard)[0] == "left"
-    assert asked(shard, order(name="once more")) == ("declined", "not alive")
+    assert answer_to(shard, order(name="once more")) == ("declined", "not alive")
 
 
 def test_of_what_is_tried_and_not_admitted_there_is_no_weight(shard: Shard) -> None:
@@ -150,18 +150,18 @@ def test_of_what_is_tried_and_not_admitted_there_is_no_weight(shard: Shard) -> N
     assert stands(shard, C)[0] == "agreed"
     rows = shard.work._rows[AdmissionRow]
     rows[C] = replace(rows[C], version=3)
-    assert asked(shard, order(C, 1)) == ("declined", "not in experience")
+    assert answer_to(shard, order(C, 1)) == ("declined", "not in experience")
 
 
 def test_a_version_that_there_never_was_is_none(shard: Shard) -> None:
     rows = shard.work._rows[AdmissionRow]
     rows[A] = replace(rows[A], version=7)
-    assert asked(shard, order(to=5)) == ("declined", "no such version")
+    assert answer_to(shard, order(to=5)) == ("declined", "no such version")
 
 
 def test_it_applies_once(shard: Shard) -> None:
     rolled_back(shard, order())
-    assert asked(shard, order()) == ("repeated", "")
+    assert answer_to(shard, order()) == ("repeated", "")
 
 
 def test_members_who_are_against_it_change_nothing(shard: Shard) -> None:
@@ -170,7 +170,7 @@ def test_members_who_are_against_it_change_nothing(shard: Shard) -> None:
 
 
 def test_what_came_between_the_request_and_the_vote_voids_it(shard: Shard) -> None:
-    assert asked(shard, order()) == ("requested", "")
+    assert answer_to(shard, order()) == ("requested", "")
     shard.decide([votes.proposal(A, "forget")])
     shard.tick(shard.rows.state.as_of + 1)
     change = shard.restore(order())
@@ -178,8 +178,8 @@ def test_what_came_between_the_request_and_the_vote_voids_it(shard: Shard) -> No
 
 
 def test_an_entry_that_rolls_back_what_cannot_be_is_not_followed(shard: Shard, codec: Codec) -> None:
-    """Whoever writes the journal says that a void decision was done."""
-    assert asked(shard, order()) == ("requested", "")
+    """The journal's writer claims that a void decision was carried out."""
+    assert answer_to(shard, order()) == ("requested", "")
     shard.decide([votes.proposal(A, "forget")])
     shard.tick(shard.rows.state.as_of + 1)
     change = shard.restore(order())

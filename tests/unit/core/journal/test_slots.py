@@ -14,6 +14,7 @@ from memquorum.core.journal.effects import needs
 from memquorum.core.journal.links import BrokenChain
 from memquorum.core.journal.replay import CannotReplay
 from memquorum.core.journal.rows import Change, Conflict
+from memquorum.core.journal.workset import Workset
 from memquorum.core.records import Decided, Proposal, Restored, Stored
 from tests.builders import erasures, genesis, protections, votes
 from tests.builders.published import POLICY, kinds, publish
@@ -86,7 +87,7 @@ def test_what_may_not_be_superseded_so_is_contradicted_and_goes_to_a_vote(shard:
 
 
 def unproven(shard: Shard, said: dict[str, Any]) -> Change:
-    place, episode = applying.Place("p", 0, 9), accepted("b", 600, **said)
+    place, episode = applying.RecordPosition("p", 0, 9), accepted("b", 600, **said)
     score = shard.scored[-1]
     score = replace(score, event_id="b", memory_id=B)
     return applying.apply_episode(
@@ -239,3 +240,50 @@ def test_a_contradiction_waits_for_an_epoch_that_is_not_everybodys(shard: Shard,
     assert (after.last_epoch, after.last_epoch_at, after.interactions) == (
         before.last_epoch + 1, before.last_epoch_at, before.interactions
     )  # fmt: skip
+
+
+def batch(shard: Shard) -> Workset:
+    """A batch that begins where the shard stands."""
+    rows = shard.rows
+    return Workset(replace(rows, memories=dict(rows.memories), strengths=dict(rows.strengths), loaded=None))
+
+
+def test_what_is_replaced_is_named_with_what_took_its_place(shard: Shard) -> None:
+    assert shard.episode("b", 600, **SLOT).replaced == ((A, B),)
+    net = shard.work.net()
+    assert (net.replaced, net.back, set(net.revealed)) == (((A, B),), (), {A, B})
+    later = batch(shard)
+    later.absorb(shard.episode("c", 700, **SLOT))
+    net = later.net()
+    assert (net.replaced, net.back, net.revealed) == (((B, C),), (), (C,))
+
+
+def test_a_vote_replaces_and_what_comes_back_is_replaced_no_more(shard: Shard) -> None:
+    shard.episode("b", 600, **NAMES)
+    shard.tick(100_000)
+    change = shard.decide([Proposal((B, A), NAMESPACE, "supersede", "contradicted", 0, 0, 0)])
+    assert change.replaced == ((A, B),)
+    asked = votes.restore(GENESIS, A)
+    shard.ask(asked, 200_100)
+    shard.tick(200_200)
+    later = batch(shard)
+    later.absorb(shard.restore(asked, Restored(A, 600_000, 0, 0, 1, 0)))
+    net = later.net()
+    assert (net.replaced, net.back, net.revealed) == ((), (A,), (A,))
+    assert shard.work.net().replaced == ()
+    assert kinds(publish(shard).audit(store=True, accepted=True)) == []
+
+
+def test_an_audit_notices_what_reads_of_the_past_lack_or_have_too_much(shard: Shard) -> None:
+    shard.episode("b", 600, **SLOT)
+    public = publish(shard)
+    (row,) = public.tables["replaced"]
+    for rows, found in (([], Kind.ROW_MISSING), ([row | {"newer": C}], Kind.ROW_ALTERED)):
+        public.tables["replaced"] = rows
+        assert kinds(public.audit(store=True)) == [found]
+    public.tables["replaced"] = [row, row | {"memory_id": memory_id("z")}]
+    assert kinds(public.audit(store=True)) == [Kind.ROW_ADDED]
+    # A memory that was superseded before the store kept such need not be there.
+    public.tables["replaced"] = []
+    public.tables["shard"][0]["replaced_after"] = shard.rows.state.seq
+    assert kinds(public.audit(store=True)) == []

@@ -1,4 +1,4 @@
-"""What draws cost the subjects of memories, as it follows from decisions: whatever the votes say, and nobody else."""
+"""The subjects' costs of draws follow from decisions alone, whatever the votes say."""
 
 from __future__ import annotations
 

@@ -10,7 +10,6 @@ import pytest
 from msgspec import Struct
 
 from db import copying
-from db.inmemory import InMemoryStore
 from db.migrate import MIGRATIONS
 from db.queries import QUERIES
 from memquorum.core.audit.findings import Findings, Kind
@@ -22,6 +21,7 @@ from memquorum.core.journal.tables import TABLES, Table, types
 from memquorum.core.journal.workset import Workset
 from tests.builders.published import GENESIS
 from tests.builders.shard import NAMESPACE, Shard, memory_id
+from tests.inmemory.store import InMemoryStore
 
 SCHEMA = "".join(file.read_text() for file in sorted((MIGRATIONS / "memory").glob("*.sql")))
 _NAMES = {
@@ -47,14 +47,14 @@ def test_a_declaration_has_the_columns_of_the_schema(table: Table) -> None:
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.name)
 def test_statements_have_the_columns_of_the_declaration(table: Table) -> None:
-    def said(text: str) -> list[str]:
+    def words_of(text: str) -> list[str]:
         return re.findall(r"[a-z_]+", re.sub(rf"::[a-z]+|\b{table.name}\.", "", text))
 
     if not table.adds:
         (told,) = re.findall(r"COPY \w+ \((.*?)\)", QUERIES[f"{table.name}_copy"], re.DOTALL)
-        assert said(told) == list(table.columns)
+        assert words_of(told) == list(table.columns)
     (told,) = re.findall(r"SELECT (.*?)\nFROM", QUERIES[f"audit_{table.name}"], re.DOTALL)
-    assert said(told) == list(table.columns)
+    assert words_of(told) == list(table.columns)
     wanted = {"update": table.changes, "delete": table.ends, "upsert": table.adds}
     there = {verb for verb in wanted if f"{table.name}_{verb}" in set(QUERIES)}
     assert there == {verb for verb, is_so in wanted.items() if is_so}
@@ -115,5 +115,5 @@ def test_ballots_are_rows_of_their_own(codec: Codec) -> None:
 
 
 def test_the_store_in_memory_needs_no_postgres() -> None:
-    told = "import sys; import db.inmemory; assert 'psycopg' not in sys.modules"
+    told = "import sys; import tests.inmemory.store; assert 'psycopg' not in sys.modules"
     subprocess.run([sys.executable, "-c", told], check=True)

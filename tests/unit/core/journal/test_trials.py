@@ -38,7 +38,7 @@ def shard(codec: Codec) -> Shard:
     return made
 
 
-def told(into: Shard, verifier: str, offset: int = 0, helped: int = 3, position: int = 1) -> Change | Exception:
+def apply_trial(into: Shard, verifier: str, offset: int = 0, helped: int = 3, position: int = 1) -> Change | Exception:
     found = statistics(GENESIS, A, position, helped)
     return tell(into, signed(into.rules.codec, GENESIS, found, verifier), offset)
 
@@ -50,7 +50,7 @@ def stands(into: Shard, memory: str = A) -> tuple[Any, ...]:
 
 def test_the_first_trial_is_heard_and_the_second_that_tells_the_same_is_agreed(shard: Shard, codec: Codec) -> None:
     first, second, *_ = drawn(shard, A, 1)
-    change = told(shard, first, offset=4)
+    change = apply_trial(shard, first, offset=4)
     assert isinstance(change, Change)
     entry, row = change.entry, change.one(TrialRow)
     assert (entry.effect, entry.source_topic, entry.source_offset) == ("tried", topics.TRIALS, 4)
@@ -60,7 +60,7 @@ def test_the_first_trial_is_heard_and_the_second_that_tells_the_same_is_agreed(s
     assert codec.decode_as(Tried, entry.detail) == Tried(row.made, "heard")
     assert stands(shard) == ("provisional", None, 0, None, 0, 0)
     assert change.state == replace(change.state, interactions=shard.changes[-2].state.interactions), "nobody's use"
-    change = told(shard, second, offset=5)
+    change = apply_trial(shard, second, offset=5)
     assert isinstance(change, Change)
     assert codec.decode_as(Tried, change.entry.detail).status == "agreed"
     assert stands(shard) == ("agreed", PPM, 0, None, 0, 0)
@@ -71,7 +71,7 @@ def test_what_helps_too_little_is_rejected_with_its_numbers(shard: Shard) -> Non
     agree(shard, A, helped=0)
     assert stands(shard) == ("rejected", 0, 0, None, 0, 1)
     third = drawn(shard, A, 1)[2]
-    found = told(shard, third)
+    found = apply_trial(shard, third)
     assert isinstance(found, NotTried) and not isinstance(found, NotBorneOut) and "rejected" in str(found)
 
 
@@ -83,12 +83,12 @@ def test_what_was_rejected_may_be_tried_again_as_of_a_later_decision_alone(shard
         one = shard.rows.admissions[A]
         assert (one.status, one.rejections, one.rejected, one.after) == ("rejected", position, position, position)
     shard.decide([votes.proposal(B, "promote")], lambda _, __: False)
-    late = told(shard, drawn(shard, A, 3)[2], 39, position=3)
+    late = apply_trial(shard, drawn(shard, A, 3)[2], 39, position=3)
     assert isinstance(late, NotTried) and "after epoch 3" in str(late)
     agree(shard, A, position=4, offset=40)
     one = shard.rows.admissions[A]
     assert (one.status, one.score_ppm, one.rejections, one.rejected) == ("agreed", PPM, 3, 3)
-    again = told(shard, drawn(shard, A, 4)[2], 49, position=4)
+    again = apply_trial(shard, drawn(shard, A, 4)[2], 49, position=4)
     assert isinstance(again, NotTried), "what is to be voted on is tried no more"
 
 
@@ -113,10 +113,10 @@ def test_what_denied_it_before_still_counts(shard: Shard) -> None:
 def test_one_liar_is_outvoted_and_its_row_shows_it(shard: Shard) -> None:
     order = drawn(shard, A, 1)
     assert len(order) == 3
-    told(shard, order[0], helped=0)
-    told(shard, order[1])
+    apply_trial(shard, order[0], helped=0)
+    apply_trial(shard, order[1])
     assert stands(shard)[0] == "provisional"
-    told(shard, order[2])
+    apply_trial(shard, order[2])
     assert stands(shard)[:2] == ("agreed", PPM)
     digest = shard.rows.admissions[A].digest
     assert [one.verifier for one in shard.rows.trials[A, 1] if one.digest != digest] == [order[0]]
@@ -124,7 +124,7 @@ def test_one_liar_is_outvoted_and_its_row_shows_it(shard: Shard) -> None:
 
 def test_where_all_tell_otherwise_it_is_tried_as_of_a_later_decision(shard: Shard) -> None:
     for at, verifier in enumerate(drawn(shard, A, 1)):
-        change = told(shard, verifier, at, helped=at)
+        change = apply_trial(shard, verifier, at, helped=at)
     assert isinstance(change, Change) and shard.rules.codec.decode(change.entry.detail).status == "apart"
     assert stands(shard) == ("provisional", None, 0, None, 0, 1)
     shard.decide([votes.proposal(B, "promote")], lambda _, __: False)
@@ -162,9 +162,9 @@ def wrong(shard: Shard, codec: Codec, case: str) -> bytes:
 @pytest.mark.parametrize(
     ("case", "kind", "says"),
     [
-        ("signed by another", BadMessage, "'s to say"),
+        ("signed by another", BadMessage, "may sign"),
         ("not drawn", NotBorneOut, "was not drawn"),
-        ("as of no decision", NotBorneOut, "of which nothing was decided"),
+        ("as of no decision", NotBorneOut, "for which no decision exists"),
         ("by other rules", NotBorneOut, "by other rules"),
         ("by another reward", NotBorneOut, "by other rules"),
         ("of too few", NotBorneOut, "of 2 contexts"),
@@ -189,10 +189,10 @@ def test_what_does_not_hold_changes_nothing(
 
 def test_the_same_again_and_what_is_not_alive_any_more_change_nothing(shard: Shard) -> None:
     first = drawn(shard, A, 1)[0]
-    assert isinstance(told(shard, first), Change)
-    assert type(told(shard, first, helped=0)) is NotTried
+    assert isinstance(apply_trial(shard, first), Change)
+    assert type(apply_trial(shard, first, helped=0)) is NotTried
     shard.decide([votes.proposal(A, "forget")])
-    assert type(told(shard, drawn(shard, A, 1)[1])) is NotTried
+    assert type(apply_trial(shard, drawn(shard, A, 1)[1])) is NotTried
 
 
 def test_a_vote_that_admits_leaves_a_weight_with_the_judges_as_evidence(shard: Shard) -> None:
@@ -211,7 +211,7 @@ def test_a_vote_that_does_not_admit_has_it_tried_anew_later(shard: Shard) -> Non
     change = shard.decide([proposal(A, made)], lambda _, __: False)
     assert stands(shard) == ("provisional", PPM, 0, None, 2, 3) and not change.of(WeightRow)
     later = [one for one in drawn(shard, A, 1)]
-    assert type(told(shard, later[2])) is NotTried, "as of an older decision nobody tries it any more"
+    assert type(apply_trial(shard, later[2])) is NotTried, "as of an older decision nobody tries it any more"
     for position in (3, 4):
         shard.decide([votes.proposal(B, "promote")], votes.nobody)
         if position == 3:
@@ -274,9 +274,9 @@ def test_what_is_forgotten_leaves_when_its_key_goes(shard: Shard) -> None:
 
 def test_a_rebuild_makes_the_same_rows(shard: Shard, codec: Codec) -> None:
     order = drawn(shard, A, 1)
-    told(shard, order[0], 0, helped=0)
-    told(shard, order[1], 1)
-    told(shard, order[2], 2)
+    apply_trial(shard, order[0], 0, helped=0)
+    apply_trial(shard, order[1], 1)
+    apply_trial(shard, order[2], 2)
     shard.decide([proposal(A, [one.made for one in shard.rows.trials[A, 1][1:]])])
     shard.decide([votes.proposal(A, "forget")])
     shard.destroy(A)
@@ -294,7 +294,7 @@ def test_a_rebuild_makes_the_same_rows(shard: Shard, codec: Codec) -> None:
 
 def test_an_entry_says_what_follows_and_nothing_else(shard: Shard, codec: Codec) -> None:
     first = drawn(shard, A, 1)[0]
-    change = told(shard, first)
+    change = apply_trial(shard, first)
     assert isinstance(change, Change)
     detail = codec.decode_as(Tried, change.entry.detail)
     before = shard.changes[-2].state
@@ -304,12 +304,12 @@ def test_an_entry_says_what_follows_and_nothing_else(shard: Shard, codec: Codec)
         with pytest.raises(NotTried, match="it follows that it is heard, with S = None"):
             rule.do_tried(codec, GENESIS, fresh, replace(change, rows=()), other)
     entry: JournalEntry = replace(change.entry, memory_id=B)
-    with pytest.raises(NotTried, match="it speaks of"):
+    with pytest.raises(NotTried, match="the trial is about memory"):
         rule.do_tried(codec, GENESIS, fresh, replace(change, entry=entry, rows=()), detail)
 
 
 def test_what_an_entry_needs_is_told_before(shard: Shard, codec: Codec) -> None:
-    change = told(shard, drawn(shard, A, 1)[0])
+    change = apply_trial(shard, drawn(shard, A, 1)[0])
     assert isinstance(change, Change)
     keys = needs(codec, change.entry, codec.decode(change.entry.detail))
     assert keys.memories == keys.admissions == {A}

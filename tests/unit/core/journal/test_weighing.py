@@ -174,7 +174,7 @@ def links(shard: Shard) -> tuple[Replay, list[Any]]:
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
 def test_a_rebuild_weighs_the_same_however_it_takes_the_journal(shard: Shard, size: int) -> None:
-    """Several decisions may lie in one batch, and what one counts in another."""
+    """Several decisions may lie in one batch, and the uses of one may count in another."""
     for at in range(4):
         shard.task(f"t{at}", (A, B))
         decide(shard)
@@ -214,13 +214,13 @@ def test_a_use_counts_though_its_task_is_erased_before_the_decision_and_a_rebuil
 def test_whoever_has_not_loaded_the_uses_is_told_so(shard: Shard) -> None:
     rows, change = shard.rows, shard.changes[-1]
 
-    def asked(keys: Keys) -> object:
+    def weigh(keys: Keys) -> object:
         before = rows.state.weighed_to + 1
         return weighing.weighed(replace(rows, loaded=keys), change.entry, 9, before, GENESIS.policy.experience)
 
     with pytest.raises(NotLoaded, match="uses before accepted offset"):
-        asked(Keys(uses=rows.state.weighed_to))
-    assert asked(Keys(uses=rows.state.weighed_to + 1)) == []
+        weigh(Keys(uses=rows.state.weighed_to))
+    assert weigh(Keys(uses=rows.state.weighed_to + 1)) == []
 
 
 def test_of_a_batch_whose_tasks_were_not_loaded_nobody_is_told_what_there_is(shard: Shard) -> None:

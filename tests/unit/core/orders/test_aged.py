@@ -158,5 +158,5 @@ def test_without_a_rule_nothing_has_an_age() -> None:
 def test_a_rule_whose_orders_nobody_could_give_is_refused() -> None:
     policy = ruled("*=task:1d")
     assert genesis.make(policy=policy, **entitled()).policy.erase == policy.erase
-    with pytest.raises(GenesisError, match=r"erase\.after: there is no service erasure"):
+    with pytest.raises(GenesisError, match=r"erase\.after: the rule needs the service erasure"):
         genesis.make(policy=policy)

@@ -49,7 +49,7 @@ def test_it_is_let_in_put_to_the_vote_and_told_of(codec: Codec) -> None:
     record = table.let_in(codec, GENESIS, data, 5_100, (NOTE.topic, 0, 7))
     assert (record.kind, record.memory_ids, table.unfit(codec, GENESIS, record)) == ("note", (ORDER.memory_id,), None)
     forged = replace(record, order=votes.signed(codec, GENESIS, "operator", replace(ORDER, order_id="x")))
-    assert "a note that does not hold" in (table.unfit(codec, GENESIS, forged) or "")
+    assert "a note that is not valid" in (table.unfit(codec, GENESIS, forged) or "")
 
     found, tick = OrderFound(data, 5_100, 8), replace(TICK, shard=0)
     proposed = asking.build(codec, GENESIS, Standing(0, 0, 0, 0), tick, (NOTE, found, ORDER))
@@ -71,13 +71,13 @@ def test_whatever_is_no_answer_to_an_order_the_index_of_orders_leaves_out() -> N
         assert set(re.findall(r"'(\w+)'", listed)) == others
 
 
-# Who asks of any order whether it is of a certain kind, and what for. All else stands in the kinds' objects.
+# Modules that ask of any order whether it is of a certain kind, and why. All else is in the kinds' objects.
 ASKED = {
     "db/order_rows.py": "what was asked back or to be forgotten is told of beside its decision",
     "memquorum/core/audit/receipts.py": "a receipt is of an erasure",
     "memquorum/core/orders/uses.py": "a use asks back what rests, without a signed request",
-    "streams/nomination.py": "an erasure and a restore have an epoch alone",
-    "streams/salience.py": "what an erasure takes is no longer counted",
+    "streams/nomination_stage.py": "an erasure and a restore have an epoch alone",
+    "streams/salience_stage.py": "what an erasure takes is no longer counted",
     "workers/replica/stream_follower.py": "members keep in their view what is protected",
 }
 

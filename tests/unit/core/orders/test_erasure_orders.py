@@ -52,7 +52,7 @@ def test_who_may_order_is_followed(codec: Codec, signer: str, selector: str, val
         ("agent:planner", "namespace", "", {}, ("not_entitled", "value")),
         ("agent:planner", "memory", MEMORY, {}, ("not_entitled", "value")),
         ("agent:planner", "source", "planner", {}, ("not_entitled", "value")),
-        # Where nothing is signed, `planner` may be another tenant's.
+        # Without signatures `planner` may be another tenant's agent.
         ("agent:planner", "agent", "planner", {"namespace": "acme"}, ("not_entitled", "namespace")),
         ("agent:nobody", "agent", "nobody", {}, ("not_entitled", "signer")),
         ("member:0", "subject", "ada", {}, ("not_entitled", "signer")),
@@ -100,7 +100,7 @@ def test_nobody_orders_with_another_key_or_of_other_bytes(codec: Codec) -> None:
 
 def test_a_file_of_before_names_no_service_and_is_read_as_ever(codec: Codec) -> None:
     for signer in ("operator", "service:erasure"):
-        with pytest.raises(BadOrder, match="names no"):
+        with pytest.raises(BadOrder, match="has no key of"):
             ERASURE.opened(codec, OLD, signed(codec, OLD, ordered(OLD), signer))
     with pytest.raises(GenesisError, match="services must be"):
         genesis.make(services={**OLD.services, "baking": genesis.public_key("service:baking")})
@@ -129,7 +129,7 @@ def test_intake_refuses_what_is_no_order_and_says_what_to_do(codec: Codec) -> No
 
     plain = refusal(b'{"selector": "subject"}')
     assert plain.reason is Reason.UNSIGNED
-    assert plain.detail.endswith("use `memquorum erase` or `python -m infra erase`")
+    assert plain.detail.endswith("use `memquorum erase` or `memquorum admin memories erase`")
     assert refusal(codec.encode(ordered(GENESIS))).reason is Reason.WRONG_RECORD
     assert refusal(signed(codec, GENESIS, ordered(GENESIS)), genesis=None).reason is Reason.NOT_ENTITLED
     forged = refusal(signed(codec, GENESIS, ordered(GENESIS), "agent:planner"))

@@ -1,4 +1,4 @@
-"""What every kind of order says of its id, in the same words."""
+"""Every kind of order checks its id in the same words."""
 
 from __future__ import annotations
 

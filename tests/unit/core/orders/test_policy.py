@@ -49,7 +49,7 @@ from tests.builders.genesis import make
 from tests.builders.published import publish
 from tests.builders.shard import NAMESPACE, Shard, accepted, memory_id, scored
 from tests.builders.votes import configuring, decision, order, proposal, signed
-from workers.commit.line import Batch, Line
+from workers.commit.commit_shard import Batch, CommitShard
 from workers.retrieval.configurations import Configurations as Served
 
 CODEC, GENESIS = load_codec(), make()
@@ -73,7 +73,7 @@ def test_an_order_makes_a_configuration_with_another_policy_and_changes_nothing_
     assert (back.policy, back.policy_version, back.at(1).policy) == (FIRST, 3, FIRST)
 
 
-def told(**changes: dict[str, Any]) -> str:
+def first_policy_json(**changes: dict[str, Any]) -> str:
     """The first policy, as an order holds it, with other settings, some of which no policy has."""
     data = json.loads(written(FIRST))
     for section, values in changes.items():
@@ -87,24 +87,24 @@ def told(**changes: dict[str, Any]) -> str:
         ("", "no JSON"),
         ("[]", "list is no object"),
         ("{}", "leaves out decay.scales_s, "),
-        (told(mood={"good": 1}), "unknown section 'mood'"),
-        (told(forget={"haste": 1}), r"unknown setting forget\.haste"),
-        (told(forget={"theta_ppm": "much"}), "'much' is not a int"),
-        (told(budget={"ttl_ms": 5}), r"budget\.ttl_ms = 5 is not a list of four"),
-        (told(budget={"priority_ppm": 5}), r"budget\.priority_ppm = 5 is not a list of three"),
-        (told(decay={"scales_s": 5}), r"decay\.scales_s = 5 is not a list$"),
-        (told(forget={"theta_ppm": 1_000_001}), r"forget\.theta_ppm must lie in \[0, 1000000\]"),
-        (told(forget={"grace_ms": 10**15}), r"forget\.grace_ms must lie in"),
-        (told(forget={"alpha": "1/2"}), r"forget\.alpha must lie in \(1/2, 1\]"),
-        (told(forget={"alpha": "3/4"}), r"forget\.alpha must not be above 7/10: without the 1 loudest"),
-        (told(decay={"delta": 2}), r"decay\.delta must lie between"),
-        (told(caps={"day_ms": 10**12}), r"caps\.day_ms must lie in"),
-        (told(epoch={"proposals_max": 99}), r"proposals_max must not be below 100: a request that stands"),
-        (told(epoch={"retry_ms": 10**9}), r"epoch\.retry_ms must lie in"),
-        (told(salience={"encode_threshold": 0.1}), r"salience\.encode_threshold: the genesis file alone"),
-        (told(forget={"theta_ppm": 500_000}) + " ", "not written as"),
+        (first_policy_json(mood={"good": 1}), "unknown section 'mood'"),
+        (first_policy_json(forget={"haste": 1}), r"unknown setting forget\.haste"),
+        (first_policy_json(forget={"theta_ppm": "much"}), "'much' is not a int"),
+        (first_policy_json(budget={"ttl_ms": 5}), r"budget\.ttl_ms = 5 is not a list of four"),
+        (first_policy_json(budget={"priority_ppm": 5}), r"budget\.priority_ppm = 5 is not a list of three"),
+        (first_policy_json(decay={"scales_s": 5}), r"decay\.scales_s = 5 is not a list$"),
+        (first_policy_json(forget={"theta_ppm": 1_000_001}), r"forget\.theta_ppm must lie in \[0, 1000000\]"),
+        (first_policy_json(forget={"grace_ms": 10**15}), r"forget\.grace_ms must lie in"),
+        (first_policy_json(forget={"alpha": "1/2"}), r"forget\.alpha must lie in \(1/2, 1\]"),
+        (first_policy_json(forget={"alpha": "3/4"}), r"forget\.alpha must not be above 7/10: without the 1 loudest"),
+        (first_policy_json(decay={"delta": 2}), r"decay\.delta must lie between"),
+        (first_policy_json(caps={"day_ms": 10**12}), r"caps\.day_ms must lie in"),
+        (first_policy_json(epoch={"proposals_max": 99}), r"proposals_max must not be below 100: a request that stands"),
+        (first_policy_json(epoch={"retry_ms": 10**9}), r"epoch\.retry_ms must lie in"),
+        (first_policy_json(salience={"encode_threshold": 0.1}), r"salience\.encode_threshold: only the genesis file"),
+        (first_policy_json(forget={"theta_ppm": 500_000}) + " ", "not written as"),
         (json.dumps(to_json(SHORT)), "not written as"),
-        (told(), "is in force already"),
+        (first_policy_json(), "is in force already"),
     ],
 )
 def test_what_breaks_a_rule_is_refused_by_name(text: str, complaint: str) -> None:
@@ -118,7 +118,7 @@ def test_who_is_not_the_operator_changes_no_policy_and_no_order_holds_for_anothe
     own = replace(proposal(order_id(CODEC.encode(wanted)), "configure"), namespace="")
     for signer in ("member:0", "service:nomination"):
         forged = signed(CODEC, GENESIS, signer, wanted)
-        with pytest.raises(BadCertificate, match="signed what is operator's to say"):
+        with pytest.raises(BadCertificate, match="signed a record that only operator"):
             check_pre_prepare(CODEC, GENESIS, decision(CODEC, GENESIS, [own], order=forged)[0])
     made = ordered(GENESIS, SHORT)
     with pytest.raises(GenesisError, match="for configuration 0, and 1 is in force"):
@@ -155,7 +155,7 @@ def test_a_policy_has_one_text(policy: Policy) -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.lists(policies, min_size=1, max_size=5))
 def test_an_order_that_is_published_again_anywhere_changes_nothing(wanted: Sequence[Policy]) -> None:
-    """Each order is decided once. At every later configuration each of before is refused, by whoever nominates it."""
+    """Each order is decided once. Every later configuration refuses each earlier one, whoever nominates it."""
     now, given_, made = GENESIS, [], []
     for policy in wanted:
         if policy == now.policy:
@@ -234,7 +234,7 @@ def test_what_stands_behind_a_decision_in_one_batch_is_judged_by_what_it_decides
         codec, GENESIS, order(GENESIS, POLICY, policy=written(SHORT)), epoch=1, seq=1, as_of=200_000, accepted_offset=0
     )
     checked = check_decision(codec, GENESIS, *made)
-    line = Line(Rules(codec, GENESIS), Start(state, {}, 0, {}))
+    line = CommitShard(Rules(codec, GENESIS), Start(state, {}, 0, {}))
     episode = accepted("faint", 200_000)
     item = Item(1, episode, Scored(0, scored(episode, 1, "below_threshold")))
     batch = Batch(Certified(checked, tuple(made[1]), 0, Verified()), [item])
@@ -247,7 +247,7 @@ def test_what_stands_behind_a_decision_in_one_batch_is_judged_by_what_it_decides
 
 
 def test_nothing_that_stands_in_the_stream_stops_to_hold_by_another_policy(codec: Codec) -> None:
-    """How many memories a request may name says the first policy: what was accepted by it is read on by the next."""
+    """The first policy limits the memories of a request: the next one still reads what it accepted."""
     small = make(policy=Policy(epoch=EpochPolicy(proposals_max=2)))
     wide = ordered(small, replace(small.policy, epoch=EpochPolicy(proposals_max=50)))
     ids = tuple(memory_id(str(n)) for n in range(3))
@@ -256,7 +256,7 @@ def test_nothing_that_stands_in_the_stream_stops_to_hold_by_another_policy(codec
     assert (most(small.policy), most(wide.policy)) == (2, 50)
     data = signed(codec, small, "operator", request)
     for genesis in (small, wide):
-        with pytest.raises(ValueError, match="2 are the most at once"):
+        with pytest.raises(ValueError, match="at most 2 at once"):
             REQUEST.opened(codec, genesis, data)
 
 
@@ -277,7 +277,7 @@ def test_an_account_says_by_which_policy(shard: Shard, codec: Codec) -> None:
 
 
 def test_salience_is_the_genesis_files_for_good() -> None:
-    with pytest.raises(GenesisError, match="genesis file alone"):
+    with pytest.raises(GenesisError, match="only the genesis file"):
         ordered(GENESIS, replace(FIRST, salience=SaliencePolicy(novelty=0.4)))
 
 
@@ -288,7 +288,7 @@ def test_what_was_learned_may_be_ordered() -> None:
 
 
 class Rows:
-    """What the store tells of configurations: the port of `db.reads` that is asked."""
+    """The store's rows of configurations: the port of `db.reads` that is asked."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[int, bytes, tuple[bytes, ...]]] = []

@@ -9,7 +9,6 @@ import pytest
 from msgspec.structs import replace
 from starlette.testclient import TestClient
 
-from db.inmemory import InMemoryStore
 from db.view import View
 from db.view_rows import Known
 from infra import hold
@@ -37,8 +36,9 @@ from tests.builders.published import kinds, publish
 from tests.builders.served import HERS, THEIRS, Served, client_of
 from tests.builders.served import make as serve
 from tests.builders.shard import Shard, memory_id
+from tests.inmemory.store import InMemoryStore
+from workers.commit.commit_shard import CommitShard
 from workers.commit.lapsing import Lapsing
-from workers.commit.line import Line
 from workers.kafka.own_clock import OwnClock
 from workers.replica.stream_follower import Walk
 from workers.retrieval.configurations import Configurations
@@ -72,7 +72,7 @@ def forget(shard: Shard, *about: str, **more: Any) -> list[tuple[str, str]]:
     return [(r.outcome, r.reason) for r in shard.rules.codec.decode_as(Decided, change.entry.detail).results]
 
 
-# Who may order what
+# The permitted orders by signer.
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_members_read_it_in_the_stream_and_follow_no_order_that_does_not_hold(co
         # Published again, an unpin ends no second pin, and a pin protects no more.
         ([("pin", 1), ("unpin", 2), ("pin", 3), ("unpin", 2)], True), ([("pin", 1), ("unpin", 2), ("pin", 1)], False),
         ([("pin", 1), ("unpin", 3)], True),
-        # Which of two pins stands the journal knows; what ends one of them ends both.
+        # The journal knows which of two pins is in force; an order that ends one of them ends both.
         ([("pin", 1), ("pin", 2), ("unpin", 3)], False), ([("pin", 2), ("pin", 1), ("unpin", 3)], False),
     ],
 )  # fmt: skip
@@ -259,7 +259,7 @@ def test_members_follow_an_order_once_and_end_what_it_names(
 
 
 def members(codec: Codec, records: list[OrderAccepted]) -> set[str]:
-    """What a member takes for protected that reads these records."""
+    """Returns what a member takes for protected after reading these records."""
     view = View(Path(":memory:"), GENESIS.cluster, 1)
     walk = Walk(codec, view, GENESIS, me=1, shard=0)
     with view.batch():
@@ -281,7 +281,7 @@ def by(codec: Codec, signer: str, action: str, number: int, **changes: Any) -> O
 def test_what_the_operator_pinned_nobody_else_unpins(
     shard: Shard, codec: Codec, begun: list[tuple[str, str, int]]
 ) -> None:
-    """A pin of the operator also takes the place of another's, which would not keep the memory as long."""
+    """A pin of the operator also replaces another's, which would not keep the memory as long."""
     records = [by(codec, *one) for one in begun] + [by(codec, "service:erasure", "unpin", 2)]
     for record in records:
         shard.protect(record)
@@ -367,7 +367,9 @@ def test_a_namespace_protects_no_more_than_its_limit_but_for_the_operator(codec:
 
 
 def test_by_whichever_policy_a_member_reads_a_pin_it_signs_the_same_of_the_stream(codec: Codec) -> None:
-    """Who reads old pins by a later configuration holds other memories protected; what members compare is the same."""
+    """A member that reads old pins by a later configuration protects other memories; the digest that members compare is
+    the same.
+    """
     records = [of_small(codec, "pin", memory_id(name), number) for number, name in enumerate("abc", 1)]
     wide = replace(SMALL, policy=replace(SMALL.policy, protection=ProtectionPolicy(pins_max=3)))
     held, signed_of, stands = [], [], []
@@ -415,11 +417,11 @@ class Kept:
             self.shard.protect(record)
 
     def tick(self, codec: Codec, as_of: int, own_clock: OwnClock | None = None) -> list[Change]:
-        """What lapses at a time."""
+        """Returns the protections that lapse at a time."""
         self.shard.tick(as_of)
         with self.store.transaction({self.shard.work.net().before: Keys()}) as transaction:
             transaction.write([self.shard.work.net()], {}, {})
-        line = Line(Rules(codec, LAPSING), self.store.start(LAPSING.cluster, LAPSING.shards)[0])
+        line = CommitShard(Rules(codec, LAPSING), self.store.start(LAPSING.cluster, LAPSING.shards)[0])
         lapsing = Lapsing(cast(Any, self.store), own_clock)
         changes = [change for _, change in lapsing.round({0: line})]
         for change in changes:
@@ -479,7 +481,7 @@ def test_an_audit_finds_what_lapsed_and_should_not_have(codec: Codec, changes: d
 def test_a_rebuild_follows_no_journal_in_which_a_goal_lapsed_too_early(codec: Codec) -> None:
     kept = Kept(codec)
     kept.shard.tick(6_499)
-    with pytest.raises(BrokenChain, match="spoken of"):
+    with pytest.raises(BrokenChain, match="was renewed after"):
         ordering.apply_lapsed(kept.shard.rules, kept.shard.rows, GoalDue(NAMESPACE, "goal:sow", 5_500, (A, B)))
 
 
@@ -531,7 +533,10 @@ def test_an_erasure_of_what_is_held_is_refused_and_names_the_hold(
     store.protect(replace(wanted("hold", HERS), namespace="greenhouse"))
     answer = client.post("/orders/erase", json={"namespace": "greenhouse", "subject": "ada", "dry_run": dry})
     assert (answer.status_code, answer.json()["error"]) == (409, "held")
-    assert all(word in answer.json()["detail"] for word in (HERS, "counsel", "case-3", "infra hold --release`"))
+    assert all(
+        word in answer.json()["detail"]
+        for word in (HERS, "counsel", "case-3", "memquorum admin memories hold --release`")
+    )
     assert service.sent == []
 
 
@@ -581,7 +586,7 @@ def test_a_pin_that_the_operator_set_the_operator_ends(client: TestClient, servi
     asked = {"namespace": "greenhouse", "memory_id": HERS}
     refused = client.post("/orders/unpin", json=asked)
     assert (refused.status_code, refused.json()["error"]) == (400, "not_entitled")
-    assert "python -m infra hold --unpin" in refused.json()["detail"] and service.sent == []
+    assert "memquorum admin memories hold --unpin" in refused.json()["detail"] and service.sent == []
     told = client.post("/orders/pin", json=asked).json()
     assert (told["status"], told["order_id"], service.sent) == ("pinned already", order_id(1), [])
     whose = f"pinned by counsel (case-3), order {order_id(1)}"

@@ -1,4 +1,4 @@
-"""What was forgotten comes back by a vote while it rests sealed, and never after its key is gone."""
+"""A forgotten memory is restored by a vote while it is sealed, and never after its key is destroyed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from db.inmemory import InMemoryStore, InMemoryStoredOrders
 from db.standing import Clear
 from memquorum import topics
 from memquorum.core.avro import Codec
@@ -23,6 +22,7 @@ from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.policy import EpochPolicy, ForgetPolicy, Policy
 from memquorum.core.records import (
+    Accessed,
     DecayCrossed,
     ErasedEpisode,
     JournalEntry,
@@ -35,11 +35,12 @@ from memquorum.core.records import (
     Standing,
 )
 from memquorum.core.vote import asking
-from streams.orders import OpenOrders
+from streams.order_queue import OpenOrders
 from tests.builders import erasures, genesis, votes
 from tests.builders.genesis import seed_of
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.builders.votes import nobody, proposal
+from tests.inmemory.store import InMemoryStore, InMemoryStoredOrders
 
 GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)), **erasures.entitled())
 A, B, ELSEWHERE = memory_id("a"), memory_id("b"), memory_id("a", "elsewhere")
@@ -81,7 +82,7 @@ def test_it_is_again_what_it_was_as_if_used_just_now(shard: Shard, codec: Codec)
     # Last epoch was 2: for want of room it does not go before 3 + 1 + `epoch.rest_epochs_max`.
     assert strength.rest == {"evict": 3 + 1 + 64}
     assert shard.rows.state.alive == alive + 1 and A in shard.work.net().revealed
-    # An epoch about a request was none about memories: that one is as due as before.
+    # An epoch about a request does not count for memories: theirs is as due as before.
     assert shard.rows.state.last_epoch_at == 1_000
     assert shard.access(A, 1_300).of(Strength)[0].accesses == 2
 
@@ -180,7 +181,7 @@ def test_what_is_alive_elsewhere_or_unknown_is_left_alone(shard: Shard) -> None:
     order = votes.restore(GENESIS, alive, ELSEWHERE, memory_id("nowhere"))
     assert shard.ask(order, 1_100).entry.effect == "declined"
     change = shard.restore(order, replace(KEPT, memory_id=alive))
-    # Of what the asker does not have there is no row: it may be somebody else's.
+    # There is no row of a memory that the asker does not have: it may be another tenant's.
     assert outcome(change) == [("voided", "not forgotten")]
     assert [o.memory_id for o in change.one(DecisionRow).outcomes] == [alive]  # type: ignore[union-attr]
 
@@ -207,7 +208,7 @@ def test_whoever_walks_the_journal_reaches_the_same(shard: Shard, codec: Codec) 
 
 def test_the_journal_recalls_what_use_had_made_of_a_memory(shard: Shard, codec: Codec) -> None:
     shard.access(A, 1_050)  # came too late to count
-    about = [change.entry for change in shard.changes if change.entry.memory_id == A]
+    about = shard.about(A)
     past = recall(codec, about)
     assert past is not None and past.restored == KEPT and past.encoded is None
     assert recall(codec, about[1:]) is None
@@ -217,7 +218,7 @@ def test_the_journal_recalls_what_use_had_made_of_a_memory(shard: Shard, codec: 
 
 
 def open_requests(shard: Shard, codec: Codec) -> list[tuple[OrderFound, RestoreOrdered]]:
-    """What would be nominated at the next tick, of what the journal tells."""
+    """Returns the requests that would be nominated at the next tick, by the journal."""
     store = InMemoryStore()
     shard_rows = store.start(GENESIS.cluster, GENESIS.shards)[0]
     with store.transaction({shard_rows.state: Keys()}) as transaction:
@@ -232,7 +233,7 @@ def test_a_use_that_comes_after_its_memory_was_forgotten_is_put_to_the_vote_once
     asked = shard.access(A, 1_001)
     assert asked.entry.effect == "asked" and not asked.of(Strength) and shard.rows.state.asked_at == 1_000
     assert shard.rows.memories[A].tier == "sealed" and A not in shard.rows.strengths
-    # Whoever repeats it makes no further votes.
+    # A repeated use makes no further votes.
     assert [shard.access(A, at).entry.effect for at in (1_001, 1_400)] == ["accessed", "accessed"]
     assert shard.access(A, 1_002, asked.entry.event_id).entry.effect == "repeated"
     ((found, order),) = open_requests(shard, codec)
@@ -244,12 +245,39 @@ def test_a_use_that_comes_after_its_memory_was_forgotten_is_put_to_the_vote_once
     assert shard.rows.memories[A].asks_after is None and open_requests(shard, codec) == []
 
 
+def test_a_use_asks_for_all_that_was_forgotten_and_keeps_alive_what_is_there(shard: Shard, codec: Codec) -> None:
+    shard.episode("alive", at=1_000)
+    alive = memory_id("alive")
+    asked = shard.access((A, alive, ELSEWHERE, B), 1_001)
+    told = codec.decode_as(Accessed, asked.entry.detail)
+    assert [one.outcome for one in told.used] == ["asks", "applied", "missed", "asks"]
+    assert (asked.entry.effect, shard.rows.strengths[alive].accesses) == ("asked", 1)
+    ((found, order),) = open_requests(shard, codec)
+    assert order.memory_ids == (A, B)
+    assert outcome(shard.restore_used(found, KEPT, replace(KEPT, memory_id=B))) == [("restored", "quorum")] * 2
+    assert open_requests(shard, codec) == []
+
+
+def test_a_use_asks_for_no_more_than_one_epoch_votes_on(codec: Codec) -> None:
+    policy = replace(GENESIS.policy, epoch=replace(GENESIS.policy.epoch, proposals_max=1))
+    shard = Shard(codec, replace(GENESIS, policy=policy))
+    for name in "ab":
+        shard.episode(name)
+    shard.tick(1_000)
+    for one in (A, B):
+        shard.decide([proposal(one, "forget")])
+    first, second = (codec.decode_as(Accessed, shard.access((A, B), at).entry.detail) for at in (1_001, 1_002))
+    assert [one.outcome for one in first.used] == ["asks", "missed"]
+    assert [one.outcome for one in second.used] == ["missed", "asks"], "the next use asks for the other"
+
+
 def test_what_the_members_refused_no_further_use_asks_for(shard: Shard, codec: Codec) -> None:
     shard.access(A, 1_001)
     ((found, _),) = open_requests(shard, codec)
     assert outcome(shard.restore_used(found, vote=nobody)) == [("kept", "too_few_votes")]
     assert shard.access(A, 1_100).entry.effect == "accessed" and open_requests(shard, codec) == []
-    # Who may ask for it still may; and what comes back and is forgotten once more can be asked for by a use again.
+    # An entitled agent may still ask for it; and a memory that is restored and forgotten once more can be asked for by
+    # a use again.
     shard.ask(ORDER, 1_200)
     assert outcome(shard.restore(ORDER, KEPT)) == [("restored", "quorum")]
     shard.tick(1_300)
@@ -286,7 +314,13 @@ def test_whoever_walks_a_journal_with_late_uses_reaches_the_same(shard: Shard, c
 
 @pytest.mark.parametrize(
     "changes",
-    [{"accepted_at": 1_002}, {"offset": 8}, {"memory_id": B}, {"namespace": "elsewhere"}, {"memory_id": "none"}],
+    [
+        {"accepted_at": 1_002},
+        {"offset": 8},
+        {"memory_ids": (B,)},
+        {"namespace": "elsewhere"},
+        {"memory_ids": ("none",)},
+    ],
 )
 def test_a_nomination_of_a_late_use_says_nothing_else_than_the_use(
     shard: Shard, codec: Codec, changes: dict[str, Any]
@@ -329,7 +363,7 @@ def test_nobody_asks_with_another_key_or_in_other_words(codec: Codec) -> None:
 
 def test_an_agent_may_ask_where_its_name_is_proven(codec: Codec) -> None:
     REQUEST.make(codec, GENESIS, "agent:reviewer", seed_of("agent:reviewer"), ORDER)
-    with pytest.raises(BadOrder, match="name proven"):
+    with pytest.raises(BadOrder, match="name is only proven"):
         unsigned = replace(ORDER, namespace="elsewhere")
         REQUEST.make(codec, GENESIS, "agent:reviewer", seed_of("agent:reviewer"), unsigned)
 
@@ -357,7 +391,7 @@ def test_what_no_request_may_say(codec: Codec, changes: dict[str, Any], field: s
 def test_a_request_names_no_more_than_an_epoch_takes() -> None:
     small = Policy(epoch=EpochPolicy(proposals_max=2))
     orders.check(votes.restore(GENESIS, A, B), small)
-    with pytest.raises(BadOrder, match="2 are the most"):
+    with pytest.raises(BadOrder, match="at most 2 at once"):
         orders.check(votes.restore(GENESIS, A, B, ELSEWHERE), small)
 
 

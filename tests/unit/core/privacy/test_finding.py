@@ -1,4 +1,7 @@
-"""What patterns find in a text, and what they leave alone. All numbers are made up for it, by their own checksums."""
+"""The patterns' findings in a text, and the texts that they leave alone.
+
+All numbers are made up for it, by their own checksums.
+"""
 
 from __future__ import annotations
 
@@ -137,7 +140,7 @@ def test_where_two_overlap_the_graver_one_counts() -> None:
 
 
 def test_every_kind_that_is_found_has_a_weight() -> None:
-    named = {kind for kind, *_ in (found for text in words._BY_WORDS for found in words.found(" ".join(text)))}
+    named = {kind for kind, *_ in (found for text in words._BY_WORDS for found in words.find_words(" ".join(text)))}
     assert set(FORMATS) | named == set(WEIGHTS_PPM)
 
 

@@ -1,4 +1,4 @@
-"""What is masked stays masked, in whole texts and in parts of them."""
+"""Masked text stays masked, in whole texts and in parts of them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_no_part_gives_a_character_of_what_the_whole_masks(text: str, data: st.D
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
     (part,) = masking.parts(text, [(start, end)])
-    whole = masking.found(text)
+    whole = masking.spans_to_mask(text)
     hidden = {at for one in whole for at in range(one.start, one.end)}
     assert {at for one in spans(text) for at in range(one.start, one.end)} <= hidden
     given_ = "".join(text[at] for at in range(start, end) if at not in hidden)

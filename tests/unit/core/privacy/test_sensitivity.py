@@ -1,4 +1,4 @@
-"""Which sensitivity is suggested, what raises and lowers it, and that nobody's own word is overruled."""
+"""The suggested sensitivity, the signs that raise and lower it, and that it never overrules an explicit one."""
 
 from __future__ import annotations
 
@@ -91,18 +91,18 @@ def test_what_an_account_says_of_it(codec: Codec) -> None:
     shard.episode("a", sensitivity_ppm=790_000, suggested="patterns-2")
     known = facts(shard, memory_id("a"), codec)
 
-    def told(kinds: tuple[str, ...] | None) -> str:
+    def account_lines(kinds: tuple[str, ...] | None) -> str:
         found = explain.explain(codec, shard.rules.genesis, replace(known, kinds=kinds))
         return "\n".join(telling.lines(found, shard.rules.genesis))
 
     said = "Its publisher said no sensitivity; 0.79 was suggested by patterns-2"
-    assert f"{said}, for it holds email, health." in told(("email", "health"))
-    assert f"{said}, by content that is not there any more." in told(None)
-    assert f"{said}, and by the rules of today it would not be." in told(())
+    assert f"{said}, for it holds email, health." in account_lines(("email", "health"))
+    assert f"{said}, by content that is not there any more." in account_lines(None)
+    assert f"{said}, and by the rules of today it would not be." in account_lines(())
     shard.decide([votes.proposal(memory_id("a"), "forget")])
     known = facts(shard, memory_id("a"), codec)
-    assert f"{said}, by content that rests sealed." in told(None)
-    assert "`memquorum restore` asks members to bring" in told(None)
+    assert f"{said}, by content that rests sealed." in account_lines(None)
+    assert "`memquorum restore` asks members to bring" in account_lines(None)
     shard.episode("b", sensitivity_ppm=790_000)
     assert "suggested" not in "\n".join(
         telling.lines(

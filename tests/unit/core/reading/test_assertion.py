@@ -1,4 +1,4 @@
-"""Which texts assert what they say, in ten languages. The texts were written for this file."""
+"""Texts that assert what they say, and others, in ten languages. The texts were written for this file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memquorum.core.reading.assertion import READ, asserts
+from memquorum.core.reading.assertion import READ, asserts, unreal
 
 UNSURE = {
     "en": ["Just kidding, the server room is in the pool.", "If the queue fills up, two workers start.",
@@ -28,8 +28,19 @@ UNSURE = {
     "zh": ["开个玩笑，服务器在游泳池里。", "听说小王把船卖了。", "如果下雨，训练就取消。"],
 }  # fmt: skip
 SURE = {
-    "en": ["The server room is in the basement.", "Marta sold the van on Friday.", "Two workers start at six."],
-    "de": ["Der Serverraum ist im Keller.", "Jana leitet die Abteilung seit März."],
+    "en": [
+        "The server room is in the basement.",
+        "Marta sold the van on Friday.",
+        "Two workers start at six.",
+        "At night the pressure falls to 3 bar.",
+        "We decided to test pump 7 on Thursday.",
+        "Lena has the concept ready, there is much to do.",
+    ],
+    "de": [
+        "Der Serverraum ist im Keller.",
+        "Jana fährt mit dem Rad zur Arbeit.",
+        "Jana leitet die Abteilung seit März.",
+    ],
     "fr": ["Le serveur est au sous-sol.", "Luc a vendu la maison en mai."],
     "es": ["El servidor está en el sótano.", "Ana dejó la empresa en mayo."],
     "it": ["Il server è in cantina.", "Carla ha venduto la barca a maggio."],
@@ -59,3 +70,19 @@ def test_what_stands_behind_the_bound_is_not_read() -> None:
 @given(st.text(max_size=200))
 def test_any_text_has_an_answer(text: str) -> None:
     assert asserts(text) in (True, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Just kidding, the pump runs on beer.", "War nur ein Scherz, der Keller steht im Garten.", "听说小王把船卖了。"],
+)
+def test_a_joke_and_a_rumour_are_unreal(text: str) -> None:
+    assert unreal(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["If the queue fills up, two workers start.", "Maybe the key is under the mat.", "Marta sold the van on Friday."],
+)
+def test_a_condition_and_a_guess_are_not_unreal(text: str) -> None:
+    assert not unreal(text)

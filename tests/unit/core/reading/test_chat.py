@@ -1,5 +1,6 @@
-"""What people type to assistants, colleagues and bots in ten languages: small talk, requests not to be remembered, and
-facts that look like either (`chat.tsv`: language, sort, text)."""
+"""People's messages to assistants, colleagues and bots in ten languages: small talk, requests not to be remembered, and
+facts that look like either (`chat.tsv`: language, sort, text).
+"""
 
 from __future__ import annotations
 

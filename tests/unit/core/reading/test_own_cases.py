@@ -1,4 +1,4 @@
-"""Own cases in five languages: what says nothing, and what says something else; and the filler list."""
+"""Own cases in five languages: texts that say nothing, texts that say something else; and the filler list."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memquorum.core.reading import assertion, orders, talk, times, unkept
+from memquorum.core.reading.sameness import same
 from memquorum.core.reading.talk import says_nothing
-from memquorum.core.text.sameness import same
 
 CASES: dict[str, dict[str, list[Any]]] = yaml.safe_load((Path(__file__).parent / "own_cases.yaml").read_text())
 TALK: dict[str, dict[str, list[str]]] = yaml.safe_load((Path(__file__).parent / "small_talk.yaml").read_text())
@@ -141,6 +141,19 @@ def test_one_statement_in_other_words_is_stored_as_well(language: str) -> None:
         ("Assistant: Sure, happy to help!", True),
         ("User: thanks, valve 3 is shut!", False),
         ("Status: good", False),
+        ("No probelm at all, Mrs. Patel", True),
+        ("Thank you, Prof. Dr. Li :D", True),
+        ("thats defintely awsome, thx <3", True),
+        ("Estoy casado.", False),
+        ("I was diving.", False),
+        ("Danke, die Ware ist da.", False),
+        ("Have fun at the wedding!", True),
+        ("Have fun at the wedding, Ada is the bride!", False),
+        ("Happy birthday is on Friday.", False),
+        ("Thanks for the key!", False),
+        ("Sorry, he is not there.", False),
+        ("Rome wasn't built in a day.", True),
+        ("Meet you at the gym.", False),
     ],
 )
 def test_what_says_nothing(text: str, nothing: bool) -> None:
@@ -153,11 +166,11 @@ def test_a_number_always_says_something(text: str, number: int) -> None:
 
 
 def test_another_list_has_another_version() -> None:
-    """Who changes a list or a rule raises the versions, and writes down here what they are then."""
+    """A change of a list or a rule raises the versions, which are written down here."""
     digest = hashlib.sha256()
     for module in (assertion, orders, talk, times, unkept):
         digest.update(Path(str(module.__file__)).read_bytes())
     for file in sorted((Path(str(talk.__file__)).parent / "data").glob("*.txt")):
         digest.update(file.read_bytes())
     versions = (assertion.VERSION, talk.VERSION, times.VERSION, unkept.VERSION)
-    assert (versions, digest.hexdigest()[:16]) == ((1, 14, 1, 3), "c4644a67f06341cf")
+    assert (versions, digest.hexdigest()[:16]) == ((5, 16, 3, 4), "2cdbd0b6eaa37622")

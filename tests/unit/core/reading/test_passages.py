@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memquorum.core.consolidation.rendering import said
+from memquorum.core.consolidation.rendering import embedded_texts
 from memquorum.core.intake import CONTENT_BYTES_MAX
 from memquorum.core.reading.passages import LONG_BYTES, MOST, WINDOW_BYTES, near, passages
 
@@ -84,14 +84,14 @@ def test_a_sentence_that_is_longer_than_a_window_is_cut_between_words() -> None:
 def test_a_short_text_has_none() -> None:
     assert passages("") == passages("x" * LONG_BYTES) == passages(" " * 2_000) == ()
     assert len(passages("x" * (LONG_BYTES + 1))) == 4
-    assert said("Valve 3 sticks.", summary=False) == ("Valve 3 sticks.",)
+    assert embedded_texts("Valve 3 sticks.", summary=False) == ("Valve 3 sticks.",)
 
 
 def test_what_of_a_long_text_has_a_vector_is_all_of_it_and_each_passage() -> None:
     text = ENGLISH * 20
-    whole, *parts = said(text, summary=False)
+    whole, *parts = embedded_texts(text, summary=False)
     assert whole == text and parts == [text[start:end] for start, end in passages(text)]
-    assert said(text, summary=True) == (text, text), "a summary has its lines"
+    assert embedded_texts(text, summary=True) == (text, text), "a summary has its lines"
 
 
 def test_places_that_a_text_does_not_have_are_passed_over() -> None:

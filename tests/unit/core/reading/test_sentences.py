@@ -1,11 +1,11 @@
-"""Where sentences end, and in which section each belongs."""
+"""The ends of sentences, and the section of each."""
 
 from __future__ import annotations
 
 import pytest
 
 from memquorum.core.consolidation.sections import DECISIONS, FACTS, FOLLOW_UPS, OPEN, section
-from memquorum.core.reading.sentences import spans
+from memquorum.core.reading.sentences import sentences, spans
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,13 @@ def test_a_sentence_ends_where_people_end_it(text: str, sentences: list[str]) ->
 )
 def test_a_sentence_has_the_section_of_what_it_does(sentence: str, where: str) -> None:
     assert section(sentence) == where
+
+
+def test_sentences_are_cut_at_their_ends() -> None:
+    assert list(sentences("It opens at 3.5 bar. Is it shut? No!\nThen go on")) == [
+        "It opens at 3.5 bar.",
+        "Is it shut?",
+        "No!",
+        "Then go on",
+    ]
+    assert list(sentences("门开了。灯亮着。")) == ["门开了。", "灯亮着。"]

@@ -1,4 +1,4 @@
-"""Which time a question asks about."""
+"""The time that a question asks about."""
 
 import time
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memquorum.core.reading.times import AFTER, AT, BEFORE, DURING, FIRST, TURN, WAS, Span, asked
+from memquorum.core.reading.times import AFTER, AT, BEFORE, DURING, FIRST, TURN, WAS, Span, asked_time
 
 EVENTS = [
     ("Who looked after the boiler before Ines joined the team?", BEFORE, "Ines joined the team"),
@@ -78,36 +78,36 @@ PRESENT = [
 
 @pytest.mark.parametrize(("question", "sort", "anchor"), EVENTS)
 def test_an_event_is_what_stands_behind_its_mark(question: str, sort: str, anchor: str) -> None:
-    found = asked(question)
+    found = asked_time(question)
     assert found is not None and (found.sort, found.anchor) == (sort, anchor)
     assert anchor not in found.rest
 
 
 @pytest.mark.parametrize(("question", "sort", "span"), DATES)
 def test_a_date_is_read_as_it_is_said(question: str, sort: str, span: Span) -> None:
-    found = asked(question)
+    found = asked_time(question)
     assert found is not None and (found.sort, found.span) == (sort, span)
 
 
 @pytest.mark.parametrize(("question", "sort"), SORTS)
 def test_what_was_is_told_by_listed_words(question: str, sort: str) -> None:
-    found = asked(question)
+    found = asked_time(question)
     assert found is not None and found.sort == sort
 
 
 @pytest.mark.parametrize("question", PRESENT)
 def test_a_question_about_the_present_asks_no_time(question: str) -> None:
-    assert asked(question) is None
+    assert asked_time(question) is None
 
 
 @given(st.text())
 def test_any_text_is_read(text: str) -> None:
-    asked(text)
+    asked_time(text)
 
 
 def test_a_long_text_is_read_in_time() -> None:
-    asked("Who was it before they came?")
+    asked_time("Who was it before they came?")
     for text in ("before " * 9_000, "when did " * 7_000, "3月" * 20_000, "a" * 65_536, "12 may " * 9_000):
         before = time.process_time()
-        asked(text)
+        asked_time(text)
         assert time.process_time() - before < 0.05

@@ -1,4 +1,4 @@
-"""What is told of a memory to people who know no formula: the outcome first, then why, and what can be done."""
+"""Accounts of a memory for people who know no formula: the outcome first, then why, and the possible actions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NOT_UNDERSTOOD = re.compile(
     r"quorum|certificates?|cosine|nominat\w+|retrievals?|offsets?|tall(y|ied)|strength|relevance|entry|ballots?|"
     r"grace time|below threshold|σ|δ|θ|η|lots?|voided|decays?|decayed|tiers?|rehears\w+)\b|[=≥<·]|\d\.\d",
 )
-"""What strangers who read accounts did not understand: words of the inside, formulas and shares."""
+"""Words that readers of accounts did not understand: internal terms, formulas and shares."""
 OUTCOME = re.compile(r"^[A-Z][a-z]+( [a-z]+)*(, and [^:]+)?( on \d+ [A-Z][a-z]{2} \d{4})?[^:]*(: .+)?\.$")
 
 
@@ -217,7 +217,7 @@ def test_the_text_of_what_took_its_place_is_given_to_whom_may_read_it() -> None:
     for name in "ab":
         made.episode(name, explicit=True, slot="ada/dietary")
     found = account(made, A)
-    assert fates.outcome(found).endswith(f"by {B}, which was saved under the same key.")
+    assert f"by {B}, which was saved under the same key. A question about the past may" in fates.outcome(found)
     assert "  What took its place says: Ada is vegan." in accounts.lines(found, GENESIS, "Ada is vegan.")
     assert not any("says:" in line for line in accounts.lines(found, GENESIS))
 

@@ -20,7 +20,7 @@ GAINS = {memory_id(f"use {at}"): told for at, told in enumerate(("+0.3333", "-1"
 A, ONE, TWO, THREE = (memory_id(name) for name in ("a", "task 0", "task 1", "task 2"))
 
 
-def told(status: str | None = "admitted", helped: int = 2, weight_ppm: int | None = 666_666,
+def admission_lines(status: str | None = "admitted", helped: int = 2, weight_ppm: int | None = 666_666,
          merged_into: str | None = None) -> list[str]:  # fmt: skip
     found, other = (trials.statistics(GENESIS, A, 3, count) for count in (helped, 0))
     agreed = found.digest.hex()
@@ -50,7 +50,7 @@ def told(status: str | None = "admitted", helped: int = 2, weight_ppm: int | Non
 
 
 def test_what_was_admitted_is_told_with_who_found_what_and_how_members_voted() -> None:
-    assert told() == [
+    assert admission_lines() == [
         f"memory {A} in greenhouse: admitted, experience gives it to questions that it is near to",
         "2 tasks may judge it, of 3 that it takes",
         "S = 0.6667 ≥ 0.05",
@@ -72,7 +72,7 @@ def test_what_was_admitted_is_told_with_who_found_what_and_how_members_voted() -
 
 
 def test_who_agreed_in_an_earlier_trial_is_not_told_to_have_found_otherwise() -> None:
-    """What was agreed in is of a position: on a retry other judges find other sums, with other digests."""
+    """Verifiers agree on a position: on a retry other judges find other sums, with other digests."""
     first, other, again = (trials.statistics(GENESIS, A, at, count) for at, count in ((3, 0), (3, 1), (9, 3)))
     early, odd, late = (one.digest.hex() for one in (first, other, again))
     row = ("greenhouse", "admitted", 9, late, 5, 1, 5, 0, "short-term", 1, None, None, None)
@@ -108,11 +108,11 @@ def test_what_of_a_memory_bears_out_or_contradicts_what_a_judge_came_to_is_told_
 
 
 def test_what_another_stands_for_is_told_with_that() -> None:
-    assert f"memory {ONE} stands for it in experience: they say the same" in told(merged_into=ONE)
+    assert f"memory {ONE} stands for it in experience: they say the same" in admission_lines(merged_into=ONE)
 
 
 def test_what_was_rejected_is_told_with_what_it_lacks() -> None:
-    first, judges, second, *_ = told("rejected", 0, None)
+    first, judges, second, *_ = admission_lines("rejected", 0, None)
     assert judges == "2 tasks that came since may judge it, of 3 that it takes"
     assert first.endswith("it helps too little: it is tried again once enough tasks came since")
     assert second == "S = 0 < 0.05"

@@ -30,7 +30,7 @@ def at(*parts: float) -> NDArray[np.float32]:
     return np.array(parts, np.float32)
 
 
-def asked(texts: tuple[str, ...], others: tuple[str, ...] = ()) -> list[Hit]:
+def near_hits(texts: tuple[str, ...], others: tuple[str, ...] = ()) -> list[Hit]:
     """The hits of texts that are near beyond the question, and behind them of others that are not."""
     hits = [hit(f"m{n}", text) for n, text in enumerate((*texts, *others))]
     vectors = {one.memory_id: at(0.6, 0.8, 0, 0) for one in hits}
@@ -40,7 +40,7 @@ def asked(texts: tuple[str, ...], others: tuple[str, ...] = ()) -> list[Hit]:
 
 
 def test_two_wordings_keep_their_places_and_the_rest_comes_behind_and_is_named() -> None:
-    found = asked(WORDINGS, OTHERS[:2])
+    found = near_hits(WORDINGS, OTHERS[:2])
     assert [one.memory_id for one in found] == ["m0", "m1", "m4", "m5", "m2", "m3"]
     assert found[0].alike == ("m1", "m2", "m3") and not any(one.alike for one in found[1:])
 
@@ -55,7 +55,7 @@ def test_two_wordings_keep_their_places_and_the_rest_comes_behind_and_is_named()
     ("the red door sticks", "the blue door sticks", "the green door sticks"),
 ])  # fmt: skip
 def test_texts_that_are_built_alike_and_differ_are_not_nearly_the_same(texts: tuple[str, ...]) -> None:
-    found = asked(texts, OTHERS[:1])
+    found = near_hits(texts, OTHERS[:1])
     assert [one.memory_id for one in found] == ["m0", "m1", "m2", "m3"] and not found[0].alike
 
 

@@ -31,7 +31,7 @@ def drawn(count: int, seed: int, kinds: int = 1_000) -> NDArray[np.float32]:
 
 @dataclass
 class Store:
-    """What is alive, by id; and what a search of it finds: by cosine in another precision, ties by id."""
+    """The living memories, by id; and the results of a search: by cosine in another precision, ties by id."""
 
     alive: dict[str, NDArray[np.float32]]
 
@@ -64,7 +64,7 @@ def test_an_answer_of_a_whole_cache_is_the_stores(
     cache = Cache(7, rows(vectors[:count]), whole=True)
     dice = np.random.default_rng(seed)
     lost = {f"{i:04}" for i in dice.permutation(count)[:gone]}
-    # What is most likely wanted goes as well.
+    # The likeliest hits are forgotten as well.
     query = drawn(1, seed + 1)[0]
     alive = {f"{i:04}": vector for i, vector in enumerate(vectors)}
     new = {f"{i:04}" for i in range(count, count + came)}
@@ -107,7 +107,7 @@ def test_one_that_is_not_whole_answers_only_what_is_near_and_not_who_wants_all()
     assert near.compared == "most used" and near.best == pytest.approx(1, abs=1e-6) and far.best < c.NEAR_ENOUGH
     assert answers(near, exact=False)
     assert not answers(near, exact=True) and not answers(far, exact=False) and not answers(None, exact=False)
-    # What was near has gone meanwhile.
+    # The near memories were forgotten meanwhile.
     assert (
         confirmed(near, 2, 0, 30, 0.99) and not confirmed(near, 2, 0, 30, 0.5) and not confirmed(near, 2, 0, 30, None)
     )

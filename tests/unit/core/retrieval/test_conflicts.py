@@ -21,8 +21,9 @@ from memquorum.core.retrieval.conflicts import (
     missing,
     ordered,
     read,
+    stood_for,
 )
-from memquorum.core.retrieval.overtaken import Beside
+from memquorum.core.retrieval.overtaken import Beside, placed
 from memquorum.core.retrieval.packing import pack
 from memquorum.core.retrieval.ranking import Candidate, Scored
 
@@ -189,3 +190,54 @@ def test_a_note_stands_behind_a_newer_memory_where_that_statement_is_asked_for(q
     found = read(PAIR, "ada", "Her phone is 555-0199 now.", NOTE, summary=False)
     assert bearing([found], question) == ([found] if bears else [])
     assert bearing([SYNC], question) == [SYNC], "of a memory of one statement all is asked for"
+
+
+@pytest.mark.parametrize(
+    ("question", "bears"),
+    [("When does the shop open?", True), ("What does the shop sell?", False), ("Which code has the gate?", True)],
+)
+def test_a_sentence_stands_behind_a_newer_memory_where_that_clause_is_asked_for(question: str, bears: bool) -> None:
+    sentence = "The shop opens at 9 and sells bread."
+    found = read(PAIR, "ada", "The shop opens at 10 now.", sentence, summary=False)
+    assert found is not None and found.statements == (sentence,)
+    assert bearing([found], question) == ([found] if bears else [])
+
+
+# A newer memory that was forgotten -----------------------------------------------------------------------------------
+
+GONE = [replace(PAIR, newer_tier=tier) for tier in ("sealed", "gone")]
+
+
+@pytest.mark.parametrize("pair", GONE)
+def test_a_forgotten_memory_marks_by_the_numbers_and_orders_nothing(pair: Pair) -> None:
+    found = read(replace(pair, numbers=(2,)), "ada", None, NOTE, summary=False)
+    assert found is not None and found.statements == ("Her phone is 555-0100.",)
+    beside = marks([found])
+    assert beside.keys() == {"note"}, "it is no hit, and overtakes none"
+    assert [by.by for by in beside["note"].against] == ["moved"] and beside["note"].conflicts_with == ()
+    assert ordered(["x", "note"], [found]) == ["x", "note"] and missing(["note"], [found]) == []
+
+
+def test_a_forgotten_memory_without_numbers_marks_the_whole() -> None:
+    found = read(GONE[0], "ada", None, NOTE, summary=False)
+    assert found is not None and found.otherwise.statements == ()
+    assert [one.spans for one in placed(NOTE, [found.otherwise])] == [()]
+
+
+def test_a_forgotten_memory_marks_the_lines_of_a_summary_that_it_denied_and_no_others() -> None:
+    pair = Pair("new", "sum", True, 2, 1, "gone", "short-term")
+    found = read(replace(pair, numbers=(3,)), "ann", None, SUMMARY, summary=True)
+    assert found is not None and found.denied == {ROSA} and concerning([found], {"sum": TOMAS}) == []
+    assert read(pair, "ann", None, SUMMARY, summary=True) is None, "nothing tells which of them"
+    stated = read(replace(pair, stated=True), "ann", None, SUMMARY, summary=True)
+    assert stated is not None and stated.denied == {TOMAS, ROSA, TEST}
+
+
+def test_numbers_count_before_the_rules() -> None:
+    found = read(replace(PAIR, numbers=(3,)), "ada", "Her phone is 555-0199 now.", NOTE, summary=False)
+    assert found is not None and found.statements == ("She is allergic to nuts.",)
+
+
+def test_a_hit_stands_for_those_that_are_folded_into_it() -> None:
+    assert stood_for([SYNC], {"three": "x"}) == [replace(SYNC, older="x")]
+    assert stood_for([SYNC], {"three": "x", "four": "x"}) == []

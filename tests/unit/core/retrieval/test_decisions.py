@@ -1,4 +1,4 @@
-"""What was decided about a namespace, vote by vote: as an account has it of each memory, and nothing beside that."""
+"""A namespace's decisions, vote by vote: as an account has them for each memory, and nothing else."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from memquorum.core.api.answers import Decision, Subject
 from memquorum.core.avro import Codec
 from memquorum.core.records import Lot, Proposal, Weighed
 from memquorum.core.retrieval import decisions, explain, telling
-from memquorum.core.retrieval.decisions import EPOCHS_MOST, Found, Place, Voted, page, read_wanted, told
+from memquorum.core.retrieval.decisions import EPOCHS_MOST, Found, PageStart, Voted, page, read_decisions, read_wanted
 from memquorum.core.retrieval.query import BadRequest
-from tests.builders.decided import found
+from tests.builders.decided import first_page
 from tests.builders.facts import CODEC, facts
 from tests.builders.published import GENESIS, A, B, C, D, lively
 from tests.builders.shard import NAMESPACE, Shard
@@ -37,7 +37,7 @@ def shard() -> Shard:
 
 
 def listed(shard: Shard, **more: Any) -> tuple[Decision, ...]:
-    return told(CODEC, GENESIS, found(shard, **more))
+    return read_decisions(CODEC, GENESIS, first_page(shard, **more))
 
 
 def test_each_vote_says_what_the_account_of_its_memory_says() -> None:
@@ -103,46 +103,46 @@ def test_a_vote_on_several_memories_is_one_decision(shard: Shard) -> None:
 def test_what_names_more_than_a_reader_sees_is_left_out(shard: Shard) -> None:
     shard.decide([Proposal((B, A), NAMESPACE, "supersede", "contradicted", 0, 0, 0)])
     shard.decide([proposal(C, "promote")])
-    whole = found(shard)
+    whole = first_page(shard)
     cut = replace(whole.voted[1], memories=(Subject(A, "superseded"),))
-    made = told(CODEC, GENESIS, replace(whole, voted=(whole.voted[0], cut)))
+    made = read_decisions(CODEC, GENESIS, replace(whole, voted=(whole.voted[0], cut)))
     assert [one.memories[0].memory_id for one in made] == [C]
 
 
 def test_a_certificate_that_proves_nothing_tells_nothing_but_that(shard: Shard) -> None:
     shard.decide([proposal(A, "forget")])
-    whole = found(shard)
+    whole = first_page(shard)
     bad = replace(whole, epochs={1: replace(whole.epochs[1], commits=whole.epochs[1].commits[:2])})
-    (one,) = told(CODEC, GENESIS, bad)
+    (one,) = read_decisions(CODEC, GENESIS, bad)
     assert one.vote["complaint"] == "decision: 2 commits, 3 are needed" and one.vote["opinions"] == []
     assert (one.kind, one.outcome, one.proposed, one.policy) == ("forget", "forgotten", None, None)
     assert one.numbers[0] == "Epoch 1 of shard 0: forgotten, but the certificate proves nothing: decision: 2 commits, 3 are needed"  # noqa: E501  # fmt: skip
     other = replace(whole, voted=(replace(whole.voted[0], memories=(Subject(B, "short-term"),)),))
-    assert told(CODEC, GENESIS, other)[0].vote["complaint"] == f"the certificate does not speak of {B}"
+    assert read_decisions(CODEC, GENESIS, other)[0].vote["complaint"] == f"the certificate does not speak of {B}"
 
 
 def test_a_page_ends_where_enough_certificates_were_checked() -> None:
     rows = [Voted(0, 500 - at, 3, "forget", "kept", "quorum", 0, ()) for at in range(EPOCHS_MOST + 5)]
     shown, behind = page(rows, 100)
-    assert (len(shown), behind) == (EPOCHS_MOST, Place(501 - EPOCHS_MOST, 3))
-    assert page(rows[:4], 3) == (tuple(rows[:3]), Place(498, 3)) and page(rows[:3], 3) == (tuple(rows[:3]), None)
+    assert (len(shown), behind) == (EPOCHS_MOST, PageStart(501 - EPOCHS_MOST, 3))
+    assert page(rows[:4], 3) == (tuple(rows[:3]), PageStart(498, 3)) and page(rows[:3], 3) == (tuple(rows[:3]), None)
 
 
 def test_pages_follow_each_other(shard: Shard) -> None:
     for memory in (A, B, C):
         shard.decide([proposal(memory, "promote")], nobody)
-    first = found(shard, limit=2)
-    assert [one.epoch for one in told(CODEC, GENESIS, first)] == [3, 2] and first.behind == Place(2, 0)
+    first = first_page(shard, limit=2)
+    assert [one.epoch for one in read_decisions(CODEC, GENESIS, first)] == [3, 2] and first.behind == PageStart(2, 0)
 
 
-def asked(**body: Any) -> decisions.Wanted:
+def wanted_of(**body: Any) -> decisions.Wanted:
     return read_wanted(json.dumps({"namespace": NAMESPACE} | body).encode())
 
 
 def test_what_is_asked_for() -> None:
-    assert asked() == decisions.Wanted(NAMESPACE, 20)
-    place = Place(7, 3)
-    given = asked(
+    assert wanted_of() == decisions.Wanted(namespace=NAMESPACE, limit=20)
+    place = PageStart(7, 3)
+    given = wanted_of(
         kinds=["evict", "merge"], outcomes=["kept"], policies=["lru"], memory_id=A.upper(), since=5, until=6, limit=3,
         cursor=decisions.cursor(NAMESPACE, place), purpose="billing",
     )  # fmt: skip
@@ -167,22 +167,22 @@ def test_what_is_asked_for() -> None:
         ({"cursor": "7.3"}, "cursor"),
         ({"cursor": "7.-3.00000000"}, "cursor"),
         ({"cursor": f"{'9' * 16}.0.00000000"}, "cursor"),
-        ({"cursor": decisions.cursor("mill", Place(7, 3))}, "cursor"),
-        ({"cursor": decisions.cursor(NAMESPACE, Place(7, 3)) + "0"}, "cursor"),
+        ({"cursor": decisions.cursor("mill", PageStart(7, 3))}, "cursor"),
+        ({"cursor": decisions.cursor(NAMESPACE, PageStart(7, 3)) + "0"}, "cursor"),
         ({"sensitivity_max": 2}, "sensitivity_max"),
         ({"outcome": "kept"}, "outcome"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_with_its_field(wrong: dict[str, Any], field: str) -> None:
     with pytest.raises(BadRequest) as refused:
-        asked(**wrong)
+        wanted_of(**wrong)
     assert refused.value.field == field
 
 
 def test_a_cursor_of_another_namespace_says_so() -> None:
-    with pytest.raises(BadRequest, match="a cursor of another namespace"):
-        asked(cursor=decisions.cursor("mill", Place(7, 3)))
+    with pytest.raises(BadRequest, match="a cursor of another list, or of another namespace"):
+        wanted_of(cursor=decisions.cursor("mill", PageStart(7, 3)))
 
 
 def test_a_namespace_of_which_nothing_was_decided_has_no_decisions(codec: Codec) -> None:
-    assert told(codec, GENESIS, Found()) == ()
+    assert read_decisions(codec, GENESIS, Found()) == ()

@@ -1,4 +1,4 @@
-"""What a general form of another namespace weighs where it is given, and who may be given one."""
+"""The weight of another namespace's general form, and the readers that may have one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def task(number: int, *given: int, ended: str = "succeeded") -> TaskRow:
     return TaskRow(name(100 + number), 0, number, "elsewhere", ended, "ann", b"h" * 32, 7, retrieved, number)
 
 
-def said(number: int, memory: int, helped: bool) -> FeedbackRow:
+def feedback_row(number: int, memory: int, helped: bool) -> FeedbackRow:
     return FeedbackRow(
         0, 1_000 + number, "elsewhere", name(100 + number), name(memory), "ann", helped, 0, 1_000 + number
     )
@@ -39,7 +39,7 @@ def test_it_begins_with_what_it_weighs_at_home_and_moves_by_tasks_here() -> None
 
 def test_what_led_tasks_astray_here_is_not_given_here_any_more() -> None:
     tasks = [task(number, 1) for number in range(1, 5)]
-    harm = {one.memory_id: [said(one.seq, 1, False)] for one in tasks}
+    harm = {one.memory_id: [feedback_row(one.seq, 1, False)] for one in tasks}
     weights = diffusion.weights([FORM, OTHER], tasks, harm, POLICY)
     assert weights[name(1)] < POLICY.floor_ppm
     given = scheduled(diffusion.scored([FORM, OTHER]), weights, POLICY)

@@ -40,14 +40,14 @@ def alive() -> Shard:
     return made
 
 
-def told(shard: Shard, wanted: str) -> tuple[Account, str]:
+def account_of(shard: Shard, wanted: str) -> tuple[Account, str]:
     account = explain.explain(CODEC, GENESIS, facts(shard, wanted))
     json.dumps(explain.plain(account))
     return account, "\n".join(telling.lines(account, GENESIS))
 
 
 def test_a_forgotten_memory(shard: Shard) -> None:
-    account, text = told(shard, A)
+    account, text = account_of(shard, A)
     assert (account.tier, account.reinforced, account.repetitions, account.due_at) == ("gone", 1, 1, None)
     (vote,) = account.votes
     assert (vote.outcome, vote.yes, vote.quorum, vote.members) == ("forgotten", 4, 3, 4)
@@ -69,14 +69,14 @@ def test_what_fills_a_slot_says_what_it_took_the_place_of(codec: Codec) -> None:
     shard = Shard(codec, GENESIS)
     for event in ("a", "b"):
         shard.episode(event, salience=10, explicit=True, slot="ada/dietary")
-    _, text = told(shard, B)
+    _, text = account_of(shard, B)
     assert "its agent wanted it remembered, so it was stored" in text and "reached" not in text
     assert f"It fills a slot, where it took the place of {A}." in text
     filed = replace(facts(shard, B), labels=Labels("dietary", "users/ada", '{"colour":"red"}'))
     text = "\n".join(telling.lines(explain.explain(CODEC, GENESIS, filed), GENESIS))
     assert f"It fills the slot users/ada/dietary, where it took the place of {A}." in text
     assert "It is filed under users/ada." in text and 'Its attributes: colour="red".' in text
-    account, text = told(shard, A)
+    account, text = account_of(shard, A)
     assert (account.tier, account.superseded_by) == ("superseded", B)
     assert f"{B} took its place at 1970-01-01 00:00:00 UTC, when that filled its slot." in text
     assert "Superseded since 1970-01-01 00:00:00 UTC: kept for audit" in text
@@ -87,17 +87,17 @@ def test_a_slot_that_was_cleared_says_so_on_both_sides(codec: Codec) -> None:
     shard.episode("a", explicit=True, slot="ada/dietary")
     for event in ("b", "c"):
         shard.episode(event, explicit=True, slot="ada/dietary", clears=True)
-    account, text = told(shard, A)
+    account, text = account_of(shard, A)
     assert account.superseded_by == B and "superseded: its slot was cleared, or it was taken back; never served" in text
     assert f"A write of nothing, {B}, took it away at 1970-01-01 00:00:00 UTC." in text
-    _, text = told(shard, B)
+    _, text = account_of(shard, B)
     assert "never stored (cleared)" in text and f"It took away {A}: not served any more" in text
     assert "It fills" not in text and "Salience" not in text
-    _, text = told(shard, C)
+    _, text = account_of(shard, C)
     assert "Nothing was there." in text
     shard.episode("d", explicit=True, slot="ada/dietary", agent="reviewer")
     shard.episode("e", explicit=True, slot="ada/dietary", clears=True)
-    _, text = told(shard, memory_id("e"))
+    _, text = account_of(shard, memory_id("e"))
     assert f"It leaves {memory_id('d')}, which goes only as members vote." in text
 
 
@@ -110,7 +110,7 @@ def test_what_came_back_still_says_that_it_was_superseded_by_what_and_when_it_ca
     shard.ask(order, 100_000)
     shard.tick(200_000)
     shard.restore(order, Restored(A, 1, 0, 0, 0, 0))
-    account, text = told(shard, A)
+    account, text = account_of(shard, A)
     assert (account.tier, account.superseded_by) == ("short-term", None)
     assert f"{B} took its place at 1970-01-01 00:00:00 UTC, when that filled its slot; it came back at" in text
     assert "it came back at 1970-01-01 00:03:20 UTC, by the vote of epoch 1." in text
@@ -122,14 +122,14 @@ def test_what_a_vote_superseded_names_what_took_its_place(codec: Codec) -> None:
     shard.episode("b", 600, contradicts=(A,))
     shard.tick(200_000)
     shard.decide([Proposal((B, A), NAMESPACE, "supersede", "contradicted", 0, 0, 0)], votes.nobody)
-    assert told(shard, A)[0].superseded_by is None
+    assert account_of(shard, A)[0].superseded_by is None
     shard.decide([Proposal((B, A), NAMESPACE, "supersede", "contradicted", 0, 0, 0)])
-    account, text = told(shard, A)
+    account, text = account_of(shard, A)
     assert account.superseded_by == B and "What took its place says" not in text
     assert f"{B} took its place at 1970-01-01 00:03:20 UTC, by the vote of epoch 2." in text
     assert "  What took its place says: Now it is 4." in telling.lines(account, GENESIS, "Now it is 4.")
-    assert told(shard, B)[0].superseded_by is None
-    assert "Outcome: superseded" in text and "Outcome: the other is superseded" in told(shard, B)[1]
+    assert account_of(shard, B)[0].superseded_by is None
+    assert "Outcome: superseded" in text and "Outcome: the other is superseded" in account_of(shard, B)[1]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_what_names_others_says_on_which_there_is_a_vote_and_which_nobody_knows(
     shard = Shard(codec, GENESIS)
     shard.episode("a", agent="reviewer")
     shard.episode("b", explicit=True, supersedes=(A, memory_id("never")))
-    _, text = told(shard, B)
+    _, text = account_of(shard, B)
     assert f"Its agent wants it to take the place of {A}: members vote on that." in text
     assert f"It also named {memory_id('never')}: no such memory was alive in this namespace then." in text
 
@@ -164,27 +164,27 @@ def test_links_that_lead_nowhere_are_told(codec: Codec) -> None:
     shard.episode("a")
     never = memory_id("never")
     shard.episode("b", links=(Link("requires", A), Link("requires", never), Link("partOf", A), Link("isA")))
-    account, text = told(shard, B)
+    account, text = account_of(shard, B)
     assert account.born is not None and account.born.nowhere == (Link("requires", never),)
     assert f"links that lead nowhere, requires {never}: no such memory was alive in this namespace then." in text
     shard.episode("never")
-    assert told(shard, B)[0].born.nowhere == account.born.nowhere, "what comes later was not there"
-    assert "nowhere" not in told(shard, A)[1]
+    assert account_of(shard, B)[0].born.nowhere == account.born.nowhere, "what comes later was not there"
+    assert "nowhere" not in account_of(shard, A)[1]
 
 
 def test_its_decay_score_is_told_with_its_numbers(alive: Shard) -> None:
     """A salience of 0.6 has expired ln(12)/0.1 hours after its last use; by the paper's scales D falls sooner."""
-    account, text = told(alive, A)
+    account, text = account_of(alive, A)
     assert (account.salience_ppm, account.decay_score_ppm) == (600_000, 599_991)
     assert account.expires_at == pytest.approx(500 + 24.849 * 3_600_000, abs=2_000)
     assert "Its decay score is 0.6·e^(−0.1·0.0001 h) = 0.6 ≥ θ 0.05: it has not expired." in text
     assert "by its decay score" not in text
     alive.tick(25 * 3_600_000)
-    account, text = told(alive, A)
+    account, text = account_of(alive, A)
     assert account.due_at is not None and account.expires_at is not None and account.due_at < account.expires_at
     assert "= 0.0493 < θ 0.05: it has expired." in text
     alive.decide([proposal(A, "promote")])
-    account, text = told(alive, A)
+    account, text = account_of(alive, A)
     assert (account.decay_score_ppm, account.expires_at) == (None, None) and "Its decay score" not in text
 
 
@@ -263,13 +263,13 @@ def test_what_members_kept_for_want_of_room_says_how_long_it_rests(codec: Codec)
     shard.episode("a")
     shard.tick(1_000)
     told_of = "For want of room it does not have to go before epoch 3: members kept it, or brought it back."
-    assert told_of not in told(shard, A)[1]
+    assert told_of not in account_of(shard, A)[1]
     shard.decide([votes.proposal(A, "evict")], votes.nobody)
-    assert told_of in told(shard, A)[1]
+    assert told_of in account_of(shard, A)[1]
 
 
 def test_a_promoted_memory(shard: Shard) -> None:
-    account, text = told(shard, B)
+    account, text = account_of(shard, B)
     assert (account.tier, account.accesses, account.confidence_ppm) == ("long-term", 1, 965_000)
     assert account.born is not None
     assert [(s.name, s.value_ppm) for s in account.born.signals] == [("novelty", 810_000), ("confidence", 900_000)]
@@ -297,12 +297,12 @@ def test_what_was_learned_stands_for_the_rank_and_is_named(codec: Codec) -> None
 
 
 def test_a_kept_and_a_voided_one(shard: Shard) -> None:
-    account, text = told(shard, C)
+    account, text = account_of(shard, C)
     assert [v.outcome for v in account.votes] == ["kept", "forgotten"]
     assert "0 of 4 members are for it" in text
     assert "Kept: too few members were for it." in text
     assert "Sealed since" in text
-    account, text = told(shard, D)
+    account, text = account_of(shard, D)
     assert account.tier == "short-term"
     assert "Forgotten: enough members were for it.\n  Voided: it was used after the vote began" in text
 
@@ -315,7 +315,7 @@ def test_a_kept_one_says_when_it_is_due_next() -> None:
     from tests.builders import votes
 
     shard.decide([votes.proposal(A, "forget")], nobody)
-    account, text = told(shard, A)
+    account, text = account_of(shard, A)
     assert account.due_at is not None
     assert account.due_at <= account.as_of
     assert (account.rest, account.last_epoch) == ({"forget": 3}, 1)
@@ -331,10 +331,10 @@ def test_what_is_due_says_when_its_shard_votes_again() -> None:
     shard.episode("b", at=500)
     shard.tick(9_000_000)
     first = "It may be proposed to be forgotten in the next epoch; the next is epoch 1, as soon as its clock moves on."
-    assert first in told(shard, A)[1]
+    assert first in account_of(shard, A)[1]
     shard.decide([proposal(B, "promote")], nobody)
     at = telling.moment(9_000_000 + GENESIS.policy.epoch.interval_ms)
-    assert f"in the next epoch; the next is epoch 2, at {at} at the latest." in told(shard, A)[1]
+    assert f"in the next epoch; the next is epoch 2, at {at} at the latest." in account_of(shard, A)[1]
 
 
 def test_votes_that_ended_alike_are_told_once(shard: Shard) -> None:
@@ -344,7 +344,7 @@ def test_votes_that_ended_alike_are_told_once(shard: Shard) -> None:
     for _ in range(3):
         shard.decide([proposal(A, "promote")], nobody)
     shard.decide([proposal(A, "promote")], contradicted)
-    account, text = told(shard, A)
+    account, text = account_of(shard, A)
     assert [vote.epoch for vote in account.votes] == [1, 2, 3, 4]
     heads = [line for line in text.splitlines() if line.startswith("Epoch")]
     assert [head.split()[1] for head in heads] == ["3", "4"]
@@ -355,7 +355,7 @@ def test_what_was_beyond_a_budget_says_how_its_policy_weighed_it(alive: Shard) -
     weighed = Weighed("worth", 2, 5_000, 5_100, 24, "episodic", 0, (500_000, 0, 0, 0, 200_000, 0, 0), 99_999,
                       4_166_625_000, "least worth its tokens")  # fmt: skip
     alive.decide([replace(proposal(A, "evict"), reason="budget", weighed=weighed)], trigger="budget")
-    account, text = told(alive, A)
+    account, text = account_of(alive, A)
     assert account.votes[0].weighed == weighed
     assert "because its namespace held more tokens than its budget; the epoch was opened because a namespace" in text
     assert (
@@ -375,7 +375,7 @@ def test_what_a_policy_does_not_look_at_is_not_told(alive: Shard, policy: str) -
     weighed = Weighed(policy, 2, 5_000, 5_100, 24, "episodic", 0, (500_000, 0, 0, 0, 200_000, 0, 0), 99_999,
                       4_166_625_000, "oldest")  # fmt: skip
     alive.decide([replace(proposal(A, "evict"), reason="budget", weighed=weighed)], trigger="budget")
-    _, text = told(alive, A)
+    _, text = account_of(alive, A)
     assert f"by {policy} of policy 2 it was the next to go, with its 24 tokens: oldest." in text
     assert "The nominator weighed" not in text and "withheld" not in text
 
@@ -406,7 +406,7 @@ def test_what_was_drawn_says_so_and_why_it_has_no_score(
 ) -> None:
     weighed = Weighed("worth", 0, 5_000, 5_100, 24, "episodic", None, (), None, None, why, lot)
     alive.decide([replace(proposal(A, "evict"), reason="budget", weighed=weighed)], nobody, trigger="budget")
-    account, text = told(alive, A)
+    account, text = account_of(alive, A)
     assert f"with its 24 tokens: {why}." in text
     assert [line for line in lines if line not in text] == []
     assert "Its features and its score are withheld" in text
@@ -421,19 +421,19 @@ def test_one_that_was_not_promoted_says_when_it_may_be_proposed_again(codec: Cod
     shard.decide([proposal(A, "promote")], nobody)
     assert (
         "  It was not promoted lately: it may be proposed again in epoch 3; the next is epoch 2, at"
-        in told(shard, A)[1]
+        in account_of(shard, A)[1]
     )
     for _ in range(4):
         shard.decide([proposal(A, "promote")], contradicted)
-    text = told(shard, A)[1]
+    text = account_of(shard, A)[1]
     assert "\n  Kept: members whose votes count for half or more found it contradicted.\n" in text
     assert text.endswith("too often to be promoted: it is not proposed again before it is used.")
     shard.access(A, 100_001)
-    assert "before it is used" not in told(shard, A)[1]
+    assert "before it is used" not in account_of(shard, A)[1]
 
 
 def test_what_rehearsals_found_is_told(alive: Shard) -> None:
-    assert not any("rehearse" in line for line in telling.lines(told(alive, A)[0], GENESIS))
+    assert not any("rehearse" in line for line in telling.lines(account_of(alive, A)[0], GENESIS))
     strength = replace(alive.rows.strengths[A], replays=2, doubts=3, rehearsed=900)
     account = explain.explain(CODEC, GENESIS, replace(facts(alive, A), strength=strength))
     assert (account.replays, account.doubts, account.rehearsed_at) == (2, 3, 900)
@@ -461,7 +461,7 @@ def test_each_of_the_latest_rehearsals_is_told(codec: Codec) -> None:
 
 
 def test_members_who_saw_other_accesses_are_told_apart(shard: Shard) -> None:
-    text = told(shard, C)[1]
+    text = account_of(shard, C)[1]
     # Those who voted to keep in epoch 1 abstained with D = 1, in epoch 2 all judged by the same last access.
     assert text.count("Decay: ") == 2
     account = explain.explain(CODEC, GENESIS, facts(shard, A))
@@ -481,7 +481,7 @@ def test_members_who_saw_other_accesses_are_told_apart(shard: Shard) -> None:
 
 
 def test_an_episode_that_was_dropped(shard: Shard) -> None:
-    account, text = told(shard, memory_id("faint"))
+    account, text = account_of(shard, memory_id("faint"))
     assert account.tier == "never stored"
     assert "never stored (below threshold)" in text
     assert "did not open the gates or reach 0.35" in text
@@ -490,15 +490,15 @@ def test_an_episode_that_was_dropped(shard: Shard) -> None:
 def test_an_episode_that_failed_is_not_said_to_be_weak_and_a_second_try_is_told(codec: Codec) -> None:
     shard = Shard(codec, GENESIS)
     shard.episode("a", outcome="failed")
-    _, text = told(shard, A)
+    _, text = account_of(shard, A)
     assert "never stored (failed)" in text and "dlq replay --reason failed" in text
     assert "0.35" not in text and "Salience" not in text
     shard.episode("a")
-    account, text = told(shard, A)
+    account, text = account_of(shard, A)
     assert account.born is not None and account.born.retry
     assert "It had failed before, and was published again." in text and "so it was stored" in text
     shard.episode("b", outcome="unreadable")
-    assert "could not be opened any more" in told(shard, memory_id("b"))[1]
+    assert "could not be opened any more" in account_of(shard, memory_id("b"))[1]
 
 
 def test_a_certificate_that_proves_nothing_is_said_to(shard: Shard) -> None:
@@ -596,7 +596,7 @@ def test_what_a_late_use_brought_back_says_whose_it_was() -> None:
     asked = shard.access(A, 200_001).entry
     shard.tick(200_100)
     shard.restore_used(uses.of_entry(CODEC, asked, CODEC.decode_as(Accessed, asked.detail)), Restored(A, 1, 0, 0, 0, 0))
-    account, text = told(shard, A)
+    account, text = account_of(shard, A)
     assert [vote.outcome for vote in account.votes] == ["forgotten", "restored"]
     assert "because reviewer asked for it back; the epoch was opened by a use that came after the forgetting." in text
 
@@ -607,9 +607,9 @@ def test_a_summary_that_waits_is_told_when_members_vote() -> None:
         made.episode(name, session="s1")
     made.summary("sum", [A, B, C])
     made.tick(100_000)
-    text = told(made, memory_id("sum"))[1]
+    text = account_of(made, memory_id("sum"))[1]
     assert "It waits for its vote, and is in no search until then. Members may vote on it\n  in epoch 1" in text
     assert "nothing to forget" not in text and "If they do not, it goes for good at" in text
     made.consolidate(memory_id("sum"), [A, B, C], nobody)
     made.tick(200_000)
-    assert "Members may vote on it\n  again in epoch 2" in told(made, memory_id("sum"))[1]
+    assert "Members may vote on it\n  again in epoch 2" in account_of(made, memory_id("sum"))[1]

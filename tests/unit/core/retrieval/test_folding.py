@@ -1,4 +1,4 @@
-"""What is given once of several memories that are the same text."""
+"""Several memories with the same text are given once."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from memquorum.core.api.answers import Hit
+from memquorum.core.api.answers import Hit, Overtaken
 from memquorum.core.retrieval.folding import fold
+from memquorum.core.retrieval.overtaken import Beside, Otherwise, joined
 from memquorum.core.retrieval.packing import pack
 from tests.builders.found import candidate, name, scored
 
@@ -59,5 +60,31 @@ def test_keyed_twins_stay_two_in_an_answer_that_is_packed() -> None:
 def test_i_said_by_two_agents_stays_two_and_what_contradicts_one_is_told() -> None:
     mine = [hit(1, "ann", "I opened the gate."), hit(2, "bob", "I opened the gate.")]
     assert fold(mine) == mine
-    (one,) = fold([hit(1, "ann"), hit(2, "bob", conflicts_with=(name(9),))])
-    assert one.conflicts_with == (name(9),)
+    (one,) = fold([hit(1, "ann"), hit(2, "bob", conflicts_with=(name(9),), overtakes=(name(9),))])
+    assert one.conflicts_with == one.overtakes == (name(9),)
+
+
+def test_what_stands_for_others_has_their_marks() -> None:
+    """Of two agents that said the same one changed his mind."""
+    by = Otherwise(name(9), "bob", 7, False, (EVENT,))
+    own, other = (replace(candidate(n, EVENT), hit=hit(n, agent)) for n, agent in ((1, "ann"), (2, "bob")))
+    other = other.beside(Beside((name(9),), (by,), (name(8),)))
+    (one,) = pack([scored(own), scored(other)], 1_000, 10).items
+    found = one.scored.candidate.hit
+    assert (found.memory_id, found.folded, found.conflicts_with, found.overtakes) == (
+        name(1),
+        (),
+        (name(9),),
+        (name(8),),
+    )
+    assert found.overtaken == (Overtaken(name(9), "bob", 7, False, ((0, len(EVENT)),)),)
+
+
+def test_marks_of_several_are_joined_each_once() -> None:
+    mine, theirs = Otherwise("b", "ann", 9, False), Otherwise("b", "ann", 9, True)
+    first, second = (
+        Beside(("b",), (mine,), ("x",)),
+        Beside(("b", "c"), (theirs, Otherwise("c", "bob", 3, False)), ("x",)),
+    )
+    assert joined([first, second]) == Beside(("b", "c"), (Otherwise("c", "bob", 3, False), mine), ("x",))
+    assert joined([]) == Beside()

@@ -1,4 +1,4 @@
-"""Fusion: what is first in both rankings is first, neighbours help whoever was found, encoders are merged by rank."""
+"""Fusion: the first of both rankings is first, neighbours support a hit, encoders are merged by rank."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_context_adds_and_finds_nobody(near: list[str], said: list[str], seed: i
     without, found = relevance(near, said, after, PLAIN), relevance(near, said, after)
     assert found.keys() == without.keys()
     assert all(found[one] >= without[one] for one in found)
-    # What a memory gives, it gives to both sides alike.
+    # A memory supports both sides alike.
     mirrored = {one: session[max(0, at - 2) : at][::-1] for at, one in enumerate(session)}
     assert relevance(near, said, mirrored) == pytest.approx(found)
 

@@ -15,20 +15,20 @@ from memquorum.core.retrieval.hops import (
     OF_ONE,
     QUESTION,
     TAKEN,
-    Told,
-    asked,
+    FoundMemory,
     followed,
     head,
     in_order,
     second,
+    second_query,
 )
 from memquorum.core.retrieval.ranking import Scored
 from tests.builders.found import candidate, name, scored
 
-MILL = Told("mill", "The mill is driven by the River Aare, as Ida says.", 0.8)
-LUNCH = Told("lunch", "Lunch is at noon.", 0.3)
-AARE = Told("aare", "River Aare (Bern): it flows through Thun.", 0.2)
-RHINE = Told("rhine", "River Rhine: it flows through Basel.", 0.4)
+MILL = FoundMemory("mill", "The mill is driven by the River Aare, as Ida says.", 0.8)
+LUNCH = FoundMemory("lunch", "Lunch is at noon.", 0.3)
+AARE = FoundMemory("aare", "River Aare (Bern): it flows through Thun.", 0.2)
+RHINE = FoundMemory("rhine", "River Rhine: it flows through Basel.", 0.4)
 WHERE = "Through which town flows the river that drives the mill?"
 
 
@@ -53,9 +53,9 @@ def test_what_a_text_is_of_stands_at_its_head(text: str, of: str) -> None:
 
 
 def test_names_and_numbers_are_asked_for_once() -> None:
-    assert asked(["Pump 7 feeds the tank.", "Ida saw Pump 7."]) == "Pump 7 Ida"
-    assert asked(["nothing is named", ""]) == ""
-    assert asked([" ".join(f"Ida{at}" for at in range(99))]).split() == [f"Ida{at}" for at in range(NAMES)]
+    assert second_query(["Pump 7 feeds the tank.", "Ida saw Pump 7."]) == "Pump 7 Ida"
+    assert second_query(["nothing is named", ""]) == ""
+    assert second_query([" ".join(f"Ida{at}" for at in range(99))]).split() == [f"Ida{at}" for at in range(NAMES)]
 
 
 def test_what_a_first_hit_names_is_found_through_it() -> None:
@@ -74,29 +74,29 @@ def test_what_ranks_further_down_comes_up() -> None:
 
 
 def test_of_many_of_one_thing_none_is_followed() -> None:
-    def of(count: int) -> list[Told]:
-        return [Told(f"a{at}", f"River Aare: sight {at}.", 0.1) for at in range(count)]
+    def of(count: int) -> list[FoundMemory]:
+        return [FoundMemory(f"a{at}", f"River Aare: sight {at}.", 0.1) for at in range(count)]
 
     assert len(second(WHERE, [MILL], of(OF_ONE))) == TAKEN
     assert second(WHERE, [MILL], of(OF_ONE + 1)) == {}
 
 
 def test_a_name_within_a_longer_one_that_is_named_is_not_meant() -> None:
-    bern, port = Told("bern", "Bern: it is old.", 0.9), Told("port", "Bern Airport: it is small.", 0.1)
-    first = Told("first", "She landed at Bern Airport.", 0.5)
+    bern, port = FoundMemory("bern", "Bern: it is old.", 0.9), FoundMemory("port", "Bern Airport: it is small.", 0.1)
+    first = FoundMemory("first", "She landed at Bern Airport.", 0.5)
     assert second("Where did she land?", [first], [bern, port]) == {"port": "first"}
     assert second("Where did she land?", [first], [bern]) == {"bern": "first"}
-    assert second("Where did she land?", [Told("first", "She landed at Bernau.", 0.5)], [bern]) == {}
+    assert second("Where did she land?", [FoundMemory("first", "She landed at Bernau.", 0.5)], [bern]) == {}
 
 
 def test_what_is_near_and_has_most_of_the_question_comes_first() -> None:
     told = [
-        Told("a", "River Aare: it is cold.", 0.4),
-        Told("b", "River Aare: it flows through a town.", 0.3),
-        Told("c", "River Aare: it flows.", 0.2),
+        FoundMemory("a", "River Aare: it is cold.", 0.4),
+        FoundMemory("b", "River Aare: it flows through a town.", 0.3),
+        FoundMemory("c", "River Aare: it flows.", 0.2),
     ]
     assert list(second(WHERE, [MILL], told)) == ["b", "a", "c"]
-    near = [Told("a", "River Aare: it is cold.", 0.3), Told("b", "River Aare: it is deep.", 0.2)]
+    near = [FoundMemory("a", "River Aare: it is cold.", 0.3), FoundMemory("b", "River Aare: it is deep.", 0.2)]
     assert list(second(WHERE, [MILL], near)) == ["a", "b"]
 
 

@@ -1,4 +1,4 @@
-"""Which statements of a memory a newer one denies, and the marks of a text as it is given."""
+"""The marks of a text as it is given."""
 
 from __future__ import annotations
 
@@ -6,26 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memquorum.core.api.answers import Overtaken, mark
-from memquorum.core.retrieval.overtaken import STATEMENTS_MOST, Otherwise, denied, nearest, placed, statements
-from memquorum.core.text import quoting
+from memquorum.core.retrieval.overtaken import Otherwise, placed
+from memquorum.core.showing import quoting
 
 NOTE = "Ada lives at Elm Road 5. Her phone is 555-0100. She is allergic to nuts."
-
-
-def test_statements_are_sentences_and_lines_and_bounded() -> None:
-    assert statements(NOTE) == ("Ada lives at Elm Road 5.", "Her phone is 555-0100.", "She is allergic to nuts.")
-    assert len(statements("One. " * 1_000)) == STATEMENTS_MOST
-    assert statements("") == ()
-
-
-def test_a_note_of_one_statement_is_denied_as_a_whole() -> None:
-    assert denied(("The pump is off.",), "Whatever.", own=True) == ("The pump is off.",)
-
-
-def test_the_nearest_statement_is_that_with_the_most_words_in_common_and_no_guess() -> None:
-    assert nearest(statements(NOTE), "Ada moved: no longer Elm Road 5") == ("Ada lives at Elm Road 5.",)
-    assert nearest(statements(NOTE), "Something else entirely") == ()
-    assert nearest(("Ada sings.", "Ada swims."), "Ada stopped.") == ()
 
 
 def test_marks_follow_the_text_that_is_given() -> None:

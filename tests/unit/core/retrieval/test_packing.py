@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memquorum.core.reading import agreement
+from memquorum.core.reading.tokens import tokens
 from memquorum.core.retrieval import packing
 from memquorum.core.retrieval.packing import BUDGET, DUPLICATE, MOST, pack
 from memquorum.core.retrieval.ranking import Candidate
-from memquorum.core.text import agreement
-from memquorum.core.text.tokens import tokens
 from tests.builders.found import candidate, name, scored
 
 

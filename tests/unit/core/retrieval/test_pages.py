@@ -1,4 +1,4 @@
-"""What is asked of lists for people: filters, cursors, and which kinds of orders a key may see."""
+"""The requests of lists for people: filters, cursors, and the kinds of orders that a key may see."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pytest
 from memquorum.core.access import AUDIT, ERASE, EVERYONE, FORGET, Caller, Denied
 from memquorum.core.ids import shard_of
 from memquorum.core.retrieval import pages
-from memquorum.core.retrieval.pages import EFFECTS, Seated, cursor
+from memquorum.core.retrieval.pages import EFFECTS, Seated
+from memquorum.core.retrieval.paging import cursor
 from memquorum.core.retrieval.query import BadRequest, Filters
 from tests.builders.shard import NAMESPACE, memory_id
 
@@ -27,18 +28,18 @@ READ: dict[str, Callable[[bytes], Any]] = {
 EACH = pytest.mark.parametrize("what", pages.LISTS)
 
 
-def asked(what: str, **body: Any) -> Any:
+def read_request(what: str, **body: Any) -> Any:
     return READ[what](json.dumps({"namespace": NAMESPACE} | body).encode())
 
 
 @EACH
 def test_a_page_goes_on_where_its_own_list_ended_and_no_other_does(what: str) -> None:
     place: str | int = "sow seeds; & more" if what == "goals" else 7
-    behind = asked(what, cursor=cursor(what, NAMESPACE, place)).behind
+    behind = read_request(what, cursor=cursor(what, NAMESPACE, place)).behind
     assert behind == ("goal:sow seeds; & more" if what == "goals" else 7)
     for other, where in ((next(one for one in pages.LISTS if one != what), NAMESPACE), (what, "mill")):
         with pytest.raises(BadRequest, match="a cursor of another list, or of another namespace") as refused:
-            asked(what, cursor=cursor(other, where, place))
+            read_request(what, cursor=cursor(other, where, place))
         assert refused.value.field == "cursor"
 
 
@@ -48,7 +49,7 @@ def test_a_cursor_that_leads_nowhere_is_refused(what: str, place: str) -> None:
     wrong = cursor(what, NAMESPACE, 1).partition(".")[0] + "." + place
     for value in ("", "x", wrong):
         with pytest.raises(BadRequest) as refused:
-            asked(what, cursor=value)
+            read_request(what, cursor=value)
         assert refused.value.field == "cursor"
 
 
@@ -60,11 +61,11 @@ def test_a_shard_s_cursor_is_not_the_namespace_s_of_that_name() -> None:
 
 
 def test_what_is_asked_of_what_protects() -> None:
-    pin = asked("pins", memory_id=A.upper(), ordered_by="key 1", reference="ticket-7", since=5, until=6, limit=3)
+    pin = read_request("pins", memory_id=A.upper(), ordered_by="key 1", reference="ticket-7", since=5, until=6, limit=3)
     assert (pin.kind, pin.memory_id, pin.ordered_by, pin.reference) == ("pin", A, "key 1", "ticket-7")
     assert (pin.since, pin.until, pin.limit, pin.gates) == (5, 6, 3, Filters())
-    assert asked("holds").kind == "hold" and asked("holds", purpose="billing").gates.purpose == "billing"
-    assert asked("goals", goals=["sow"], memory_id=A).goals == ("goal:sow",)
+    assert read_request("holds").kind == "hold" and read_request("holds", purpose="billing").gates.purpose == "billing"
+    assert read_request("goals", goals=["sow"], memory_id=A).goals == ("goal:sow",)
 
 
 def test_of_orders_a_key_sees_the_kinds_that_it_may_give_and_all_with_audit() -> None:
@@ -82,10 +83,10 @@ def test_of_orders_a_key_sees_the_kinds_that_it_may_give_and_all_with_audit() ->
 
 
 def test_a_namespace_is_of_one_shard_and_a_shard_of_none() -> None:
-    assert asked("members", roles=["review"], seated=True) == Seated(
-        NAMESPACE, shard_of(NAMESPACE, 4), 100, True, ("review",)
+    assert read_request("members", roles=["review"], seated=True) == Seated(
+        namespace=NAMESPACE, shard=shard_of(NAMESPACE, 4), limit=100, seated=True, roles=("review",)
     )
-    assert pages.read_members(b'{"shard": 3}', 4) == Seated(None, 3, 100)
+    assert pages.read_members(b'{"shard": 3}', 4) == Seated(namespace=None, shard=3, limit=100)
     for shard, wrong in ((1, {"namespace": NAMESPACE}), (4, {}), (-1, {})):
         for read in (pages.read_members, pages.read_epochs):
             with pytest.raises(BadRequest) as refused:
@@ -114,5 +115,5 @@ def test_a_namespace_is_of_one_shard_and_a_shard_of_none() -> None:
 )
 def test_what_cannot_be_asked_is_refused_with_its_field(what: str, wrong: dict[str, Any], field: str) -> None:
     with pytest.raises(BadRequest) as refused:
-        asked(what, **wrong)
+        read_request(what, **wrong)
     assert refused.value.field == field

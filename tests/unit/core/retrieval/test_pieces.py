@@ -1,4 +1,4 @@
-"""Of a summary the sentences are given that answer; what is no summary keeps its place."""
+"""A summary is given as the sentences that answer; another memory keeps its place."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from memquorum.core.reading.passages import passages
+from memquorum.core.reading.tokens import tokens
 from memquorum.core.retrieval import working
 from memquorum.core.retrieval.packing import BUDGET, MOST, Left, Packed, of_text, pack
 from memquorum.core.retrieval.pieces import LOOKED, PASSAGES, pieces
 from memquorum.core.retrieval.ranking import Scored
-from memquorum.core.text.quoting import HEADING
-from memquorum.core.text.tokens import tokens
+from memquorum.core.showing.quoting import HEADING
 from tests.builders.found import candidate, name, scored
 
 LINES = (

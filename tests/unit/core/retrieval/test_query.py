@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memquorum.core.api.answers import Hit
-from memquorum.core.records import AccessRecorded, QueryRecorded
+from memquorum.core.records import USES_MOST, QueryRecorded
 from memquorum.core.retrieval import query
 from memquorum.core.retrieval.bounds import DEFAULTS
 from memquorum.core.retrieval.query import BadRequest, Search
@@ -78,17 +78,23 @@ def test_ids_and_waits() -> None:
 
 def test_hits_are_uses_unless_peeked_at() -> None:
     search = read(GOOD)
-    assert query.uses(search, [HIT], ["e"]) == [AccessRecorded("planner", HIT.memory_id, "default", "e")]
-    assert query.uses(read(GOOD | {"peek": True}), [HIT], ["e"]) == []
+    others = [replace(HIT, memory_id=f"m{at}") for at in range(USES_MOST)]
+    first, second = query.uses(search, [HIT, *others], "e")
+    assert first.memory_ids == (HIT.memory_id, *(one.memory_id for one in others[:-1])), (
+        "one record, as far as it takes"
+    )
+    assert second.memory_ids == (others[-1].memory_id,) and first.event_id != second.event_id
+    assert {(one.agent, one.namespace) for one in (first, second)} == {("planner", "default")}
+    assert query.uses(read(GOOD | {"peek": True}), [HIT], "e") == query.uses(search, [], "e") == []
 
 
 def test_a_query_is_logged_unless_it_peeks_or_says_nothing() -> None:
     search = read(GOOD)
-    told = query.asked(search, [HIT], "q", "minilm", [0.5])
+    told = query.query_record(search, [HIT], "q", "minilm", [0.5])
     wanted = QueryRecorded("planner", search.query, "default", "q", None, (HIT.memory_id,), "minilm", (0.5,))
     assert told == wanted
-    assert query.asked(read(GOOD | {"peek": True}), [HIT], "q") is None
-    assert query.asked(replace(search, query=""), [HIT], "q") is None
+    assert query.query_record(read(GOOD | {"peek": True}), [HIT], "q") is None
+    assert query.query_record(replace(search, query=""), [HIT], "q") is None
 
 
 @pytest.mark.parametrize(("distance", "score"), [(0.0, 1.0), (-1e-9, 1.0), (2.0000001, -1.0), (0.25, 0.75)])
@@ -110,25 +116,25 @@ def hit(memory_id: str, score: float) -> Hit:
     return Hit(memory_id, "text", "short-term", "ann", 0, 0, 0, 0.5, score)
 
 
-def found(lists: list[tuple[list[Hit], int]], k: int = 10) -> list[str]:
+def merged_ids(lists: list[tuple[list[Hit], int]], k: int = 10) -> list[str]:
     return [one.memory_id for one in query.merge(lists, k)]
 
 
 def test_hits_of_two_encoders_are_merged_by_rank_never_by_score() -> None:
     high, low = [hit(f"h{i}", 0.9) for i in range(3)], [hit(f"l{i}", 0.1) for i in range(3)]
-    assert found([(low, 100), (high, 100)]) == ["l0", "h0", "l1", "h1", "l2", "h2"]
-    assert found([(low, 100), (high, 100)], k=3) == ["l0", "h0", "l1"]
+    assert merged_ids([(low, 100), (high, 100)]) == ["l0", "h0", "l1", "h1", "l2", "h2"]
+    assert merged_ids([(low, 100), (high, 100)], k=3) == ["l0", "h0", "l1"]
 
 
 def test_the_best_of_few_says_less_than_the_best_of_many() -> None:
     many, few = [hit(f"m{i}", 0.5) for i in range(5)], [hit("f0", 0.9), hit("f1", 0.9)]
-    assert found([(many, 1_000), (few, 2)], k=5) == ["m0", "m1", "m2", "m3", "m4"]
-    assert found([(many, 1_000), (few, 400)], k=4) == ["m0", "m1", "f0", "m2"]
+    assert merged_ids([(many, 1_000), (few, 2)], k=5) == ["m0", "m1", "m2", "m3", "m4"]
+    assert merged_ids([(many, 1_000), (few, 400)], k=4) == ["m0", "m1", "f0", "m2"]
 
 
 def test_a_memory_that_changed_its_encoder_meanwhile_counts_once() -> None:
-    assert found([([hit("a", 0.5), hit("b", 0.4)], 2), ([hit("b", 0.9)], 1)]) == ["a", "b"]
-    assert found([([], 0), ([], 0)]) == []
+    assert merged_ids([([hit("a", 0.5), hit("b", 0.4)], 2), ([hit("b", 0.9)], 1)]) == ["a", "b"]
+    assert merged_ids([([], 0), ([], 0)]) == []
 
 
 def test_of_equally_near_hits_the_one_that_was_said_last_is_first() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memquorum.core.reading.tokens import tokens
 from memquorum.core.retrieval import packing, recall
 from memquorum.core.retrieval.recall import ANCHOR, SESSION, TIME, Neighbour
-from memquorum.core.text.tokens import tokens
 from tests.builders.found import candidate, name
 
 ANCHORS = [name(5), name(9)]
@@ -42,7 +42,7 @@ def test_the_nearest_come_first_each_once(found: list[Neighbour]) -> None:
 def test_a_budget_takes_the_nearest_and_tells_them_in_the_order_of_time() -> None:
     ordered = recall.in_order(FOUND, ANCHORS)
     packed = packing.pack(recall.scored(ordered), 4 * tokens("Sensor 5 is well."), len(ordered))
-    assert [item.scored.candidate.hit.memory_id for item in recall.told(packed.items)] == [
+    assert [item.scored.candidate.hit.memory_id for item in recall.in_time_order(packed.items)] == [
         name(n) for n in (4, 5, 6, 9)
     ]
     assert packed.left[packing.BUDGET].count == 4

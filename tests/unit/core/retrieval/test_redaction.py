@@ -1,4 +1,4 @@
-"""What a reader is given masked: whole texts, and of summaries the lines that are given, by what the whole says."""
+"""Masked texts for a reader: whole texts, and of summaries the given lines, by the masks of the whole."""
 
 from __future__ import annotations
 

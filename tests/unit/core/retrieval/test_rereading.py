@@ -1,4 +1,4 @@
-"""Which of the best hits comes first: what states, fits, speaks of the time that is asked for, or was said later."""
+"""The order of the best hits: those that assert, fit, speak of the requested time, or are later come first."""
 
 from __future__ import annotations
 
@@ -250,6 +250,13 @@ def test_what_is_so_again_comes_before_what_replaced_it(question: str, was: str,
     assert first(question, *later) == then, "it was said last"
 
 
+def test_what_is_so_again_may_be_further_from_the_question() -> None:
+    was = hit("Mr Lind sits in room 204.", 1, score=0.85)
+    then = hit("Mr Lind sits in room 117 for a while.", 2, score=0.84)
+    again = hit("The painters are done, find him in 204 again.", 3, score=0.55)
+    assert first("In which room does Mr Lind sit?", was, then, again) == again.text
+
+
 def test_what_was_said_before_and_after_another_comes_before_it() -> None:
     again, then = (
         hit("The gate stays open at night.", 3, score=0.6),
@@ -273,3 +280,25 @@ def test_what_is_said_of_the_rest_of_a_note_does_not_say_again_what_a_move_repla
     moved = hit("We moved the office to Linz.", 2, score=0.49)
     code = hit("The alarm code is 9999 now.", 3, score=0.19)
     assert first("Where is the office?", moved, note, code) == moved.text
+
+
+def test_a_new_telephone_is_no_answer_to_where_somebody_lives() -> None:
+    note = hit("Ada lives at Elm Road 5. Her phone is 555-0100.", 1, score=0.6)
+    phone = hit("Ada's phone is 555-0199 now.", 2, score=0.4)
+    assert first("Where does Ada live?", phone, note) == note.text
+    assert first("What is Ada's phone number?", note, phone) == phone.text
+
+
+def test_what_is_said_of_one_clause_renews_no_other() -> None:
+    shop = hit("The shop opens at 9 and sells bread.", 1, score=0.7)
+    later = hit("The shop opens at 10 now.", 2, score=0.6)
+    assert first("What does the shop sell?", shop, later) == shop.text
+    assert first("When does the shop open?", shop, later) == later.text
+
+
+def test_a_subject_that_is_asked_for_counts_as_said() -> None:
+    ada = replace(hit("I am allergic to peanuts.", 1, score=0.6), subject="ada")
+    bob = replace(hit("I am allergic to shellfish.", 2, score=0.55), subject="bob")
+    coffee = replace(hit("Bob prefers black coffee.", 3, score=0.65), subject="bob")
+    assert first("What is Bob allergic to?", coffee, ada, bob) == bob.text
+    assert first("What is Ada allergic to?", coffee, bob, ada) == ada.text

@@ -1,4 +1,4 @@
-"""How likely a hit answers."""
+"""The probability that a hit answers."""
 
 import time
 
@@ -6,12 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memquorum.core.retrieval.scoring import ALONE_FLOOR, FLOOR, WEIGHTS, features, read, verdicts
+from memquorum.core.api.answers import Hit
+from memquorum.core.retrieval.scoring import ALONE_FLOOR, FLOOR, WEIGHTS, features, nearest_first, read, verdicts
+from memquorum.core.tiers import SHORT_TERM
 
-MINILM = "minilm-l6-v2-int8/1"
+MINILM = "minilm-l6-v2-rows8/1"
 QUESTION = "Which port does the billing database of Leeds listen on?"
 ANSWER = "The billing database in Leeds listens on port 5433."
 OTHER = "Lunch on Fridays is at the harbour."
+
+
+def hit(text: str, cosine: float) -> Hit:
+    return Hit(text, text, SHORT_TERM, "ann", 0, 0, 0, 0.5, score=cosine)
 
 
 @pytest.mark.parametrize("encoder", sorted(WEIGHTS))
@@ -52,6 +58,32 @@ def test_scripts_without_spaces_count_by_pairs_of_characters() -> None:
     assert read("水泵在院子里").content >= {"水泵", "院子"}
     (share, _, _), (none, _, _) = features("水泵在哪里", ["水泵在院子里", "午饭在港口"])
     assert share > none
+
+
+def test_no_score_depends_on_how_many_hits_are_behind_the_ten_best() -> None:
+    texts = [OTHER] * 9 + [ANSWER, OTHER, ANSWER, ANSWER]
+    cosines = [0.3] * 9 + [0.4, 0.1, 0.9, 0.9]
+    ten = verdicts(QUESTION, texts[:10], cosines[:10], MINILM)
+    more = verdicts(QUESTION, texts, cosines, MINILM)
+    assert more[:10] == ten
+    assert {one.score for one in more[10:]} == {ten[-1].score}, "no later hit has a higher score"
+
+
+@pytest.mark.parametrize("question", ["What was Ida's post in 2020?", "Was war Idas Posten 2020?"])
+def test_no_text_needs_the_date_that_is_asked_about(question: str) -> None:
+    told, without = "Ida's post is that of a clerk. Idas Posten: Schreiber.", question.replace("2020", "")
+    assert verdicts(question, [told], [0.5], MINILM) == verdicts(without, [told], [0.5], MINILM)
+
+
+def test_of_two_that_are_as_near_the_one_with_more_of_the_question_comes_first() -> None:
+    near = [hit("Hale has a pump.", 0.61), hit("The plumber Hale charges 60 pounds.", 0.6), hit("No rain.", 0.1)]
+    assert [one.score for one in nearest_first("How much does Hale charge?", near, MINILM)] == [0.6, 0.61, 0.1]
+    assert nearest_first("How much does Hale charge?", near, "another") == near
+
+
+def test_what_only_jokes_or_drafts_comes_behind() -> None:
+    told = [hit("Draft: the pump opens at 6 bar.", 0.7), hit("The pump opens at 4 bar.", 0.65)]
+    assert [one.score for one in nearest_first("When does the pump open?", told, MINILM)] == [0.65, 0.7]
 
 
 def test_no_hits_have_no_scores() -> None:

@@ -1,4 +1,4 @@
-"""Who votes in a shard and who did, by the configurations that follow from each other."""
+"""A shard's voters, present and past, by the successive configurations."""
 
 from __future__ import annotations
 

@@ -13,13 +13,13 @@ from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.journal.effects import EFFECTS
 from memquorum.core.journal.rows import Change, GoalDue
 from memquorum.core.orders.patch import SIGNER
-from memquorum.core.records import Accessed, JournalEntry, Restored
+from memquorum.core.records import APPLIED, Accessed, JournalEntry, MemoryUsed, Restored
 from memquorum.core.retrieval.tail import Tail
 from memquorum.core.vote.kinds import FORGET, PROMOTE
 from tests.builders import comparisons, disclosures, erasures, protections, rollups, trials, votes
 from tests.builders import genesis as cluster
 from tests.builders.rehearsals import rehearse
-from tests.builders.shard import Shard, anew, memory_id
+from tests.builders.shard import Shard, memory_id, reencode
 
 GENESIS = cluster.make(**trials.entitled("rehearsal"), agent_keys={CONSOLIDATOR: cluster.public_key(SIGNER)})
 A, B = memory_id("a"), memory_id("b")
@@ -40,7 +40,7 @@ def shard(codec: Codec) -> Shard:
     made.decide([votes.proposal(A, FORGET.name), votes.proposal(B, PROMOTE.name)], lambda _, p: p.memory_ids == (A,))
     made.destroy(A)
     made.access(A, 2_000)
-    anew(made, B, 0)
+    reencode(made, B, 0)
     said = erasures.ordered(GENESIS, "memory", B)
     order = erasures.accepted(said, erasures.signed(codec, GENESIS, said), 2_000)
     made.erase(order, erasures.among(erasures.NAMESPACE, {"b": "short-term", "c": "reinforced"}))
@@ -86,13 +86,13 @@ def shard(codec: Codec) -> Shard:
     return made
 
 
-def told(codec: Codec, changes: list[Change], namespace: str | None = None, *, ticks: bool = False) -> list[str]:
+def tail_lines(codec: Codec, changes: list[Change], namespace: str | None = None, *, ticks: bool = False) -> list[str]:
     tail = Tail(codec, namespace, ticks=ticks)
     return [line for c in changes for line in tail.lines(tail.entry(codec.encode(c.appended)))]
 
 
 def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
-    lines = told(codec, shard.changes, ticks=True)
+    lines = tail_lines(codec, shard.changes, ticks=True)
     first, second, _ = trials.drawn(shard, memory_id("e"), 1)
     took, asked = {B: "short-term", memory_id("c"): "reinforced"}, votes.restore(GENESIS, A).order_id
     assert lines == [
@@ -166,7 +166,7 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
 
 
 def test_ticks_are_told_only_where_they_are_asked_for(codec: Codec, shard: Shard) -> None:
-    assert len(told(codec, shard.changes)) == len(told(codec, shard.changes, ticks=True)) - 2
+    assert len(tail_lines(codec, shard.changes)) == len(tail_lines(codec, shard.changes, ticks=True)) - 2
 
 
 def test_one_namespace_alone_with_its_votes_and_its_ends(codec: Codec, shard: Shard) -> None:
@@ -177,9 +177,9 @@ def test_one_namespace_alone_with_its_votes_and_its_ends(codec: Codec, shard: Sh
     other.decide([elsewhere])
     other.destroy(*elsewhere.memory_ids)
     mixed = shard.changes + other.changes
-    assert told(codec, mixed, "greenhouse") == told(codec, shard.changes)
-    assert len(told(codec, mixed, ELSEWHERE)) == 5
-    assert told(codec, mixed, "nowhere", ticks=True) == []
+    assert tail_lines(codec, mixed, "greenhouse") == tail_lines(codec, shard.changes)
+    assert len(tail_lines(codec, mixed, ELSEWHERE)) == 5
+    assert tail_lines(codec, mixed, "nowhere", ticks=True) == []
 
 
 def test_what_is_no_entry_is_said_so(codec: Codec) -> None:
@@ -203,7 +203,7 @@ def test_what_is_no_time_is_refused(since: str) -> None:
 
 def test_no_name_forges_a_line(codec: Codec) -> None:
     name = "x\x1b[2J\n1970-01-01 00:00:00  0/2     decided     epoch 9 by 4 members: 9 forgotten"
-    detail = codec.encode(Accessed(agent=name, accessed_at=1, applied=True))
+    detail = codec.encode(Accessed(agent=name, accessed_at=1, used=(MemoryUsed(A, APPLIED),)))
     entry = JournalEntry(
         shard=0, seq=1, as_of=0, effect="accessed", event_id="e", source_topic="t", source_partition=0,
         source_offset=0, detail=detail, namespace="n", memory_id="m",

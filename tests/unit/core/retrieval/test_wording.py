@@ -1,4 +1,4 @@
-"""Which words lead to memories where there are too many to look at all."""
+"""The words that lead to memories where there are too many to look at all."""
 
 from __future__ import annotations
 

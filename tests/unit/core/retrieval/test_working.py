@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 from msgspec.structs import replace
 
+from memquorum.core.reading.tokens import tokens
 from memquorum.core.retrieval.buffer import Trace, marked
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.overtaken import Beside
@@ -15,9 +16,8 @@ from memquorum.core.retrieval.packing import BUDGET, DUPLICATE, MOST, Left
 from memquorum.core.retrieval.ranking import Candidate
 from memquorum.core.retrieval.working import BUFFER, LATELY, RELEVANT, REMEMBERED, SESSION, Frame, Working, line
 from memquorum.core.retrieval.working import assemble as assembled
-from memquorum.core.text import quoting
-from memquorum.core.text.quoting import HEADING
-from memquorum.core.text.tokens import tokens
+from memquorum.core.showing import quoting
+from memquorum.core.showing.quoting import HEADING
 from tests.builders.found import candidate, name, scored
 
 FRAME = Frame(1_000, 0.5, 20, session=True)
@@ -27,7 +27,7 @@ ONE = tokens(line(candidate(1, "Reading 001.").hit))
 HEADINGS = tokens(HEADING) + tokens(SESSION) + tokens(REMEMBERED)
 
 
-def apart(number: int, salience: float = 0.5) -> Candidate:
+def distinct_candidate(number: int, salience: float = 0.5) -> Candidate:
     """It says something of its own, and costs ONE."""
     return candidate(number, f"Reading {number:03}.", angle=30 * number, salience=salience)
 
@@ -52,7 +52,10 @@ def room(memories: int, frame: Frame = FRAME) -> Frame:
 
 
 def test_what_is_in_the_buffer_is_not_retrieved_a_second_time() -> None:
-    found = assemble([apart(2), apart(1)], [apart(5), apart(2), apart(4)])
+    found = assemble(
+        [distinct_candidate(2), distinct_candidate(1)],
+        [distinct_candidate(5), distinct_candidate(2), distinct_candidate(4)],
+    )
     assert ids(found) == [name(1), name(2), name(5), name(4)]
     assert why(found) == {
         name(1): (BUFFER, 2), name(2): (BUFFER, 1), name(5): (RELEVANT, None), name(4): (RELEVANT, None)
@@ -67,8 +70,13 @@ def test_what_is_in_the_buffer_is_not_retrieved_a_second_time() -> None:
 
 
 def test_what_mattered_most_of_the_session_is_in_where_not_all_fits() -> None:
-    session = [apart(4, 0.1), apart(3, 0.9), apart(2, 0.1), apart(1, 0.8)]
-    found = assemble(session, [apart(n) for n in range(5, 9)], room(4))
+    session = [
+        distinct_candidate(4, 0.1),
+        distinct_candidate(3, 0.9),
+        distinct_candidate(2, 0.1),
+        distinct_candidate(1, 0.8),
+    ]
+    found = assemble(session, [distinct_candidate(n) for n in range(5, 9)], room(4))
     assert why(found) == {
         name(1): (BUFFER, 4), name(3): (BUFFER, 2), name(5): (RELEVANT, None), name(6): (RELEVANT, None)
     }  # fmt: skip
@@ -77,22 +85,38 @@ def test_what_mattered_most_of_the_session_is_in_where_not_all_fits() -> None:
 
 
 def test_what_did_not_fit_the_buffers_share_may_come_in_as_an_answer() -> None:
-    found = assemble([apart(2, 0.9), apart(1, 0.1)], [apart(1), apart(5)], room(2))
+    found = assemble(
+        [distinct_candidate(2, 0.9), distinct_candidate(1, 0.1)],
+        [distinct_candidate(1), distinct_candidate(5)],
+        room(2),
+    )
     assert why(found) == {name(1): (RELEVANT, 2), name(2): (BUFFER, 1)}
     assert found.text.startswith(HEADING + SESSION) and REMEMBERED not in found.text
     assert found.packed.left == {BUDGET: Left(1, (name(5),))}
 
 
 def test_what_the_answers_leave_of_the_budget_is_the_buffers() -> None:
-    found = assemble([apart(3), apart(2), apart(1)], [apart(9)], replace(FRAME, share=0.0))
+    found = assemble(
+        [distinct_candidate(3), distinct_candidate(2), distinct_candidate(1)],
+        [distinct_candidate(9)],
+        replace(FRAME, share=0.0),
+    )
     assert why(found)[name(9)] == (RELEVANT, None)
     assert ids(found) == [name(1), name(2), name(3), name(9)]
-    whole = assemble([apart(3), apart(2), apart(1)], [], replace(room(2), share=1.0, session=False))
+    whole = assemble(
+        [distinct_candidate(3), distinct_candidate(2), distinct_candidate(1)],
+        [],
+        replace(room(2), share=1.0, session=False),
+    )
     assert ids(whole) == [name(2), name(3)] and whole.text.startswith(HEADING + LATELY)
 
 
 def test_the_most_counts_what_is_beside_the_buffer() -> None:
-    found = assemble([apart(2), apart(1)], [apart(n) for n in range(5, 9)], replace(FRAME, k_max=1))
+    found = assemble(
+        [distinct_candidate(2), distinct_candidate(1)],
+        [distinct_candidate(n) for n in range(5, 9)],
+        replace(FRAME, k_max=1),
+    )
     assert ids(found) == [name(1), name(2), name(5)]
     assert found.packed.left == {MOST: Left(3, (name(6), name(7), name(8)))}
 
@@ -155,7 +179,7 @@ def test_a_role_is_shown_only_where_its_agent_has_signed_it() -> None:
 
 def test_nothing_is_an_empty_text() -> None:
     assert assemble([], []) == Working((), assembled([], [], FRAME).packed, "")
-    assert assemble([apart(1)], [apart(2)], replace(FRAME, budget=1)).packed.left == {
+    assert assemble([distinct_candidate(1)], [distinct_candidate(2)], replace(FRAME, budget=1)).packed.left == {
         BUDGET: Left(2, (name(2), name(1)))
     }
 
@@ -193,8 +217,8 @@ def test_no_bound_is_broken_and_nothing_is_lost(
 
 
 def test_what_others_contradict_is_marked_in_the_text_and_names_them() -> None:
-    ring = [Trace(apart(2), 1), Trace(apart(1), 2)]
-    disputed = apart(9).beside(Beside((name(2),)))
+    ring = [Trace(distinct_candidate(2), 1), Trace(distinct_candidate(1), 2)]
+    disputed = distinct_candidate(9).beside(Beside((name(2),)))
     against = Contradiction(name(9), name(2), False, 2, 1, "short-term", "short-term")
     found = assembled(marked(ring, [against]), [scored(disputed, 1.0)], FRAME)
     assert found.text == (
@@ -207,7 +231,7 @@ def test_what_others_contradict_is_marked_in_the_text_and_names_them() -> None:
 
 
 def test_who_overtook_a_memory_is_not_marked_itself() -> None:
-    ring = [Trace(apart(2), 1), Trace(apart(1), 2)]
+    ring = [Trace(distinct_candidate(2), 1), Trace(distinct_candidate(1), 2)]
     against = Contradiction(name(2), name(1), True, 2, 1, "short-term", "short-term", statements=("Reading 001.",))
     found = assembled(marked(ring, [against]), [], FRAME)
     assert found.text == (

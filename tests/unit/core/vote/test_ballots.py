@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from memquorum.core.budgets.least import Place
+from memquorum.core.budgets.least import BudgetPlace
 from memquorum.core.decay import decay_ppm
 from memquorum.core.policy import PPM
 from memquorum.core.records import Proposal
@@ -140,7 +140,7 @@ def test_opinions_made_together_are_those_made_alone(kind: Kind) -> None:
                     text="Valve 7 leaks.",
                     reads=i % 3,
                     rank_ppm=i,
-                    place=Place(i, PPM // 2),
+                    place=BudgetPlace(i, PPM // 2),
                     trial=Trialled(i % 2 == 0, 100_000 * i),
                 ),
             ),
@@ -152,7 +152,7 @@ def test_opinions_made_together_are_those_made_alone(kind: Kind) -> None:
     together = judged(kind, asked, known, as_of=NOW, policy=POLICY)
     alone = [judged(kind, [one], known, as_of=NOW, policy=POLICY) for one in asked]
     assert together == [terms for (terms,) in alone]
-    # Of an order no memory tells anything: whoever knows judges it elsewhere.
-    # What contradicts others, or says the same, needs two of them (tests/unit/core/vote/kinds).
-    assert len(set(together)) > (0 if kind.ordered or kind.spares or kind.unites else 2)
+    # No memory tells anything about an order: it is judged elsewhere. Contradictions and twins need two memories
+    # (tests/unit/core/vote/kinds).
+    assert len(set(together)) > (0 if kind.ordered or kind.spares else 2)
     assert judged(kind, [], known, as_of=NOW, policy=POLICY) == []

@@ -20,7 +20,7 @@ POLICY = Policy()
 asked_and_said = st.lists(st.tuples(st.sampled_from(sorted(KINDS)), st.booleans()), min_size=1, max_size=20)
 
 
-def asked(*kinds: str) -> NominationProposed:
+def nomination_of(*kinds: str) -> NominationProposed:
     proposals = tuple(votes.proposal(f"m{at}", kind) for at, kind in enumerate(kinds))
     return NominationProposed(b"c" * 32, 0, 0, 1, AS_OF, 0, "interval", proposals)
 
@@ -39,7 +39,7 @@ def ballot_of(nomination: NominationProposed, ballot: BallotCast) -> Ballot:
 
 @given(asked_and_said)
 def test_a_ballot_says_what_was_packed(wanted: list[tuple[str, bool]]) -> None:
-    nomination = asked(*(kind for kind, _ in wanted))
+    nomination = nomination_of(*(kind for kind, _ in wanted))
     said = opinions(nomination, *(yes for _, yes in wanted))
     ballot = ballot_of(nomination, cast(nomination, said))
     assert ballot.opinions == said
@@ -49,7 +49,7 @@ def test_a_ballot_says_what_was_packed(wanted: list[tuple[str, bool]]) -> None:
     assert ballot_of(nomination, other) != ballot
 
 
-NOMINATION = asked("promote", "forget", "forget")
+NOMINATION = nomination_of("promote", "forget", "forget")
 SAID = opinions(NOMINATION, True, False, True)
 CAST = cast(NOMINATION, SAID)
 

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from memquorum.core.policy import PPM, Policy
-from memquorum.core.text import agreement, claims
+from memquorum.core.reading import agreement, claims
 from memquorum.core.vote.evidence import NAMED, RULES
 from memquorum.core.vote.grounds import NEAR, Grounds, MemberContext, MemoryFacts
 from memquorum.core.vote.kinds import PROMOTE
@@ -68,7 +68,7 @@ def test_grounded_is_the_share_of_words_found_elsewhere() -> None:
     assert RULES.grounded(FACTS, heard((0.6, "Valve 7 was painted."))) == 500_000
     assert RULES.grounded(FACTS, heard((0.6, "Valve 7 was painted."), (0.5, "Grease is on the floor."))) == 750_000
     assert RULES.grounded(FACTS, heard((0.8, "Grease leaks at valve 7."))) == PPM
-    # What the memory's own agent says counts half, and for nothing where only others count.
+    # The memory's own agent counts half, and not at all where only others count.
     own = heard((0.8, "Grease leaks at valve 7."), by="ann")
     assert (RULES.grounded(FACTS, own), OTHERS.grounded(FACTS, own)) == (500_000, 0)
     assert OTHERS.grounded(FACTS, heard((0.8, "Grease leaks at valve 7."))) == PPM
@@ -85,7 +85,7 @@ def test_grounded_is_the_share_of_words_found_elsewhere() -> None:
 def test_what_gives_another_number_or_denies_bears_nothing_out_whether_or_not_it_is_found_to_contradict(
     other: str,
 ) -> None:
-    """What a rule of contradictions misses would be support otherwise: most of its words are the same."""
+    """A contradiction that the rules miss would be support otherwise: most of its words are the same."""
     paper = replace(FACTS, text="There are 118 boxes of printer paper in stock.")
     assert RULES.grounded(paper, heard((0.8, other))) == 0
     assert RULES.bfs(paper, heard((0.8, other))) <= 500_000
@@ -110,7 +110,7 @@ def test_without_a_source_nothing_is_grounded() -> None:
 def test_consistency_is_over_time() -> None:
     denial = (0.8, "Valve 7 does not leak grease.")
     assert RULES.consistency(FACTS, heard(denial)) == pytest.approx(200_000, abs=1)
-    # What the memory came after it may well correct.
+    # The memory may well correct an earlier statement.
     assert RULES.consistency(FACTS, heard(denial, when=CREATED - 1)) == pytest.approx(800_000, abs=1)
     assert RULES.consistency(FACTS, heard((0.8, "Valve 9 does not leak grease."))) == PPM
     assert RULES.consistency(FACTS, heard((NEAR - 0.01, denial[1]))) == PPM
@@ -158,14 +158,14 @@ def test_nothing_is_promoted_on_its_own_word() -> None:
 
 @pytest.mark.parametrize("characters", [claims.LONG + 1, agreement.LONGEST + 1, 60_000])
 def test_what_is_too_long_to_be_read_for_a_denial_bears_nothing_out(characters: int) -> None:
-    """Whether a text of that length gives another number, or denies, nobody sees: its words are no support then."""
+    """A text of that length may give another number, or deny, unread: its words are no support then."""
     for said in ("Grease leaks at valve 7.", "Valve 7 does not leak grease."):
         long = f"{said} {'It rained on the day of the visit. ' * 2_000}"[:characters]
         assert RULES.grounded(FACTS, heard((0.8, long))) == 0
         assert RULES.bfs(FACTS, heard((0.8, long))) == 500_000
         assert RULES.consistency(FACTS, heard((0.8, long))) == PPM
         assert RULES.grounded(replace(FACTS, text=long), heard((0.8, "Grease leaks at valve 7."))) == 0
-    # What it says again word for word, or what was read of it, counts as of any other.
+    # A repetition word for word, or a use, counts as for any other.
     assert RULES.grounded(replace(FACTS, text=long, witnessed=1), ALONE) == PPM
 
 

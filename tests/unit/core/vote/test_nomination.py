@@ -13,11 +13,13 @@ from memquorum.core.decay import span_ms
 from memquorum.core.policy import EpochPolicy, Policy
 from memquorum.core.records import Crossing, DecayCrossed, NominationProposed, Standing
 from memquorum.core.vote import nomination
-from memquorum.core.vote.nomination import Attempt
+from memquorum.core.vote.nomination import Attempt, Going, Groups, Offers, Rising
 from memquorum.ports import Candidate
+from tests.builders.genesis import make
 
 NOW = 1_700_000_000_000
 POLICY = Policy(epoch=EpochPolicy(interactions=100, interval_ms=3_600_000, capacity=10, proposals_max=8))
+GENESIS = make(policy=POLICY)
 SPAN = span_ms(POLICY)
 STANDING = Standing(last_epoch=6, last_epoch_at=NOW, interactions=0, alive=10)
 TICK = DecayCrossed(shard=2, as_of=NOW, accepted_offset=77, journal_seq=50, crossed=())
@@ -28,13 +30,17 @@ def candidate(name: str, *, decayed: bool = False, salient: bool = False, age: i
     return Candidate(name, "n", "short-term", NOW - age, last_access, 600_000 if salient else 400_000, early=False)
 
 
-def build(**changes: Any) -> NominationProposed | None:
-    given: dict[str, Any] = {
-        "cluster": b"c" * 32, "config": 0, "why": "interval", "standing": STANDING, "tick": TICK,
-        "crossed": (), "evicted": (), "promotable": (), "policy": POLICY,
-        "rooms": {"n": 100},
-    }  # fmt: skip
-    return nomination.build(**(given | changes))
+def build(
+    *, policy: Policy = POLICY, standing: Standing = STANDING, tick: DecayCrossed = TICK, **lists: Any
+) -> NominationProposed | None:
+    """Builds a nomination of some lists, by their names."""
+    lists = {"rooms": {"n": 100}} | lists
+    going, rising, groups = (
+        struct(**{name: lists.pop(name) for name in struct.__struct_fields__ if name in lists})
+        for struct in (Going, Rising, Groups)
+    )
+    assert not lists
+    return nomination.build(replace(GENESIS, policy=policy), standing, tick, "interval", Offers(going, rising, groups))
 
 
 def named(record: NominationProposed | None) -> list[tuple[str, str, str]]:
@@ -146,7 +152,7 @@ def test_the_nomination_says_where_it_stands() -> None:
     record = build(crossed=[candidate("old", decayed=True)])
     assert record is not None
     assert (record.shard, record.epoch, record.as_of, record.accepted_offset) == (2, 7, NOW, 77)
-    assert (record.cluster, record.config, record.trigger) == (b"c" * 32, 0, "interval")
+    assert (record.cluster, record.config, record.trigger) == (GENESIS.cluster, 0, "interval")
     proposal = record.proposals[0]
     assert (proposal.namespace, proposal.created, proposal.last_access) == ("n", NOW - 60_000, NOW - SPAN)
     assert proposal.salience_ppm == 400_000
@@ -241,7 +247,7 @@ def test_an_epoch_under_vote_is_nominated_again_only_after_the_retry_time() -> N
 
 
 def test_retries_of_an_epoch_become_rare_however_fast_time_goes() -> None:
-    """Where each tick is an hour later, only the number of ticks holds a retry back."""
+    """With each tick an hour later, only the number of ticks limits the retries."""
     last, waited = Attempt(epoch=7, as_of=NOW), list[int]()
     for tick in range(1, 100):
         last, as_of = last.ticked(), NOW + tick * 3_600_000
@@ -255,7 +261,7 @@ def test_retries_of_an_epoch_become_rare_however_fast_time_goes() -> None:
 def test_kept_memories_rest_for_doubling_times() -> None:
     # Kept in epoch 10 for the first time: epoch 11 leaves it in peace, 12 may propose it.
     assert [nomination.rest_until(10, kept, POLICY) for kept in (1, 2, 3, 7, 8, 500)] == [12, 13, 15, 75, 75, 75]
-    with pytest.raises(ValueError, match="0 times"):
+    with pytest.raises(ValueError, match="kept is 0"):
         nomination.rest_until(10, 0, POLICY)
 
 

@@ -1,4 +1,4 @@
-"""What a fleet of four promotes, and what not, on cases that were written before the rules: own_promotions.yaml."""
+"""The promotions of a fleet of four, on cases that were written before the rules: own_promotions.yaml."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def promoted(case: dict[str, Any], grounds: Grounds = RULES) -> bool:
          "sure and said again", "said in other words"],
 )  # fmt: skip
 def test_what_a_fleet_of_one_agent_promotes(case: dict[str, Any], promote: bool) -> None:
-    """docs/forgetting.md tells it: three of four members have no agent there, and know what the streams tell."""
+    """docs/use/forgetting.md tells it: three of four members have no agent there, and know what the streams tell."""
     assert promoted({"text": "The door code is 4821."} | case) is promote
     assert not promoted({"text": "Thanks a lot!"} | case)
 

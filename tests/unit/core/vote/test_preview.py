@@ -1,4 +1,4 @@
-"""What a policy would do: the same rules as nomination, votes and commit, asked of what is alive."""
+"""The effects of a policy: the same rules as nomination, votes and commit, applied to the living memories."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from infra.forget import lines, run
-from infra.policy import changed
+from infra.policy_command import changed
+from infra.policy_preview import lines, run
 from infra.settings import Settings, SettingsError
 from memquorum.core import caps
 from memquorum.core.caps import Quota
@@ -106,7 +106,7 @@ def test_what_is_older_than_its_type_may_become_is_due_for_its_age_alone() -> No
 
 def test_days_that_are_over_cannot_be_asked_for() -> None:
     for days in (-3.0, float("nan"), float("inf")):
-        with pytest.raises(SettingsError, match="0 or more"):
+        with pytest.raises(SettingsError, match="must be 0 to a thousand years"):
             run(Settings(memory_dsn="postgresql://nowhere"), Namespace(days=days))
 
 

@@ -1,4 +1,4 @@
-"""What ballots decide: exhaustively for four members, and by laws for any number."""
+"""The decisions of ballots: exhaustively for four members, and by laws for any number."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from memquorum.core.policy import Policy
-from memquorum.core.text.content import content
+from memquorum.core.reading.content import content
 from memquorum.core.vote.grounds import MemberContext
 from memquorum.core.vote.preview import votes
 from memquorum.core.worth import Counts, Ranks, worth_ppm
@@ -35,8 +35,10 @@ TALK = (
 
 
 def left(texts: Sequence[str], epochs: int, *, speaks: bool = True, policy: Policy = POLICY) -> set[str]:
-    """What of these is alive after so many epochs, a day each, though nobody reads any. `speaks`: whether the agent's
-    member remembers them as what its agent did of late; the others have no agent there."""
+    """Returns the memories that live after so many epochs, a day each, without a read.
+
+    `speaks`: the agent's member remembers them as its agent's recent ones; the others have no agent there.
+    """
     counts, ranks, worths = Counts(), Ranks(), dict[str, int]()
     for text in texts:
         said = content(text)

@@ -1,4 +1,4 @@
-"""What a history suggests: the policy that serves it, with a regret within its bound, and shares that a type needs."""
+"""A history's suggestion: the best policy for it, with a regret within its bound, and the shares that a type needs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_of_few_reads_nothing_is_suggested() -> None:
 
 
 def test_where_a_history_ends_as_it_never_was_before_what_served_it_is_suggested_still() -> None:
-    """Where more comes and more is read than in any window before, nothing was learned of such windows."""
+    """Nothing was learned of windows in which more comes and more is read than ever before."""
     events: list[Event] = [came(f"old-{n}", BEGAN + n) for n in range(5)]
     for n in range(47):
         at = BEGAN + n * HOUR + HOUR // 2

@@ -1,4 +1,4 @@
-"""What a journal and a query log tell, as events: on journals that the commit worker's own rules wrote."""
+"""The events of a journal and a query log: on journals that the commit worker's own rules wrote."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from memquorum.core.avro import Codec
 from memquorum.core.budgets.items import HELD, LONG_TERM, NEEDED, PINNED, accesses_ppm
 from memquorum.core.policy import Policy
-from memquorum.core.records import QueryAsked
+from memquorum.core.records import Proposal, QueryAsked
 from memquorum.core.whatif.events import (
     Asked,
     Back,
@@ -26,10 +26,11 @@ from memquorum.core.whatif.events import (
     Voted,
 )
 from memquorum.core.whatif.gathering import SAME_MS, Gathered
-from tests.builders import genesis, votes
+from tests.builders import genesis, trials, votes
 from tests.builders.erasures import accepted as erasure
 from tests.builders.erasures import among, entitled, ordered, signed
 from tests.builders.protections import accepted as protection
+from tests.builders.published import POLICY
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 
 GENESIS = genesis.make(**entitled(signed=()))
@@ -70,7 +71,7 @@ def test_what_came_weighs_what_it_says_and_links_what_it_was_made_of(shard: Shar
     characters = shard.accepted[0].characters  # type: ignore[union-attr]
     assert first.tokens == -(-characters // 4)
     assert (first.created, first.needs, first.sensitivity_ppm, first.type) == (T, (), 700_000, "episodic")
-    # What was made of it is no freer, and may not be without it.
+    # A derived memory is as bound as its source, and needs it.
     assert (second.needs, second.sensitivity_ppm, second.type) == ((A,), 700_000, "task")
     assert third.needs == ()
     links = _of(_events(shard), Linked)
@@ -108,6 +109,15 @@ def test_votes_end_raise_and_bring_back(shard: Shard) -> None:
     assert [(one.memory_id, one.why) for one in _of(events, Guarded)] == [(C, LONG_TERM)]
     assert [one.at for one in _of(events, Epoch)] == [T + 10**9]
     assert not _of(events, Back)
+
+
+def test_votes_on_experience_leave_a_memory_promoted_or_not(codec: Codec) -> None:
+    shard = trials.experienced(codec, genesis.make(policy=POLICY, **trials.entitled()), "abc", outside="d")
+    shard.tick(shard.rows.state.as_of + 1)
+    shard.decide([votes.proposal(A, "promote")])
+    shard.decide([Proposal((A, B), NAMESPACE, "unite", "twins", 0, 0, 0)])
+    assert shard.rows.admissions[B].merged_into == A
+    assert [(one.memory_id, one.why) for one in _of(_events(shard), Guarded)] == [(A, LONG_TERM)]
 
 
 def test_a_summary_takes_the_place_of_its_sources_unless_they_are_kept_raw(shard: Shard) -> None:

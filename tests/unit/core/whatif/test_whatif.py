@@ -1,4 +1,4 @@
-"""What-if: the same topics give the same hash, reads are asked again, and nothing counts that nobody can know."""
+"""What-if: the same topics give the same hash, reads are asked again, and only knowable facts count."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
-"""What the demo refuses before it starts anything."""
+"""The demo's refusals before it starts anything."""
 
 import json
 
 import pytest
 
-from infra import commands
+from infra import admin_commands
 from infra.settings import Settings
 
 
 def main(arguments):
-    parsed = commands.parser("demo").parse_args(["demo", *arguments])
+    parsed = admin_commands.parser("fleet", "demo").parse_args(["fleet", "demo", *arguments])
     return parsed.command(Settings(), parsed)
 
 

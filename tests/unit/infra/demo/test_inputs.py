@@ -60,7 +60,7 @@ def test_an_access_names_its_memory_or_the_event_it_became(tmp_path):
         },
     )
     (_, first, second), tally = load(path)
-    assert first == AccessRecorded("b", memory_id("n", "e1"), "n", "log#2", START_MS + STEP_MS)
+    assert first == AccessRecorded("b", (memory_id("n", "e1"),), "n", "log#2", START_MS + STEP_MS)
     assert (second.namespace, second.accessed_at) == ("m", 2_000_000_000_000)  # below 1e11 a time is in seconds
     assert (tally.messages, tally.accesses) == (1, 2)
 

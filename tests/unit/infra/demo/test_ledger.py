@@ -4,10 +4,11 @@ import itertools
 
 import pytest
 
-from infra.demo.ledger import Ledger, percentile
+from infra.demo.entry_counts import Ledger, percentile
 from memquorum.core.ids import memory_id
 from memquorum.core.records import (
-    Accessed,
+    ASKS,
+    MISSED,
     Decided,
     Destroyed,
     JournalEntry,
@@ -20,6 +21,7 @@ from memquorum.core.records import (
 )
 from memquorum.core.vote.kinds import KINDS
 from memquorum.schema_files import load_codec
+from tests.builders.used import used
 
 CODEC = load_codec()
 SEQ = itertools.count(1)
@@ -30,7 +32,7 @@ def entry(effect: str, detail: object, event: str = "e", memory: str | None = No
     return JournalEntry(0, next(SEQ), as_of, effect, event, "t", 0, 0, CODEC.encode(detail), "n", memory)
 
 
-def said(outcome: str = "stored", characters: int = 10) -> Stored:
+def stored(outcome: str = "stored", characters: int = 10) -> Stored:
     return Stored(
         agent="a", subject="a", occurred_at=1, commitment=b"", characters=characters, outcome=outcome, salience_ppm=5,
         early=False, accepted_offset=0, scored_offset=0, encoder="enc",
@@ -51,12 +53,12 @@ def decided(epoch: int, **ends: str) -> Decided:
 def test_effects_tiers_and_characters():
     ledger = Ledger(CODEC)
     for event, memory in (("e1", "A"), ("e2", "B"), ("e3", "C")):
-        ledger.entry(entry("stored", said(), event, memory), 0)
-    ledger.entry(entry("reinforced", said("reinforced", 3), "e4", "A"), 0)
-    ledger.entry(entry("dropped", said("below_threshold", 4), "e5", "E"), 0)
-    ledger.entry(entry("repeated", said(), "e1", "A"), 0)
-    ledger.entry(entry("accessed", Accessed("a", 1, True), "e6", "A"), 0)
-    ledger.entry(entry("accessed", Accessed("a", 1, False), "e7", "Z"), 0)
+        ledger.entry(entry("stored", stored(), event, memory), 0)
+    ledger.entry(entry("reinforced", stored("reinforced", 3), "e4", "A"), 0)
+    ledger.entry(entry("dropped", stored("below_threshold", 4), "e5", "E"), 0)
+    ledger.entry(entry("repeated", stored(), "e1", "A"), 0)
+    ledger.entry(entry("accessed", used("A"), "e6"), 0)
+    ledger.entry(entry("accessed", used("Z", outcome=MISSED), "e7"), 0)
     ledger.entry(entry("ticked", Ticked(7, NOWHERE)), 0)
     assert ledger.effects == {"stored": 3, "reinforced": 1, "dropped": 1, "repeated": 1, "accessed": 2, "ticked": 1}
     assert ledger.reasons == {"below_threshold": 1}
@@ -71,7 +73,7 @@ def test_effects_tiers_and_characters():
 def test_an_epoch_whichever_topic_is_read_first(journal_first):
     ledger = Ledger(CODEC)
     for memory in "ABCD":
-        ledger.entry(entry("stored", said(), memory, memory), 0)
+        ledger.entry(entry("stored", stored(), memory, memory), 0)
 
     def journal():
         ends = {"A": "forgotten", "B": "promoted", "C": "kept", "D": "voided"}
@@ -94,10 +96,10 @@ def test_an_epoch_whichever_topic_is_read_first(journal_first):
 def test_what_is_restored_is_in_short_term_memory():
     ledger = Ledger(CODEC)
     for memory in "AB":
-        ledger.entry(entry("stored", said(), memory, memory), 0)
+        ledger.entry(entry("stored", stored(), memory, memory), 0)
     for epoch, ends in enumerate(({"A": "promoted"}, {"A": "demoted"}, {"A": "forgotten", "B": "forgotten"}), 1):
         ledger.entry(entry("decided", decided(epoch, **ends)), 0)
-    ledger.entry(entry("asked", Accessed("a", 1, False), "e", "A"), 0)
+    ledger.entry(entry("asked", used("A", outcome=ASKS), "e"), 0)
     assert ledger.idle_accesses == 0
     ledger.entry(entry("decided", decided(4, A="restored", B="restored")), 0)
     assert ledger.tiers() == {"short-term": 2, "long-term": 0, "sealed": 0, "superseded": 0, "gone": 0}
@@ -106,7 +108,7 @@ def test_what_is_restored_is_in_short_term_memory():
 def test_the_last_moment_speaks_of_what_its_tick_led_to():
     ledger = Ledger(CODEC)
     ledger.settle()
-    ledger.entry(entry("stored", said(), "A", "A"), 0)
+    ledger.entry(entry("stored", stored(), "A", "A"), 0)
     ledger.entry(entry("ticked", Ticked(7, NOWHERE)), 0)
     ledger.entry(entry("decided", decided(1, A="forgotten")), 0)
     ledger.settle()
@@ -115,7 +117,7 @@ def test_the_last_moment_speaks_of_what_its_tick_led_to():
 
 def test_what_was_published_again_is_counted_once():
     ledger = Ledger(CODEC)
-    first, second = entry("stored", said(), "e1", "A"), entry("stored", said(), "e2", "B")
+    first, second = entry("stored", stored(), "e1", "A"), entry("stored", stored(), "e2", "B")
     assert [ledger.entry(e, 0) for e in (first, second, first, second)] == [True, True, False, False]
     assert ledger.effects == {"stored": 2}
 
@@ -135,13 +137,13 @@ def test_shards_that_tick_together_are_one_moment():
 
 
 def test_the_fingerprint_is_of_the_outcomes_and_not_of_their_times():
-    def told(end: str, at: int) -> str:
+    def fingerprint_of(end: str, at: int) -> str:
         ledger = Ledger(CODEC)
         ledger.nominated(nomination(1, "A"), at)
         ledger.entry(entry("decided", decided(1, A=end)), at + 5)
         return ledger.fingerprint()
 
-    assert told("kept", 1000) == told("kept", 2000) != told("promoted", 1000)
+    assert fingerprint_of("kept", 1000) == fingerprint_of("kept", 2000) != fingerprint_of("promoted", 1000)
 
 
 def test_percentiles_by_nearest_rank():

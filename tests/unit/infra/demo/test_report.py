@@ -1,4 +1,4 @@
-"""What the demo prints: the same on a terminal and in a file, and never silent about what does not add up."""
+"""The demo's output: the same on a terminal and in a file, and explicit about figures that do not add up."""
 
 import io
 from pathlib import Path
@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from infra.demo import report
+from infra import settings
+from infra.demo import demo_report
 from infra.demo.cluster import Survey, policy
 from infra.demo.driver import Refused
+from infra.demo.entry_counts import Epoch, Ledger, Moment
 from infra.demo.inputs import Tally
-from infra.demo.ledger import Epoch, Ledger, Moment
 from infra.demo.screen import Screen, duration, moment
 from infra.demo.sums import Check, Sum
 from memquorum.core.policy import from_json
@@ -36,7 +37,7 @@ def some() -> Ledger:
 def test_sums_say_whether_they_add_up():
     console, out = plain()
     log = Sum(("episodes to publish", 8), (("messages", 10), ("without text, skipped", -3), ("further parts", 1)))
-    report.show_sums(console, [log, Sum(("proposals nominated", 3), (("forgotten", 1), ("kept", 1)))])
+    demo_report.show_sums(console, [log, Sum(("proposals nominated", 3), (("forgotten", 1), ("kept", 1)))])
     first, second = out.getvalue().splitlines()
     assert first.strip() == "8 episodes to publish = 10 messages - 3 without text, skipped + 1 further parts   adds up"
     assert second.strip() == "3 proposals nominated = 1 forgotten + 1 kept   DOES NOT ADD UP"
@@ -44,7 +45,9 @@ def test_sums_say_whether_they_add_up():
 
 def test_checks_show_what_was_found_as_it_is():
     console, out = plain()
-    report.show_checks(console, [Check("journal", True, "equal"), Check("tiers", False, "expected [1], found [/2]")])
+    demo_report.show_checks(
+        console, [Check("journal", True, "equal"), Check("tiers", False, "expected [1], found [/2]")]
+    )
     assert [line.split() for line in out.getvalue().splitlines()] == [
         ["ok", "journal:", "equal"],
         ["FAIL", "tiers:", "expected", "[1],", "found", "[/2]"],
@@ -53,20 +56,20 @@ def test_checks_show_what_was_found_as_it_is():
 
 def test_time_is_sampled_with_its_ends_and_drawn_where_bars_can_be_written():
     console, out = plain()
-    report.show_time(console, some())
+    demo_report.show_time(console, some())
     text = out.getvalue()
     assert "1970-01-02 00:00" in text and "1970-01-30 00:00" in text
     assert len([line for line in text.splitlines() if "1970-" in line]) == 10
     assert "50 %" in text and "superseded" in text
-    assert set(report.bars([0, 1, 8], console)) <= set("▁▂▃▄▅▆▇█")
+    assert set(demo_report.bars([0, 1, 8], console)) <= set("▁▂▃▄▅▆▇█")
     ascii_only = Console(file=io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
-    assert report.bars([0, 4, 7], ascii_only) == "047"
-    assert report.bars([0, 0], ascii_only) == "00"
+    assert demo_report.bars([0, 4, 7], ascii_only) == "047"
+    assert demo_report.bars([0, 0], ascii_only) == "00"
 
 
 def test_epochs_latency_and_what_is_still_open():
     console, out = plain()
-    report.show_epochs(console, some())
+    demo_report.show_epochs(console, some())
     assert "2 epochs (1 by interval, 1 by pressure), 1 decided" in out.getvalue()
     assert "p50 250 ms, p99 250 ms" in out.getvalue()
     assert some().fingerprint() in out.getvalue()
@@ -76,9 +79,9 @@ def test_the_log_the_policy_and_the_refusals():
     console, out = plain()
     found = Survey(records=3, episodes=3, first=0, last=7_200_000)
     found.agents.update(dict.fromkeys("abcde", 1))
-    report.show_log(console, Path("x.jsonl"), Tally(messages=5, empty=["a", "b"], split=[("c", 2)]), found)
-    report.show_policy(console, from_json(policy(found)))
-    report.show_refused(console, [Refused("episode", "e1", "out_of_range", "confidence", "must lie in [0, 1]")])
+    demo_report.show_log(console, Path("x.jsonl"), Tally(messages=5, empty=["a", "b"], split=[("c", 2)]), found)
+    demo_report.show_policy(console, from_json(policy(found)))
+    demo_report.show_refused(console, [Refused("episode", "e1", "out_of_range", "confidence", "must lie in [0, 1]")])
     text = out.getvalue()
     assert "5 messages, 2 without text, skipped, 1 over 64 KiB, split" in text
     assert "and 1 more" in text
@@ -121,9 +124,10 @@ def test_moments():
     assert moment(1_736_150_400_000) == "2025-01-06 08:00"
 
 
-@pytest.mark.parametrize(("kept", "said"), [(None, "make demo KEEP=1"), (Path("/x"), "export MEMQUORUM_RUN_DIR=/x")])
+@pytest.mark.parametrize(("kept", "said"), [(False, "make demo KEEP=1"), (True, "export MEMQUORUM_RUN_DIR=/x")])
 def test_what_to_try_next(kept, said):
     console, out = plain()
-    report.show_next(console, kept, "garden")
+    demo_report.show_next(console, settings.load({}, Path("/x")) if kept else None, "garden")
     assert said in out.getvalue()
-    assert ("-n garden" in out.getvalue()) == (kept is not None)
+    assert ("http://127.0.0.1:0/console/#/decisions?ns=garden" in out.getvalue()) == kept
+    assert ("-n garden" in out.getvalue()) == kept

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from infra.demo import cluster
-from infra.demo.command import SCENARIO
+from infra.demo.demo_command import SCENARIO
 from infra.demo.inputs import Tally, read
 from infra.genesis import SEATS
 from memquorum.core.ids import memory_id
@@ -43,7 +43,7 @@ def test_every_access_reads_an_earlier_episode(log):
     seen: set[str] = set()
     for record in log:
         if isinstance(record, AccessRecorded):
-            assert record.memory_id in seen
+            assert set(record.memory_ids) <= seen
         else:
             seen.add(memory_id(record.namespace, record.event_id))
 

@@ -1,12 +1,12 @@
 """The demo's session, by the policy as it is shipped: a summary is made, little is lost by it, and something stays."""
 
-from infra.demo.command import SCENARIO
+from infra.demo.demo_command import SCENARIO
 from infra.demo.inputs import Tally, read
-from infra.demo.session import MINUTE_MS, NOTES
+from infra.demo.session_demo import MINUTE_MS, NOTES
 from memquorum.core import worth
 from memquorum.core.policy import Policy
+from memquorum.core.reading.content import content
 from memquorum.core.records import EpisodeRecorded, SessionClosed
-from memquorum.core.text.content import content
 from memquorum.ports import SessionMemory
 from workers.consolidator import making
 from workers.consolidator.extractive import Extractive

@@ -14,7 +14,7 @@ def episode(at: int) -> EpisodeRecorded:
 
 
 def access(at: int) -> AccessRecorded:
-    return AccessRecorded("a", "m", event_id=f"a{at}", accessed_at=at)
+    return AccessRecorded("a", ("m",), event_id=f"a{at}", accessed_at=at)
 
 
 def test_a_pause_ticks_where_it_begins_and_where_it_ends():

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from infra.demo.driver import Refused
+from infra.demo.entry_counts import AGAIN, Epoch, Ledger
 from infra.demo.inputs import Tally
-from infra.demo.ledger import AGAIN, Epoch, Ledger
 from infra.demo.sums import Stored, checks, sums
 from memquorum.core.records import Result
 from memquorum.schema_files import load_codec

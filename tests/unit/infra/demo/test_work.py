@@ -1,4 +1,4 @@
-"""What the demo lets agents learn, beside what it says of it."""
+"""The lessons of the demo's agents, beside its text about them."""
 
 from __future__ import annotations
 

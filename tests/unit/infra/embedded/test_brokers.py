@@ -1,4 +1,4 @@
-"""Which brokers a folder holds, and what each of several is told."""
+"""The brokers of a folder, and the settings of each of several."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from infra.embedded.brokers import Brokers, standing
-from infra.embedded.kafka import Among, Kafka
+from infra.embedded.kafka_broker import Among, Kafka
 from infra.embedded.postgres import Postgres
 from infra.servers import Servers
 

@@ -15,7 +15,7 @@ from memquorum.core.journal.contexts import context
 from memquorum.core.journal.rows import Memory, TaskRow
 from tests.builders.published import GENESIS
 from tests.builders.shard import Shard, memory_id
-from workers.audit.contexts import Stored, check
+from workers.audit.task_digests import Stored, check
 
 TEXT, VECTOR = Texts("Open valve 3.", "4 bar").content, np.array([0.6, 0.8], "<f2").tobytes()
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from db.inmemory import InMemoryVault
 from memquorum.core import asked
 from memquorum.core.asked import QueryIntent
 from memquorum.core.audit.findings import Findings, Kind
 from memquorum.core.avro import Codec
 from memquorum.core.orders.erase import AGENT, MEMORY, NAMESPACE, SUBJECT
 from memquorum.core.records import Erased, ErasureOrdered, JournalAppended, JournalEntry, Signed
-from workers.audit import queries
+from tests.inmemory.store import InMemoryVault
+from workers.audit import erased_queries
 
 T = 1_750_000_000_000
 
@@ -38,7 +38,7 @@ def erasure(codec: Codec, selector: str, value: str) -> bytes:
 
 
 def check(codec: Codec, vault: InMemoryVault, said: list[bytes], journal: list[bytes]) -> Findings:
-    return queries.check(codec, 0, lambda: said, lambda: journal, vault)
+    return erased_queries.check(codec, 0, lambda: said, lambda: journal, vault)
 
 
 @pytest.mark.parametrize(
@@ -64,4 +64,4 @@ def test_no_key_is_no_finding_and_neither_is_what_was_asked_later(codec: Codec, 
 
 def test_without_a_vault_nothing_is_counted(codec: Codec, vault: InMemoryVault) -> None:
     said = [query(vault, codec, "ann", T - 1)]
-    assert queries.check(codec, 0, lambda: said, list, None).counts.queries == 0
+    assert erased_queries.check(codec, 0, lambda: said, list, None).counts.queries == 0

@@ -12,7 +12,7 @@ from memquorum.core.records import ClockTicked, EpisodeScored
 from memquorum.ports import VaultUnavailable
 from memquorum.schema_files import load_codec
 from tests.builders.salience import NOW, Line
-from workers.audit import worths
+from workers.audit import worth_checks
 
 CODEC = load_codec()
 
@@ -32,16 +32,16 @@ def test_it_names_worths_that_do_not_follow_and_counts_what_it_cannot_open() -> 
     tick = (14, CODEC.encode(ClockTicked("t", NOW)))
     accepted = sorted([(one.offset, one.value) for one in episodes] + [(99, tick[1]), (100, b"?")])
 
-    def found(*scored: EpisodeScored) -> tuple[list[tuple[Kind, str, str]], int, int]:
+    def findings_of(*scored: EpisodeScored) -> tuple[list[tuple[Kind, str, str]], int, int]:
         written = zip(itertools.count(), [*map(CODEC.encode, scored), b"?"], strict=False)
-        told = worths.check(CODEC, 1, accepted, written, line.vault)
+        told = worth_checks.check(CODEC, 1, accepted, written, line.vault)
         return [(f.kind, f.expected, f.found) for f in told.kept], told.counts.worths, told.counts.worths_unread
 
-    assert found(*scores, scores[0]) == ([], 5, 0)
+    assert findings_of(*scores, scores[0]) == ([], 5, 0)
     line.vault.destroy([scores[2].memory_id])
     lie = replace(scores[1], worth_ppm=1)
     other = replace(scores[4], sealed_counts=scores[3].sealed_counts)
-    assert found(scores[0], lie, scores[2], replace(scores[3], worth_ppm=None), other) == (
+    assert findings_of(scores[0], lie, scores[2], replace(scores[3], worth_ppm=None), other) == (
         [
             (Kind.WORTH_ALTERED, str(scores[1].worth_ppm), "1"),
             (Kind.WORTH_ALTERED, "counts of its words", "cannot be opened: another key, another purpose, or altered"),
@@ -49,4 +49,4 @@ def test_it_names_worths_that_do_not_follow_and_counts_what_it_cannot_open() -> 
         3,
         1,
     )
-    assert worths.check(CODEC, 1, accepted, [(0, CODEC.encode(lie))], Away()).kept == []  # type: ignore[arg-type]
+    assert worth_checks.check(CODEC, 1, accepted, [(0, CODEC.encode(lie))], Away()).kept == []  # type: ignore[arg-type]

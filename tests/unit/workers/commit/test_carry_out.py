@@ -1,4 +1,4 @@
-"""How the commit worker carries out an order: alone, in its turn, the keys first."""
+"""The commit worker carries out an order: alone, in its turn, the keys first."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from db.inmemory import InMemoryStore, InMemoryVault
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.commit.spine import Item
@@ -17,8 +16,9 @@ from memquorum.core.records import Erased, ErasureOrdered, OrderAccepted
 from tests.builders import genesis, protections
 from tests.builders.erasures import NAMESPACE, accepted, entitled, ordered, signed
 from tests.builders.shard import Shard, memory_id
-from workers.commit.erasing import Erasing
-from workers.commit.line import Batch, Line
+from tests.inmemory.store import InMemoryStore, InMemoryVault
+from workers.commit.commit_shard import Batch, CommitShard
+from workers.commit.erasure_turn import Erasing
 
 GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)), **entitled(signed=()))
 A, B, FAINT = (memory_id(name) for name in ("a", "b", "faint"))
@@ -45,8 +45,8 @@ def vault() -> InMemoryVault:
     return made
 
 
-def line_of(store: InMemoryStore, codec: Codec) -> Line:
-    return Line(Rules(codec, GENESIS), store.start(GENESIS.cluster, GENESIS.shards)[0])
+def line_of(store: InMemoryStore, codec: Codec) -> CommitShard:
+    return CommitShard(Rules(codec, GENESIS), store.start(GENESIS.cluster, GENESIS.shards)[0])
 
 
 def order(codec: Codec) -> OrderAccepted:
@@ -59,7 +59,7 @@ def carry_out(
     codec: Codec,
     destroy: Callable[[list[str], Mapping[int, int]], object],
     asked: Callable[[ErasureOrdered], int] = lambda _: 0,
-) -> tuple[Line, Batch]:
+) -> tuple[CommitShard, Batch]:
     line, record = line_of(store, codec), order(codec)
     batch = Batch(None, [Item(4, record)])
     erasing = Erasing(
@@ -96,7 +96,7 @@ def test_the_keys_go_first(store: InMemoryStore, vault: InMemoryVault, codec: Co
     assert (detail.residue_until, change.entry.source_topic) == (6_000, topics.ACCEPTED)
     (row,) = store.erasures.values()
     assert row.head == b"head" + line.state.hash
-    # What comes late stays out from the next batch on.
+    # A late record is refused from the next batch on.
     assert line.tombstones.stand_in(NAMESPACE)
 
 
@@ -150,4 +150,4 @@ def test_an_order_that_does_not_hold_is_refused_with_its_reason(store: InMemoryS
     said = ordered(GENESIS)
     forged = accepted(said, signed(codec, GENESIS, said, seed=b"x" * 32), 5_000)
     told = line_of(store, codec).take(topics.ACCEPTED, 4, codec.encode(forged), None)
-    assert told is not None and "does not hold" in told
+    assert told is not None and "the signature is not operator" in told

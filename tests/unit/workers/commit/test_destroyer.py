@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from db.inmemory_vault import InMemoryVault
 from memquorum.core import asked
 from memquorum.core.avro import Codec
 from memquorum.core.journal import links
 from memquorum.core.records import ErasureOrdered
 from memquorum.ports import VaultBehind, VaultUnavailable
 from tests.builders.shard import NAMESPACE, memory_id
+from tests.inmemory.vault import InMemoryVault
 from workers.commit import destroyer
 from workers.commit.destroyer import Destroyer
 

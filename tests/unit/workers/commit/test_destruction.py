@@ -8,7 +8,6 @@ from typing import Any, cast
 import pytest
 
 from db import keys_to_destroy
-from db.inmemory import InMemoryStore, InMemoryVault
 from memquorum.core.avro import Codec
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Keys
@@ -17,8 +16,9 @@ from memquorum.core.records import Destroyed
 from memquorum.telemetry.health import Health
 from tests.builders import genesis, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
+from tests.inmemory.store import InMemoryStore, InMemoryVault
+from workers.commit.commit_shard import CommitShard
 from workers.commit.destruction import Destruction, Done
-from workers.commit.line import Line
 from workers.kafka.own_clock import OwnClock
 
 GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)))
@@ -50,7 +50,7 @@ class Table:
                 transaction.write([net], {}, {})
         self.vault.create([(i, NAMESPACE, "planner") for i in self.all])
         starts = self.store.start(GENESIS.cluster, GENESIS.shards)
-        self.lines = {shard: Line(rules, start) for shard, start in starts.items()}
+        self.lines = {shard: CommitShard(rules, start) for shard, start in starts.items()}
         self.destruction = Destruction(rules, cast(Any, self.store), self.destroy, own_clock, self.health)
         self.destruction.look_at(self.lines)
 

@@ -1,4 +1,4 @@
-"""What metrics tell of experience: what candidates came to, how many stand how, and what uses gained."""
+"""Metrics of experience: the candidates' outcomes, the memories by status, and the gains of uses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memquorum.telemetry.metrics import Meters
 from tests.builders import genesis, trials, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.builders.trials import agree, proposal
-from workers.commit.experience import Experience
+from workers.commit.experience_metrics import Experience
 
 A, B = memory_id("a"), memory_id("b")
 

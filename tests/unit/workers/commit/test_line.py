@@ -1,4 +1,4 @@
-"""What becomes of a batch in which there are rehearsals: what the rows bear out is applied, what not is told."""
+"""A batch with rehearsals: those that the rows support are applied, the others are reported."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from db.inmemory import InMemoryStore
 from db.standing import Clear
 from memquorum import topics
 from memquorum.core import sealing
@@ -20,29 +19,30 @@ from memquorum.core.journal.effects import Rules
 from memquorum.core.records import ClockTicked, RehearsalMade, Task
 from tests.builders import genesis, rehearsals, trials, votes
 from tests.builders.shard import NAMESPACE, Shard, accepted, memory_id, scored
-from workers.commit.line import Batch, Line, opened
+from tests.inmemory.store import InMemoryStore
+from workers.commit.commit_shard import Batch, CommitShard, opened
 
 GENESIS = genesis.make(**rehearsals.entitled())
 A, MADE = memory_id("a"), memory_id("made")
 
 
 @pytest.fixture
-def line(codec: Codec) -> Line:
-    return Line(Rules(codec, GENESIS), InMemoryStore().start(GENESIS.cluster, GENESIS.shards)[0])
+def line(codec: Codec) -> CommitShard:
+    return CommitShard(Rules(codec, GENESIS), InMemoryStore().start(GENESIS.cluster, GENESIS.shards)[0])
 
 
-def episode(line: Line, codec: Codec, offset: int, name: str, **said: Any) -> None:
+def episode(line: CommitShard, codec: Codec, offset: int, name: str, **said: Any) -> None:
     record = accepted(name, 1_000, **said)
     line.take(topics.ACCEPTED, offset, codec.encode(record), None)
     line.take(topics.SCORED, offset, codec.encode(replace(scored(record, offset), writer_epoch=1)), None)
 
 
-def rehearsal(line: Line, codec: Codec, offset: int, verdict: str, seq: int) -> None:
+def rehearsal(line: CommitShard, codec: Codec, offset: int, verdict: str, seq: int) -> None:
     made = RehearsalMade(GENESIS.cluster, 0, 0, MADE, NAMESPACE, verdict, "", seq, 0, 5_000, 0)
     assert line.take(topics.REHEARSED, offset, rehearsals.signed(GENESIS, made, codec), None) is None
 
 
-def applied(line: Line, codec: Codec, store: InMemoryStore) -> Batch:
+def applied(line: CommitShard, codec: Codec, store: InMemoryStore) -> Batch:
     batch = line.batch(100)
     assert batch is not None
     clear = {i: Clear("said", np.ones(2, np.float32)) for i in (A, MADE)}
@@ -51,8 +51,8 @@ def applied(line: Line, codec: Codec, store: InMemoryStore) -> Batch:
     return batch
 
 
-def test_a_task_that_no_trial_could_read_is_unreadable(line: Line, codec: Codec) -> None:
-    """Whoever seals it, or scores it: what makes no context must not stop the shard that would store it."""
+def test_a_task_that_no_trial_could_read_is_unreadable(line: CommitShard, codec: Codec) -> None:
+    """An invalid context must not stop the shard that would store it, whoever seals or scores it."""
     key, said = bytes(32), Texts("Open valve 3.").content
     task = {"task": Task("failed", "ann", b"h" * 32, 7), "derives_from": (A,)}
     for text, vector, there in ((said, [0.6, 0.8], True), ("no texts", [0.6, 0.8], False), (said, [0.0, 0.0], False)):
@@ -62,7 +62,7 @@ def test_a_task_that_no_trial_could_read_is_unreadable(line: Line, codec: Codec)
         assert (opened(item, key) is not None) == there
 
 
-def test_what_is_not_borne_out_is_told_and_what_is_stale_is_not(line: Line, codec: Codec) -> None:
+def test_what_is_not_borne_out_is_told_and_what_is_stale_is_not(line: CommitShard, codec: Codec) -> None:
     """Also of what is born in the same batch, whose place in the journal can be guessed."""
     store = InMemoryStore()
     store.start(GENESIS.cluster, GENESIS.shards)
@@ -77,9 +77,9 @@ def test_what_is_not_borne_out_is_told_and_what_is_stale_is_not(line: Line, code
 
 
 def test_a_trial_by_whom_it_was_not_asked_is_told_and_one_of_what_is_gone_is_not(codec: Codec) -> None:
-    """What nobody signed, or what no store could be asked about, waits for nothing."""
+    """A finding without a signature, or about which no store could be asked, waits for nothing."""
     made = genesis.make(**trials.entitled())
-    line, shard = Line(Rules(codec, made), InMemoryStore().start(made.cluster, 4)[0]), Shard(codec, made)
+    line, shard = CommitShard(Rules(codec, made), InMemoryStore().start(made.cluster, 4)[0]), Shard(codec, made)
     shard.episode("a")
     shard.tick(1_000)
     shard.decide([votes.proposal(A, "promote")])
@@ -90,7 +90,7 @@ def test_a_trial_by_whom_it_was_not_asked_is_told_and_one_of_what_is_gone_is_not
     for at, (one, who) in enumerate(told):
         assert line.take(topics.TRIALS, at, trials.signed(codec, made, one, who), None) is None
     forged = trials.signed(codec, made, found, order[0], signer=f"service:{stranger}")
-    assert "to say" in (line.take(topics.TRIALS, 3, forged, None) or "")
+    assert "may sign" in (line.take(topics.TRIALS, 3, forged, None) or "")
     of_another = trials.signed(codec, made, found, order[0], shard=1)
     assert line.take(topics.TRIALS, 4, of_another, None) == "of shard 1"
     batch = line.batch(100)

@@ -1,4 +1,4 @@
-"""Where agents have to sign, a write of nothing takes away only what its agent has signed that it takes."""
+"""If agents have to sign, a clearing takes only what its agent has signed that it takes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from memquorum.core.records import EpisodeAccepted, EpisodeRecorded
 from tests.builders import genesis
 from tests.builders.genesis import public_key, seed_of
 from tests.builders.shard import memory_id, scored
-from workers.commit.line import Batch, needed
+from workers.commit.commit_shard import Batch, needed
 from workers.commit.worker import _meant
 
 SPACE, NAMESPACE = b"s" * 32, "here"

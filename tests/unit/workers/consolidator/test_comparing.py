@@ -12,26 +12,30 @@ from msgspec.structs import replace
 
 from memquorum.core.consolidation.leaving import Gate
 from memquorum.core.orders.compare import pair_digest
-from memquorum.core.text.comparing import Side, Verdict
-from memquorum.ports import SummariserUnavailable, Told
+from memquorum.core.showing.comparing import Side, Verdict
+from memquorum.ports import ComparableMemory, SummariserUnavailable
 from tests.support.scripted_model import Model as Scripted
 from tests.support.scripted_model import scripted_model
 from workers.consolidator.budget import Budget, BudgetSpent
 from workers.consolidator.chat import Chat, Endpoint, Unanswerable
-from workers.consolidator.comparing import OLDER_MOST, Comparer
+from workers.consolidator.comparison_turn import OLDER_MOST, Comparer
 
 GATE = Gate(100_000, "summarising")
-NEWER = Told("n", Side("Ada has a flat in Linz.", "carla", "carla", 2))
-OLDER = Told("o", Side("Ada lives at Elm Road 5. Her van is blue.", "ben", "ben", 1))
+NEWER = ComparableMemory("n", Side("Ada has a flat in Linz.", "carla", "carla", 2))
+OLDER = ComparableMemory("o", Side("Ada lives at Elm Road 5. Her van is blue.", "ben", "ben", 1))
 
 
 class Shelf:
-    """What is near a memory, as a store would tell it."""
+    """The neighbours of a memory, as a store would return them."""
 
-    def __init__(self, newer: Told = NEWER, *older: Told, answered: Collection[bytes] = ()) -> None:
+    def __init__(
+        self, newer: ComparableMemory = NEWER, *older: ComparableMemory, answered: Collection[bytes] = ()
+    ) -> None:
         self.found, self.known = ("plant", newer, list(older)), frozenset(answered)
 
-    def near(self, shard: int, memory_id: str, least: float, limit: int) -> tuple[str, Told, list[Told]] | None:
+    def near(
+        self, shard: int, memory_id: str, least: float, limit: int
+    ) -> tuple[str, ComparableMemory, list[ComparableMemory]] | None:
         return self.found if memory_id == "n" else None
 
     def answered(self, shard: int, digests: Collection[bytes]) -> frozenset[bytes]:

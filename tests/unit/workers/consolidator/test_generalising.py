@@ -1,4 +1,4 @@
-"""Nobody but the consolidator knows under which event a general form will come."""
+"""Only the consolidator knows under which event a general form will come."""
 
 from __future__ import annotations
 

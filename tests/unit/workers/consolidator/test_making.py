@@ -1,4 +1,4 @@
-"""The summaries of a session: what is in them, of when they are, and that whoever makes them again makes the same."""
+"""The summaries of a session: their content, their times, and that every maker makes the same."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from memquorum.core.consolidation.leaving import Gate
 from memquorum.core.consolidation.losing import coverage_ppm
 from memquorum.core.consolidation.rendering import written
 from memquorum.core.consolidation.weighing import important
-from memquorum.core.text.tokens import tokens
+from memquorum.core.reading.tokens import tokens
 from memquorum.ports import Source, SummariserUnavailable
 from tests import examples
 from tests.builders.notes import NOTES
@@ -103,7 +103,7 @@ def alike(sensitivity_ppm: int, purposes: str | None, jurisdictions: str) -> lis
     return [facets] * len(NOTES)
 
 
-# What one gate alone keeps back is tried each time, and not only where chance brings it.
+# A text that only one gate withholds is tried each time, and not only by chance.
 @example(alike(100_001, None, ""), {"DE"})
 @example(alike(0, "billing", ""), {"DE"})
 @example(alike(0, None, "US-CA"), {"DE"})

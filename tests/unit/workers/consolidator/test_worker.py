@@ -1,4 +1,4 @@
-"""Which sessions the consolidator takes to be over: those that the line itself says are, in their own shard."""
+"""Sessions that have ended for the consolidator: by the fleet's own records, in their own shard."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Said:
 
 
 class Message:
-    """What is asked of a record."""
+    """The part of a record that is asked for."""
 
     def __init__(self, value: bytes, *, stamped: bool = True) -> None:
         self._value = value

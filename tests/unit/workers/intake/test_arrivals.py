@@ -1,4 +1,4 @@
-"""What intake makes of headers that anyone may have written."""
+"""Intake's reading of headers that anyone may have written."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from db.inmemory import InMemoryVault
 from memquorum import topics
 from memquorum.core import ids, intake
 from memquorum.core.avro import Codec
@@ -17,6 +16,7 @@ from memquorum.core.reasons import Reason
 from memquorum.core.records import IntakeRefused
 from memquorum.telemetry.tracing import NOTHING
 from tests.builders import genesis
+from tests.inmemory.store import InMemoryVault
 from workers.intake import arrivals
 from workers.intake.worker import Intake
 from workers.kafka import loop
@@ -90,7 +90,7 @@ def test_the_signature_header(headers: list[tuple[str, Any]] | None, signature: 
 
 
 def test_what_waits_unread_at_intake_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of records of the largest size, librdkafka would hold four times as much."""
+    """With records of the largest size, librdkafka would hold four times as much."""
     given: dict[str, object] = {}
     monkeypatch.setattr(loop, "consumer", lambda *_, **settings: given.update(settings))
     monkeypatch.setattr(loop, "producer", lambda *_, **__: None)

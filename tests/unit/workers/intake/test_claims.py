@@ -1,4 +1,4 @@
-"""Whose event ids are: what another agent has used first stays outside, and what the line makes nobody else can use."""
+"""Owners of event ids: an id that another agent has used first is refused, and nobody else can use the fleet's own."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from db.inmemory_vault import InMemoryVault
 from memquorum import topics
 from memquorum.core import ids, intake, letters
 from memquorum.core.avro import Codec
 from memquorum.core.intake import EpisodeIntent, Intent, Origin, Refusal
 from memquorum.core.reasons import Reason
 from memquorum.core.records import AccessAccepted, FeedbackAccepted
-from workers.intake import claims
+from tests.inmemory.vault import InMemoryVault
+from workers.intake import event_owners
 
 NOW = 1_750_000_000_000
 NAMESPACE = "garden"
 EPISODE = {"agent": "ann", "content": "Valve 3 opens at 4 bar.", "namespace": NAMESPACE}
-USE = {"agent": "ann", "memory_id": ids.memory_id(NAMESPACE, "m"), "namespace": NAMESPACE}
-FEEDBACK = {"agent": "ann", "task": ids.memory_id(NAMESPACE, "t"), "namespace": NAMESPACE, "helped": [USE["memory_id"]]}
+USE = {"agent": "ann", "memory_ids": [ids.memory_id(NAMESPACE, "m")], "namespace": NAMESPACE}
+FEEDBACK = {"agent": "ann", "task": ids.memory_id(NAMESPACE, "t"), "namespace": NAMESPACE, "helped": USE["memory_ids"]}
 KINDS = {topics.EPISODES: EPISODE, topics.ACCESSES: USE, topics.FEEDBACK: FEEDBACK}
 CLOUD = {"specversion": "1.0", "type": "EpisodeRecorded", "source": "/plants/7", "id": "A-1"}
 
@@ -30,17 +30,19 @@ def vault() -> InMemoryVault:
     return InMemoryVault()
 
 
-def judged(codec: Codec, value: Any, offset: int = 0, topic: str = topics.EPISODES, **origin: Any) -> claims.Judged:
+def judged(
+    codec: Codec, value: Any, offset: int = 0, topic: str = topics.EPISODES, **origin: Any
+) -> event_owners.Judged:
     place = Origin(topic, 1, offset, NOW, **origin)
     answer = intake.accept(codec, json.dumps(value).encode(), place, NOW, False)
     return None, place, answer  # type: ignore[return-value]
 
 
-def keyed(vault: InMemoryVault, *records: claims.Judged) -> list[Intent | Refusal]:
+def keyed(vault: InMemoryVault, *records: event_owners.Judged) -> list[Intent | Refusal]:
     """The answers; those that stay outside with the key of their letter."""
-    settled, keys = claims.keyed(vault, records)
+    settled, keys = event_owners.keyed(vault, records)
     for _, origin, answer in settled:
-        if answer is claims.TAKEN:
+        if answer is event_owners.TAKEN:
             assert letters.dead_letter_id(origin) in keys
     return [answer for *_, answer in settled]
 
@@ -57,18 +59,18 @@ def test_an_id_that_another_agent_has_used_is_taken(
     mine = judged(codec, KINDS[first] | {"event_id": "e"}, 0, first)
     others = judged(codec, KINDS[second] | {"event_id": "e", "agent": "bob"}, 1, second)
     assert [came_in(one) for one in keyed(vault, mine)] == [True]
-    assert keyed(vault, others) == [claims.TAKEN]
+    assert keyed(vault, others) == [event_owners.TAKEN]
     assert keyed(vault, mine) == [mine[2]], "redelivered it is the same"
     # An agent's own record of another kind would be lost as silently.
     own = judged(codec, KINDS[second] | {"event_id": "e"}, 2, second)
-    assert keyed(vault, own) == [own[2] if first == second else claims.TAKEN]
+    assert keyed(vault, own) == [own[2] if first == second else event_owners.TAKEN]
 
 
 def test_of_two_in_one_batch_the_first_has_it(codec: Codec, vault: InMemoryVault) -> None:
     pair = [
         judged(codec, EPISODE | {"event_id": "e", "agent": who}, at) for at, who in enumerate(("ann", "bob", "ann"))
     ]
-    assert keyed(vault, *pair) == [pair[0][2], claims.TAKEN, pair[2][2]]
+    assert keyed(vault, *pair) == [pair[0][2], event_owners.TAKEN, pair[2][2]]
     # In another namespace it is another id.
     other = judged(codec, EPISODE | {"event_id": "e", "agent": "bob", "namespace": "attic"})
     assert came_in(*keyed(vault, other))
@@ -82,17 +84,17 @@ def test_who_had_it_before_has_it_also_behind_another_agent_in_one_batch(
     assert keyed(vault, mine) == [mine[2]]
     others = judged(codec, KINDS[topic] | {"event_id": "e", "agent": "bob"}, 1, topic)
     again = judged(codec, KINDS[topic] | {"event_id": "e"}, 2, topic)
-    assert keyed(vault, others, again) == [claims.TAKEN, again[2]]
+    assert keyed(vault, others, again) == [event_owners.TAKEN, again[2]]
 
 
 def test_of_what_was_forgotten_another_agent_is_told_that_the_id_is_taken(codec: Codec, vault: InMemoryVault) -> None:
     mine = judged(codec, EPISODE | {"event_id": "e"})
     keyed(vault, mine)
     vault.destroy([ids.memory_id(NAMESPACE, "e")])
-    assert keyed(vault, judged(codec, EPISODE | {"event_id": "e", "agent": "bob"}, 1)) == [claims.TAKEN]
-    settled, keys = claims.keyed(vault, [mine])
+    assert keyed(vault, judged(codec, EPISODE | {"event_id": "e", "agent": "bob"}, 1)) == [event_owners.TAKEN]
+    settled, keys = event_owners.keyed(vault, [mine])
     # A letter with a key would keep what was forgotten.
-    assert settled[0][2] == claims.FORGOTTEN and keys == {}
+    assert settled[0][2] == event_owners.FORGOTTEN and keys == {}
 
 
 @pytest.mark.parametrize("value", [EPISODE, CLOUD | {"data": EPISODE}], ids=["by place", "by envelope"])
@@ -104,7 +106,7 @@ def test_no_id_from_outside_is_one_that_the_line_makes(codec: Codec, vault: InMe
         (answer,) = keyed(vault, stranger)
         assert isinstance(answer, Refusal) and (answer.reason, answer.field) == (Reason.BAD_ID, "event_id"), who
     assert keyed(vault, judged(codec, value, 7)) == [made]
-    # What failed comes again with the id that it was given.
+    # A failed episode comes again with the id that it was given.
     again = judged(codec, EPISODE | {"event_id": made.event_id})
     assert keyed(vault, again) == [again[2]]
 
@@ -119,9 +121,9 @@ def test_nor_does_a_use_or_feedback_bear_it(codec: Codec, topic: str) -> None:
 
 
 def test_an_agents_own_ids_are_its_alone_without_a_row_of_the_vault(codec: Codec, vault: InMemoryVault) -> None:
-    event = ids.use_event_id("ann", "request", USE["memory_id"])
+    event = ids.use_event_id("ann", "request")
     used = judged(codec, USE | {"event_id": event}, 0, topics.ACCESSES)
-    assert claims.keyed(vault, [used]) == ([used], {}) and vault.owners([ids.memory_id(NAMESPACE, event)]) == {}
+    assert event_owners.keyed(vault, [used]) == ([used], {}) and vault.owners([ids.memory_id(NAMESPACE, event)]) == {}
     answer = judged(codec, USE | {"event_id": event, "agent": "bob"}, 1, topics.ACCESSES)[2]
     assert isinstance(answer, Refusal) and (answer.reason, answer.detail) == (Reason.BAD_ID, intake.NOT_YOURS)
     for bad in ("memquorum/", "memquorum/x", f"{event}0", f"memquorum/use/{'0' * 32}/{'0' * 64}"):
@@ -161,12 +163,12 @@ def test_an_id_that_an_earlier_release_gave_a_key_is_its_subjects(codec: Codec, 
     vault.create([(ids.memory_id(NAMESPACE, "e"), NAMESPACE, "ann")])
     same = judged(codec, EPISODE | {"event_id": "e"})
     assert keyed(vault, same) == [same[2]]
-    assert keyed(vault, judged(codec, EPISODE | {"event_id": "e", "agent": "bob"})) == [claims.TAKEN]
+    assert keyed(vault, judged(codec, EPISODE | {"event_id": "e", "agent": "bob"})) == [event_owners.TAKEN]
 
 
 def test_a_first_place_counts_where_a_letter_was_written_there(codec: Codec, vault: InMemoryVault) -> None:
     at = Origin(topics.EPISODES, 1, 9, NOW, first=(1, 3))
     plain = Origin(topics.EPISODES, 1, 8, NOW)
-    assert claims.attested(vault, [at, plain]) == [Origin(topics.EPISODES, 1, 9, NOW), plain]
+    assert event_owners.attested(vault, [at, plain]) == [Origin(topics.EPISODES, 1, 9, NOW), plain]
     vault.create([(letters.dead_letter_id(Origin(topics.EPISODES, 1, 3)), "!intake", "dead-letter")])
-    assert claims.attested(vault, [at, plain]) == [at, plain]
+    assert event_owners.attested(vault, [at, plain]) == [at, plain]

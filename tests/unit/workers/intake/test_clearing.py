@@ -1,4 +1,6 @@
-"""What intake deletes from the outside topics, and what it leaves there: without Kafka, which tests/integration has."""
+"""The records that intake deletes from the outside topics, and those that it leaves: without Kafka, which
+tests/integration has.
+"""
 
 from __future__ import annotations
 
@@ -202,7 +204,7 @@ def test_a_marker_that_was_refused_is_tried_again(broker: Broker) -> None:
     assert len(broker.rolled) == 2
 
 
-# What intake tells it -------------------------------------------------------------------------------------------------
+# Calls by intake ------------------------------------------------------------------------------------------------------
 
 
 class Record:

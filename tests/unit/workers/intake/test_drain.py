@@ -1,4 +1,4 @@
-"""What intake reads before it lets in what was laid aside: it ends, whatever the partitions give."""
+"""Intake's reading before it accepts the parked records: it ends, whatever the partitions give."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from db.inmemory import InMemoryVault
 from memquorum import topics
 from memquorum.core.avro import Codec
 from tests.builders import genesis
+from tests.inmemory.store import InMemoryVault
 from workers.intake import worker
 from workers.intake.worker import Intake
 from workers.kafka import loop

@@ -30,7 +30,7 @@ def episode(namespace: str) -> Intent:
 
 
 def let_in(gate: Gate, tries: int, now_ms: int, namespace: str = "greenhouse") -> int:
-    """How many of so many new episodes pass."""
+    """Returns how many of so many new episodes pass."""
     return sum(not isinstance(gate.passed(episode(namespace), 9, now_ms), Refusal) for _ in range(tries))
 
 
@@ -60,7 +60,7 @@ def test_what_is_over_the_limit_is_refused_and_told_of_for_a_minute(telemetry: T
 
 def test_only_episodes_are_counted_and_none_that_is_refused_for_itself(telemetry: Telemetry) -> None:
     gate = Gate(Plan(Limits(1)), telemetry.stage("intake"), 0)
-    use = accepted(topics.ACCESSES, f'{{"agent": "a", "memory_id": "{"0" * 8}-0000-0000-0000-{"0" * 12}"}}')
+    use = accepted(topics.ACCESSES, f'{{"agent": "a", "memory_ids": ["{"0" * 8}-0000-0000-0000-{"0" * 12}"]}}')
     tick = accepted(topics.CLOCK, f'{{"as_of": {NOW}}}')
     wrong = Refusal(Reason.BAD_JSON, None, "no JSON")
     for _ in range(9):

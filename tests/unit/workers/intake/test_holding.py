@@ -1,4 +1,4 @@
-"""What intake holds back, on messages that a test makes and a scorer that says what the test says."""
+"""Records that intake holds back, on a test's messages and with a test's scorer."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from memquorum.core.avro import Codec
 from memquorum.core.fairness import LEAST
 from memquorum.core.intake import EndIntent, Origin, Refusal
 from tests.builders import erasures, genesis
-from workers.intake import holding
-from workers.intake.holding import Holding, Judged
+from workers.intake import waiting_episodes
 from workers.intake.offsets import Offsets
+from workers.intake.waiting_episodes import Holding, Judged
 
 NOW = 1_750_000_000_000
 GENESIS = genesis.make(shards=4, services=erasures.entitled()["services"])
@@ -68,7 +68,7 @@ class Line:
         return [self.holding.takes(one) for one in records]
 
     def release(self) -> list[Judged]:
-        """What has its turn now; it stands in the accepted stream at once."""
+        """Releases the records whose turn it is; they are in the accepted stream at once."""
         found = []
         for one in self.holding.released():
             self.let_in.append(one)
@@ -163,8 +163,8 @@ def test_a_driven_tick_has_everything_go_before_it(line: Line) -> None:
 
 
 def test_a_partition_of_which_much_waits_is_not_read_on(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holding, "RECORDS_MOST", 100)
-    monkeypatch.setattr(holding, "BYTES_MOST", 50_000)
+    monkeypatch.setattr(waiting_episodes, "RECORDS_MOST", 100)
+    monkeypatch.setattr(waiting_episodes, "BYTES_MOST", 50_000)
     line.come(*(line.episode("flood", partition=1) for _ in range(LEAST + 99)))
     line.come(*(line.episode("flood", partition=2, size=10_000) for _ in range(5)))
     assert line.holding.full == {(topics.EPISODES, 1), (topics.EPISODES, 2)}

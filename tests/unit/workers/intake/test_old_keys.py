@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from db.inmemory import InMemoryVault
-from infra.topics import declared
+from infra.topic_files import declared
 from memquorum import topics
 from memquorum.core import asked
 from memquorum.ports import VaultUnavailable
+from tests.inmemory.store import InMemoryVault
 from workers.intake.arrivals import DEAD_LETTERS
 from workers.intake.old_keys import EVERY_S, OldKeys
 

@@ -1,4 +1,4 @@
-"""How far intake has read, on clients that give what a test says."""
+"""Intake's read positions, on clients that give what a test says."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka import TopicPartition
 
 from memquorum import topics
-from workers.intake.reading import Reading
+from workers.intake.outside_topics import Reading
 from workers.kafka import loop
 
 EPISODES, ERASURES = (topics.EPISODES, 0), (topics.ERASURES, 0)
@@ -67,7 +67,7 @@ def test_a_position_passes_what_no_reader_gets(reading: Reading, monkeypatch: py
     monkeypatch.setattr(loop, "records", nothing)
     assert reading.next == {EPISODES: 5, ERASURES: 5}
     assert reading.records(10, 0) == []
-    # What another process was given meanwhile is none of its own.
+    # Partitions that another process was given meanwhile are not its own.
     assert reading.next == {EPISODES: 8, ERASURES: 5}
 
 

@@ -1,4 +1,4 @@
-"""What intake asks of a schema registry, how often, and what becomes of records while it does not answer."""
+"""Intake's requests to a schema registry, how often, and the records that wait while it does not answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from infra import registry as named
+from infra import schema_registry as named
 from infra import settings
 from infra.settings import SettingsError
 from tests import ROOT

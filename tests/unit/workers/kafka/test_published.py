@@ -1,4 +1,4 @@
-"""What a store is held against before a worker goes on from it."""
+"""The checks of a store before a worker goes on from it."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ def test_a_store_that_stands_before_its_topic_has_lost_something(published: int,
 
 @pytest.mark.parametrize("seq", [4, 5])
 def test_a_store_with_another_entry_has_gone_another_way(seq: int) -> None:
-    with pytest.raises(StoreLost, match=rf"entry {seq} with the hash .* gone another way"):
+    with pytest.raises(StoreLost, match=rf"entry {seq} with the hash .* another history"):
         check(STATE, 0, Last(seq, b"x" * 32), ours)

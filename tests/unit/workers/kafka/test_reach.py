@@ -1,4 +1,4 @@
-"""A client that lost its brokers for good is told from one whose brokers are down."""
+"""A client that lost its brokers permanently is told from one whose brokers are down."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_client_that_alone_finds_none_for_five_seconds_is_lost() -> None:
         time.now += 1
         reach.check(Asked(False))
     time.now += 1
-    with pytest.raises(BrokersLost, match="let go of every Kafka broker"):
+    with pytest.raises(BrokersLost, match="dropped every Kafka broker"):
         reach.check(Asked(False))
 
 

@@ -1,4 +1,4 @@
-"""Whose records a member believes that was added: those from before, and from the first tag for it on nobody else's."""
+"""An added member's trust in records: those from before, and from the first tag for it on only its own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOG = logging.getLogger("test")
 
 
 class Message:
-    """What `wrote` asks of a record."""
+    """The parts of a record that `wrote` asks for."""
 
     def __init__(self, offset: int, stamp: bytes | None, topic: str = topics.ACCEPTED, shard: int = 0) -> None:
         self._offset, self._topic, self._shard = offset, topic, shard
@@ -62,7 +62,7 @@ def test_from_the_first_record_with_its_tag_on_every_one_needs_it() -> None:
     strangers = Strangers(LOG, ADDED)
     assert not strangers.wrote(before(0)) and not strangers.wrote(since(1))
     assert strangers.wrote(forged(2)) and strangers.wrote(before(3)) and not strangers.wrote(since(4))
-    # What is read a second time is judged as at first, and another partition or topic for itself.
+    # A second reading is judged like the first, and each partition and topic by itself.
     assert not strangers.wrote(before(0))
     assert not strangers.wrote(before(5, shard=1)) and not strangers.wrote(before(5, topic=topics.SCORED))
 

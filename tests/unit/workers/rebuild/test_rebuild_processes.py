@@ -18,11 +18,11 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from db.inmemory_vault import InMemoryVault
 from db.vault import PostgresVault
 from memquorum.core.journal.replay import CannotReplay
 from memquorum.schema_files import load_codec
 from tests.builders import genesis
+from tests.inmemory.vault import InMemoryVault
 from workers.rebuild.apart import Apart, PartLost
 from workers.rebuild.shard import Counts, Course, Ended, Job, together
 from workers.rebuild.worker import dealt

@@ -9,7 +9,7 @@ from workers.rehearsal.idle import Idleness, Spent, of_machine
 
 
 def looks(shares: list[float], every_s: float = 5.0, busy: float = 0.3, for_s: float = 60.0) -> list[bool]:
-    """What is said at each look; `shares`: how busy the machine was before it."""
+    """Returns the answer at each look; `shares`: how busy the machine was before it."""
     worked, total, found = 0.0, 100.0, []
 
     def spent() -> Spent:

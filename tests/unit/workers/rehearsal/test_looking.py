@@ -6,8 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from db.inmemory import InMemoryStore
-from db.inmemory_rehearsals import InMemoryRehearsals
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Keys
 from memquorum.core.policy import CapsPolicy, Policy, RehearsePolicy
@@ -15,7 +13,9 @@ from memquorum.core.rehearsal import Verdict
 from memquorum.core.tiers import LONG_TERM
 from tests.builders import genesis, rehearsals, votes
 from tests.builders.shard import Shard, memory_id
-from workers.rehearsal.looking import Rehearsed, rehearse
+from tests.inmemory.rehearsals import InMemoryRehearsals
+from tests.inmemory.store import InMemoryStore
+from workers.rehearsal.rehearsal_turn import Rehearsed, rehearse
 from workers.rehearsal.worker import report
 
 NOW = 100_000_000

@@ -1,4 +1,4 @@
-"""What the rehearsal worker tells an operator: when it rehearsed last, what it found, and why it rests."""
+"""The rehearsal worker's report to an operator: its last rehearsal, its findings, and why it rests."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any, cast
 
 import pytest
 
-from db.inmemory import InMemoryStore
-from db.inmemory_rehearsals import InMemoryRehearsals
 from memquorum.core.avro import Codec
 from memquorum.ports import StoreUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from tests.builders import genesis, rehearsals
+from tests.inmemory.rehearsals import InMemoryRehearsals
+from tests.inmemory.store import InMemoryStore
 from tests.support.turns import Turns
 from workers.rehearsal import worker
 from workers.rehearsal.idle import Idleness

@@ -1,4 +1,4 @@
-"""What a seat reports: what is proven, signed, each fault once, and not without end."""
+"""A seat's reports: proven faults, signed, each once, and bounded."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_each_fault_is_reported_once() -> None:
     [
         Noted(Note.INVALID, Message.PRE_PREPARE, 0, "epoch 2, 1 is next"),
         Noted(Note.LATE, Message.PRE_PREPARE, 0, "late"),
-        # What a later release wrote does not hold here, but its sender is no liar.
+        # A later release's record is invalid here, but its sender is no liar.
         Noted(Note.INVALID, Message.PRE_PREPARE, 0, "?", (pre_prepare(NOMINATION, [LATER] * 4),)),
         Noted(Note.INVALID, Message.BALLOT, 3, "?", (NOMINATION, BALLOTS[3])),
     ],

@@ -21,7 +21,7 @@ from memquorum.core.records import (
 )
 from memquorum.core.vote import asking
 from memquorum.ports import Unattested
-from streams.orders import OpenOrders
+from streams.order_queue import OpenOrders
 from tests.builders import votes
 from tests.builders.genesis import make
 from tests.builders.seats import AS_OF, CODEC, Fleet
@@ -56,7 +56,7 @@ def decide(fleet: Fleet, proposed: NominationProposed) -> None:
 
 
 def outcome(fleet: Fleet) -> list[str]:
-    """How the first sequence ended, by what the members who decided it were shown."""
+    """Returns the outcome of the first sequence, by what the members who decided it were shown."""
     from memquorum.core.consensus.certificate import check_pre_prepare
 
     return [check_pre_prepare(CODEC, GENESIS, data).outcomes[0].outcome for data in fleet.logs[topics.PRE_PREPARES]]
@@ -109,7 +109,7 @@ def test_who_starts_again_still_knows_where_it_stands(fleet: Fleet) -> None:
 
 
 class Shelf:
-    """What is not attested."""
+    """The rows that are not attested."""
 
     def __init__(self, *erasures: Unattested) -> None:
         self._erasures, self.asked = list(erasures), 0

@@ -1,4 +1,4 @@
-"""Whether a member has spoken before: its view knows, whatever its sign-state has forgotten."""
+"""A member's view knows whether it has spoken before, whatever its sign-state has lost."""
 
 from __future__ import annotations
 

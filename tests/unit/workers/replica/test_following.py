@@ -15,7 +15,7 @@ from workers.replica import catchup
 from workers.replica.seat import LOGS
 
 
-def told(epoch: int) -> tuple[str, bytes]:
+def decided_entry(epoch: int) -> tuple[str, bytes]:
     pre_prepare, commits = decision_on(epoch)
     return "decided", CODEC.encode(Decided(epoch, 0, epoch, pre_prepare, tuple(commits), ()))
 
@@ -44,7 +44,7 @@ def test_who_has_looked_in_vain_wants_the_journal(table: Table) -> None:
 
 def test_a_seat_is_handed_a_few_decisions_in_each_turn(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catchup, "_A_TURN", 3)
-    journal = Journal(("accessed", b""), ("decided", b"rubbish"), told(1), told(2), told(3))
+    journal = Journal(("accessed", b""), ("decided", b"rubbish"), decided_entry(1), decided_entry(2), decided_entry(3))
     following = catchup.Following(CODEC, journal, table.seat, table.view)  # type: ignore[arg-type]
     assert following.turn() and table.seat.core.seq == 2
     assert not following.turn() and table.seat.core.seq == 4

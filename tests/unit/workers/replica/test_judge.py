@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -27,9 +26,9 @@ from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import BallotCast, EpisodeRecorded, NominationProposed, Proposal, Quote, Summary
 from memquorum.core.vote.columns import Places, places_of, read
 from memquorum.core.vote.evidence import NAMED, RULES
-from memquorum.core.vote.grounds import Grounds
+from memquorum.core.vote.grounds import Grounds, MemoryFacts
 from memquorum.core.vote.kinds import FORGET, KINDS, PROMOTE
-from memquorum.core.vote.kinds.kind import Opinion
+from memquorum.core.vote.kinds.kind import Kind, Lookups, Opinion
 from memquorum.schema_files import load_codec
 from tests import examples
 from tests.builders.genesis import make, public_key, seed_of
@@ -64,8 +63,11 @@ class Bench:
         signed: bytes | None = None, agent: str = "bob", repeats: bool = False, created: int = 0,
         marks: Marks | None = None, reinforced: int = 0, says: str | None = None,
     ) -> None:  # fmt: skip
-        """`says`: its text. `sealed`: what the embedding holds, a vector or any bytes; None: there is none. `signed`:
-        what its agent signed, the signature before it."""
+        """Adds a memory.
+
+        `says`: its text. `sealed`: the embedding's content, a vector or any bytes; None: there is none. `signed`: what
+        its agent signed, the signature before it.
+        """
         self.offset += 1
         key = self.keys.setdefault(memory_id, os.urandom(32))
         if sealed is not None and not isinstance(sealed, bytes):
@@ -126,9 +128,24 @@ memories = st.tuples(
 proposals = st.tuples(st.sampled_from(["forget", "forget", "promote"]), st.sampled_from([0, 0, 0, 1]))
 
 
+class OneByOne:
+    """A kind as if it could not be judged in columns."""
+
+    reads = True
+
+    def __init__(self, kind: Kind) -> None:
+        self._kind = kind
+
+    def completed(self, facts: Mapping[str, MemoryFacts], lookups: Lookups) -> Mapping[str, MemoryFacts]:
+        return {i: replace(one, rank_ppm=lookups.rank_ppm(i)) for i, one in facts.items()}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._kind, name)
+
+
 def one_by_one(nomination: NominationProposed) -> Places:
     """As if no kind could be judged in columns."""
-    return tuple((dataclasses.replace(kind, fade=None), where) for kind, where in places_of(nomination))
+    return tuple((cast(Kind, OneByOne(kind)), where) for kind, where in places_of(nomination))
 
 
 @settings(max_examples=examples(60), deadline=None)
@@ -189,7 +206,7 @@ LATE = ((1, 0.1), (1, 0.11), (1, 0.12), (1, -0.1), (1, -0.11), (1, -0.12), (0, 1
 
 
 def busy(bench: Bench, **more: Any) -> None:
-    """What the member's own agents did of late: mostly what is like (1, 0)."""
+    """Adds recent memories of the member's own agents: mostly like (1, 0)."""
     for number, vector in enumerate(LATE):
         bench.memory(f"e{number}", "here", vector, mine=True, **more)
 
@@ -232,7 +249,7 @@ def test_a_member_restores_what_it_knows_and_can_open(bench: Bench) -> None:
     del bench.keys["lost"]
     names = ("near", "far", "lost", "alive", "unknown")
     fresh = bench.says(asks(*names, at=NOW - 1_000))
-    # Whether it rests is the commit worker's to know: one that was used while it was forgotten, say.
+    # The commit worker knows whether it rests: one that was used while it was forgotten, say.
     assert [opinion.yes for opinion in fresh] == [True, True, False, True, False]
     assert [opinion.terms[0] for opinion in fresh] == [PPM, PPM, 0, PPM, 0]
     assert fresh[0].terms[4] == NOW - 1_000
@@ -286,7 +303,7 @@ SIGNERS = {agent: public_key(f"agent:{agent}") for agent in ("ann", "bob")}
 SIGNING = make(shards=1, agents={"ann": 1, "bob": 2}, signed={"here"}, agent_keys=SIGNERS)
 
 
-def said(
+def signed_episode(
     event: str, agent: str = "ann", *, by: str | None = None, text: str = "", **more: Any
 ) -> tuple[str, bytes]:  # fmt: skip
     """A memory's id, and what its agent signed of it."""
@@ -296,13 +313,16 @@ def said(
 
 
 def test_where_records_are_signed_the_context_is_of_those_whose_signature_holds() -> None:
-    true, other = said("true"), said("other")
+    true, other = signed_episode("true"), signed_episode("other")
     lies = {
         "unsigned": (ids.memory_id("here", "u"), None),
-        "of another agent": said("f", by="bob"),
-        "altered": (said("x")[0], said("x")[1][:-1] + b"!"),
-        "another event's": (ids.memory_id("here", "e"), said("another", text=f"of {ids.memory_id('here', 'e')}")[1]),
-        "another text": said("t", text="something else"),
+        "of another agent": signed_episode("f", by="bob"),
+        "altered": (signed_episode("x")[0], signed_episode("x")[1][:-1] + b"!"),
+        "another event's": (
+            ids.memory_id("here", "e"),
+            signed_episode("another", text=f"of {ids.memory_id('here', 'e')}")[1],
+        ),
+        "another text": signed_episode("t", text="something else"),
         "short": (ids.memory_id("here", "s"), b"s"),
     }
     for why, (memory_id, forged) in lies.items():
@@ -338,14 +358,14 @@ def test_where_nobody_has_to_sign_the_context_is_of_all() -> None:
 def test_a_text_that_its_agent_did_not_sign_is_not_promoted() -> None:
     def votes(signed: bytes | None) -> Opinion:
         bench = Bench(SIGNING)
-        bench.memory(said("own")[0], "here", (1, 0), mine=True, signed=said("own")[1])
-        bench.memory(said("m")[0], "here", (1, 0.1), signed=signed, at=NOW)
-        (opinion,) = bench.says(bench.asked((said("m")[0], "here", "promote")))
+        bench.memory(signed_episode("own")[0], "here", (1, 0), mine=True, signed=signed_episode("own")[1])
+        bench.memory(signed_episode("m")[0], "here", (1, 0.1), signed=signed, at=NOW)
+        (opinion,) = bench.says(bench.asked((signed_episode("m")[0], "here", "promote")))
         bench.view.close()
         return opinion
 
-    assert votes(None).terms == votes(said("m", "bob", by="ann")[1]).terms == KINDS["promote"].abstain(NOW)
-    assert votes(said("m", "bob")[1]).terms != KINDS["promote"].abstain(NOW)
+    assert votes(None).terms == votes(signed_episode("m", "bob", by="ann")[1]).terms == KINDS["promote"].abstain(NOW)
+    assert votes(signed_episode("m", "bob")[1]).terms != KINDS["promote"].abstain(NOW)
 
 
 OLD = ids.memory_id("here", "old")
@@ -371,8 +391,8 @@ def test_a_place_is_taken_only_where_the_agent_itself_signed_that(
 ) -> None:
     bench = Bench(SIGNING)
     bench.keys[ids.space_key_id("here")] = SPACE
-    old = said("old", key="door", explicit=True)
-    new = said("new", **signed)
+    old = signed_episode("old", key="door", explicit=True)
+    new = signed_episode("new", **signed)
     bench.memory(old[0], "here", (1, 0), agent="ann", signed=old[1], marks=Marks("ann", slot=DOOR))
     bench.memory(new[0], "here", (1, 0), agent="ann", signed=new[1], created=1, marks=Marks("ann", **marks))
     nomination = bench.asked((new[0], "here", "supersede"))
@@ -449,7 +469,7 @@ def _named(poisoned: Bench, *proposed: tuple[str, tuple[str, ...]]) -> Nominatio
 def test_of_what_its_rules_fail_on_a_member_abstains_and_judges_the_others(
     poisoned: Bench, kind: str, names: tuple[str, ...]
 ) -> None:
-    """Where it votes on what was inferred from words: else no rule is asked before an act."""
+    """Its policy votes on inferred contradictions: else no rule is asked before an act."""
     _fill(poisoned)
     inferring = replace(GENESIS.policy, supersede=replace(GENESIS.policy.supersede, inferred=True))
     bad, good = poisoned.says(_named(poisoned, (kind, names), ("promote", ("good",))), inferring)

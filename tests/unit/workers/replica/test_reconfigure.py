@@ -63,7 +63,7 @@ def test_a_weight_changes_at_a_stable_checkpoint_and_the_shard_goes_on(fleet: Fl
     assert set(fleet.standing().values()) == {(1, 4)}
     bodies = [open_any(CODEC, one, data, Commit)[0] for data in fleet.logs[topics.COMMITS]]
     assert {(body.config, body.seq) for body in bodies} == {(0, 1), (0, 2), (1, 3)}
-    # What is meant for the configuration before is nobody's business any more.
+    # Records for the configuration before have no effect any more.
     fleet.nominate(GENESIS, 4)
     fleet.run()
     assert set(fleet.standing().values()) == {(1, 4)}
@@ -107,7 +107,7 @@ def test_nobody_goes_on_before_the_checkpoint_is_stable(fleet: Fleet, monkeypatc
     fleet.nominate(GENESIS, 2)
     fleet.run()
     assert set(fleet.standing().values()) == {(1, 2)}
-    # Nor after a start: what was signed and got lost is said again, and then it goes on.
+    # Nor after a start: a lost signed message is sent again, and then it goes on.
     fleet.logs[topics.CHECKPOINTS] = spoke
     for member in range(5):
         fleet.sit(member)
@@ -136,7 +136,7 @@ class Withholding(Fleet):
 
 
 def test_who_has_decided_the_last_sequence_shows_it_to_who_asks_for_another_view(tmp_path: Path) -> None:
-    """0, 1 and 3 commit. 1 does not get to see the commit of 3, 2 no prepares in time; then 3 is gone for good."""
+    """0, 1 and 3 commit. 1 does not get to see the commit of 3, 2 no prepares in time; then 3 is gone permanently."""
     fleet = Withholding(tmp_path, make(4))
     for member in range(4):
         fleet.sit(member)
@@ -192,7 +192,7 @@ def test_who_lost_both_files_is_silent_whatever_is_claimed_for_other_shards(flee
     ballots = [open_any(CODEC, one, data, BallotCast)[0] for data in fleet.logs[topics.BALLOTS]]
     # It was a member when the fourth was in flight, and cannot know what it said of it.
     assert [b.epoch for b in ballots if b.member == 4] == [1, 2, 3, 5]
-    # What it held back is settled once it speaks.
+    # Its held messages are settled once it speaks.
     assert fleet.signed[4].through("0/0") == 2 and fleet.signed[4].through("1/0") >= 4
 
 
@@ -242,7 +242,7 @@ def test_who_was_away_follows(fleet: Fleet, view: bool, signed: bool) -> None:
     assert set(fleet.standing().values()) == {(2, 7)}
     ballots = [open_any(CODEC, two, data, BallotCast)[0] for data in fleet.logs[topics.BALLOTS]]
     spoken = [b.epoch for b in ballots if b.member == 4][before:]
-    # Who has lost what it signed is silent until one sequence was decided without it.
+    # A member that has lost its sign-state is silent until one sequence was decided without it.
     assert spoken == ([6] if signed else [5, 6])
 
 
@@ -300,7 +300,10 @@ def test_the_core_of_a_configuration_decides_nothing_behind_its_last_sequence(fl
 
 
 def test_what_was_reached_before_is_not_signed_again(fleet: Fleet) -> None:
-    """Who follows the journal goes on before it knows that the checkpoint is stable. It is the old members' to sign."""
+    """A follower of the journal goes on before it knows that the checkpoint is stable.
+
+    The old members have to sign it.
+    """
     one = change(fleet, GENESIS, 1, "weight", member=2, weight_milli=1200)
     progress = replace(fleet.views[0].progress(0), stable=0)
     assert progress.reached is not None and progress.reached.seq < one.begins
@@ -324,7 +327,7 @@ def test_who_is_added_listens_until_it_is_a_member_and_then_votes(fleet: Fleet) 
     ballots = [open_any(CODEC, one, data, BallotCast)[0] for data in fleet.logs[topics.BALLOTS]]
     # It was there when nobody could have spoken in that configuration, so it has forgotten nothing.
     assert [b.epoch for b in ballots if b.member == 5] == [3, 4]
-    # Who comes from nothing may have spoken in it before.
+    # A member without a past may have spoken in it before.
     fleet.lose(5, view=True, signed=True)
     fleet.sit(5)
     for epoch in (5, 6):
@@ -335,7 +338,7 @@ def test_who_is_added_listens_until_it_is_a_member_and_then_votes(fleet: Fleet) 
 
 
 def newcomer(member: int) -> dict[str, Any]:
-    """What an order says of a member that is added."""
+    """Returns an order's fields for a member that is added."""
     told = {"member": member, "name": f"new-{member}", "role": "review", "weight_milli": 1000}
     return {**told, "public_key": key(member, 0)}
 

@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from memquorum import topics
+from memquorum.core import ids
 from memquorum.core.consensus.certificate import check_pre_prepare
 from memquorum.core.orders import uses
 from memquorum.core.orders.restore import REQUEST
@@ -30,7 +31,7 @@ from tests.builders.seats import CODEC, Fleet
 from workers.replica.seat import LOGS
 
 ORDER = votes.restore(GENESIS, MINE)
-STANDS = requested.found(ORDER)
+STANDS = requested.found_request(ORDER)
 
 
 @pytest.fixture
@@ -127,7 +128,7 @@ def test_who_came_too_late_for_the_logs_knows_from_the_journal_what_was_answered
 
 def used(fleet: Fleet, at: int = AS_OF, memory: str = MINE) -> OrderFound:
     """A use that comes in now, and a tick."""
-    use = AccessAccepted(f"use at {at}", memory, votes.GREENHOUSE, "reviewer", at)
+    use = AccessAccepted(f"use at {at}", (memory,), votes.GREENHOUSE, "reviewer", at)
     offset = len(fleet.logs[topics.ACCEPTED])
     fleet.logs[topics.ACCEPTED] += [CODEC.encode(use), CODEC.encode(ClockTicked("after", AS_OF))]
     fleet.run()
@@ -169,8 +170,18 @@ def test_a_use_is_not_one_that_nobody_read(after: Fleet) -> None:
         assert (last.outcome, last.yes) == ("kept", ())
 
 
+def test_of_a_use_with_several_memories_each_is_restored_by_who_read_a_use_of_it(after: Fleet) -> None:
+    """A memory that no member has read blocks no other."""
+    real, strange = used(after, AS_OF - 5), ids.memory_id(votes.GREENHOUSE, "elsewhere")
+    use = CODEC.decode(real.order)
+    nominate(after, replace(real, order=CODEC.encode(replace(use, memory_ids=(strange, MINE)))))
+    first, second = check_pre_prepare(CODEC, GENESIS, after.logs[topics.PRE_PREPARES][-1]).outcomes
+    assert (first.memory_ids, first.outcome, first.yes) == ((strange,), "kept", ())
+    assert (second.memory_ids, second.outcome, second.yes) == ((MINE,), "restored", (0, 1, 2, 3))
+
+
 def test_without_a_late_use_nobody_restores(after: Fleet) -> None:
-    use = AccessAccepted("in time", MINE, votes.GREENHOUSE, "reviewer", AS_OF - 7)
+    use = AccessAccepted("in time", (MINE,), votes.GREENHOUSE, "reviewer", AS_OF - 7)
     last = nominate(after, OrderFound(CODEC.encode(use), use.accessed_at, 2))
     assert (last.outcome, last.yes) == ("kept", ())
 
@@ -184,3 +195,7 @@ def test_a_use_that_was_decided_on_is_not_voted_for_again(after: Fleet) -> None:
         seat._judge._vault.keys[MINE] = KEY  # type: ignore[attr-defined]
     last = nominate(after, found, 3)
     assert (last.outcome, last.yes) == ("kept", ())
+    # Nor together with another memory: each is answered by itself.
+    use = CODEC.decode(found.order)
+    both = replace(found, order=CODEC.encode(replace(use, memory_ids=(MINE, ids.memory_id("n", "other")))))
+    assert nominate(after, both, 4).outcome == "kept"

@@ -17,7 +17,7 @@ from tests.builders.requested import AS_OF, GENESIS, MINE, decide, forgets
 from tests.builders.seats import Fleet
 
 ORDER = votes.rollback(GENESIS, MINE, 1)
-STANDS = requested.found(ORDER)
+STANDS = requested.found_request(ORDER)
 
 
 @pytest.fixture

@@ -73,7 +73,7 @@ def test_within_its_budget_or_without_one_a_namespace_keeps_all(member: Member) 
 
 def test_what_was_read_since_is_no_longer_among_the_least(member: Member) -> None:
     for _ in range(40):
-        member.reads(AccessAccepted("use", "m09", "space", "reader", NOW))
+        member.reads(AccessAccepted("use", ("m09",), "space", "reader", NOW))
     assert member.alive()["m09"].uses == 40
     assert member.yes("m09") == []
     assert member.yes(*LEAST) == LEAST[:9]
@@ -105,7 +105,7 @@ def test_what_was_let_go_counts_no_more_but_what_was_used_meanwhile_does(member:
     member.decided(*LEAST[:9])
     assert len(member.alive()) == 11
     assert member.yes("m09") == ["m09"]
-    member.reads(AccessAccepted("late", "m00", "space", "reader", NOW))  # the vote speaks of a place before this
+    member.reads(AccessAccepted("late", ("m00",), "space", "reader", NOW))  # the vote speaks of a place before this
     assert set(member.alive()) == {"m00", "m09", *BEST, "m10"}
     for epoch in (2, 3):
         member.decided(epoch=epoch)
@@ -183,7 +183,7 @@ def test_what_is_older_than_its_type_may_become_goes_and_nothing_else() -> None:
     with found.view.batch():
         pin = ProtectionOrdered(GENESIS.cluster, "o", "space", "pinned", PIN, "ops", NOW)
         found.view.protect(0, pin, "operator", NOW)
-    found.reads(AccessAccepted("use", "old", "space", "reader", NOW))
+    found.reads(AccessAccepted("use", ("old",), "space", "reader", NOW))
     assert found.yes("old", "new", "fact", "job", "pinned", policy=short, reason=AGE) == ["old"]
     assert found.yes("old", reason=AGE) == [], "by a policy that says nothing of ages"
     found.view.close()
@@ -218,7 +218,7 @@ def test_a_file_of_a_member_is_looked_at_once_for_an_epoch(member: Member, monke
 CAPPED = Policy(
     budget=POLICY.budget, caps=CapsPolicy(epoch_share=Fraction(1, 5), day_share=Fraction(2, 5), floor=1, day_ms=HOUR)
 )
-"""Of twenty, four may go in an epoch and eight in an hour."""
+"""Four of twenty may be forgotten in an epoch and eight in an hour."""
 
 
 def test_where_more_is_proposed_than_the_caps_leave_all_members_together_let_no_more_go(member: Member) -> None:

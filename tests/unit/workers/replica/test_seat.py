@@ -42,7 +42,7 @@ from memquorum.core.vote.kinds.kind import Opinion
 from memquorum.ports import SignConflict
 from tests.builders import votes
 from tests.builders.genesis import public_key
-from tests.builders.table import CODEC, GENESIS, HOUR, ME, NOW, Table, decision_on, said
+from tests.builders.table import CODEC, GENESIS, HOUR, ME, NOW, Table, decision_on, opinions_of
 from tests.builders.worths import sealed_counts
 from workers.kafka.own_clock import OwnClock
 from workers.replica.judge import Judge
@@ -51,10 +51,10 @@ from workers.replica.worker import claim
 
 
 def judged(judge: Judge, nomination: NominationProposed) -> tuple[Opinion, ...]:
-    """What a member says of a nomination that it is asked about."""
+    """Returns a member's opinions of a nomination."""
     record, named = nomination, digest(CODEC.encode(nomination))
     cast = BallotCast(record.cluster, 0, 0, record.epoch, ME, named, terms=judge.opinions(record, GENESIS.policy))
-    return said(cast, record)
+    return opinions_of(cast, record)
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ LATE = ((1, 0.1), (1, 0.11), (1, 0.12), (1, -0.1), (1, -0.11), (1, -0.12), (0, 1
 
 
 def busy(table: Table, agent: str = "ann", **more: Any) -> None:
-    """What an agent did of late: mostly what is like (1, 0)."""
+    """Adds an agent's recent episodes: mostly like (1, 0)."""
     for number, vector in enumerate(LATE):
         table.episode(f"e{number}", vector, agent=agent, **more)
 
@@ -84,7 +84,7 @@ def test_it_votes_by_its_own_reading_of_the_last_access(table: Table) -> None:
     table.episode("m1", (1, 0), agent="bob", text=FACT)
     table.episode("m2", (1, 0), agent="bob")
     read_at = NOW - 1000
-    table.put(topics.ACCEPTED, AccessAccepted("a", "m2", "space", "reader", read_at))
+    table.put(topics.ACCEPTED, AccessAccepted("a", ("m2",), "space", "reader", read_at))
     table.nominate(table.tick(), "m1", "m2", "unknown")
     first, second, third = table.turn() or []
     assert (first.yes, first.terms[0], first.terms[3]) == (False, 0, 0)  # decayed, but like what ann did last
@@ -102,7 +102,7 @@ def test_without_likeness_to_its_own_agents_work_a_decayed_memory_goes(table: Ta
 
 
 def test_small_talk_goes_and_a_fact_stays_though_nobody_reads_either(table: Table) -> None:
-    """Who has no agent there has the rank of its worth to go by."""
+    """A member without an agent there goes by the rank of its worth."""
     table.episode("fact", (1, 0), agent="bob", text="The door code is 4821.")
     table.episode("talk", (1, 0), agent="bob", text="Thanks a lot!")
     table.nominate(table.tick(), "fact", "talk")
@@ -199,7 +199,7 @@ def test_a_nomination_that_has_to_wait_keeps_no_other_from_its_vote(table: Table
 
 
 def test_a_tick_before_the_last_decision_is_still_a_tick(table: Table) -> None:
-    """Whether a nomination is refused must not depend on when a member forgot its ticks."""
+    """The time when a member forgot its ticks must not decide whether it refuses a nomination."""
     table.episode("m1", agent="bob")
     early = table.tick(NOW - HOUR)
     late = table.tick()
@@ -347,7 +347,7 @@ def test_what_was_decided_to_go_counts_against_the_caps_of_its_namespace(table: 
     assert table.view.weights.gone("space") == ((NOW + DAY_MS_MOST, 4),), "what no cap counts any more is kept"
 
 
-# What it votes by -----------------------------------------------------------------------------------------------------
+# The policy of its votes ----------------------------------------------------------------------------------------------
 
 
 def test_what_cannot_be_opened_is_kept(table: Table) -> None:
@@ -376,7 +376,7 @@ def test_a_content_that_is_not_the_accepted_one_gives_no_ground(table: Table) ->
     table.score("m1", good, agent="bob")
     table.score("m2", bad, agent="bob")
     for memory in ("m1", "m2"):
-        table.put(topics.ACCEPTED, AccessAccepted(f"a{memory}", memory, "space", "reader", NOW - HOUR))
+        table.put(topics.ACCEPTED, AccessAccepted(f"a{memory}", (memory,), "space", "reader", NOW - HOUR))
     table.nominate(table.tick(), "m1", "m2", kind="promote")
     first, second = table.turn() or []
     assert first.terms[1] == 250_000
@@ -398,7 +398,7 @@ def test_an_episode_that_repeats_reinforces_and_one_that_repeats_the_forgotten_i
     table.episode("m2", agent="bob", at=20, outcome="reinforced", reinforces="m1")
     table.turn()
     assert (table.view.known(["m1"])["m1"].reinforced, table.view.known(["m1"])["m1"].last_access) == (1, 20)
-    # Of somebody else: no repetition that the two could be one by.
+    # Another subject's: no repetition by which the two could be one.
     table.episode("other", at=25, outcome="reinforced", reinforces="m1")
     table.turn()
     assert (table.view.known(["m1"])["m1"].reinforced, table.view.known(["m1"])["m1"].last_access) == (1, 20)
@@ -505,7 +505,7 @@ def test_a_rehearsal_counts_once_and_where_its_service_signed_it(table: Table) -
     used, idle = ids.memory_id("space", "used"), ids.memory_id("space", "idle")
     for memory in (used, idle):
         table.episode(memory, agent="bob")
-    table.put(topics.ACCEPTED, AccessAccepted("u1", used, "space", "ann", NOW - HOUR))
+    table.put(topics.ACCEPTED, AccessAccepted("u1", (used,), "space", "ann", NOW - HOUR))
     rehearsed(table, used, signer="service:nomination")
     rehearsed(table, used, cluster=bytes(32))
     rehearsed(table, used, verdict="splendid")
@@ -698,7 +698,7 @@ def test_settled_slots_are_let_go_with_the_next_claim_and_not_without_one(table:
     assert signed.through("0/0") == 1
 
 
-# What comes twice -----------------------------------------------------------------------------------------------------
+# Repetitions ----------------------------------------------------------------------------------------------------------
 
 
 def recent(table: Table) -> list[str]:
@@ -836,10 +836,10 @@ def test_what_proves_a_liar_is_ready_to_be_published(table: Table) -> None:
     assert convict(CODEC, GENESIS, record).accused == 3
 
 
-# How far it is --------------------------------------------------------------------------------------------------------
+# Progress -------------------------------------------------------------------------------------------------------------
 
 
-def told(table: Table) -> list[Checkpoint]:
+def sent_checkpoints(table: Table) -> list[Checkpoint]:
     sends = [s for s in table.seat.outbox if isinstance(s, t.Send) and s.message == t.Message.CHECKPOINT]
     return [CODEC.decode_as(Checkpoint, CODEC.decode_as(Signed, s.data).body) for s in sends]
 
@@ -863,15 +863,15 @@ def test_it_says_what_it_has_read_once_it_has_read_so_far(tmp_path: Path) -> Non
     table.episode("m1")
     table.tick(NOW)
     turned(table)
-    assert told(table) == []  # the place is offset 2
+    assert sent_checkpoints(table) == []  # the place is offset 2
     record = ClockTicked("tick", NOW + 1)
     assert table.put(topics.ACCEPTED, record) == 2
     turned(table)
-    (word,) = told(table)
+    (word,) = sent_checkpoints(table)
     assert (word.seq, word.epoch, word.decisions, word.accepted_offset) == (64, 64, b"d" * 32, 2)
     assert word.stream == table.view.stream_at(0, 2) == table.view.stream(0)
     turned(table)
-    assert len(told(table)) == 1
+    assert len(sent_checkpoints(table)) == 1
 
 
 def test_what_it_has_read_is_one_hash_however_it_was_read(tmp_path: Path) -> None:
@@ -904,5 +904,5 @@ def test_without_a_tick_at_the_place_it_says_nothing(tmp_path: Path, caplog: pyt
     table.episode("m1")
     table.episode("m2")
     turned(table)
-    assert told(table) == []
+    assert sent_checkpoints(table) == []
     assert "no checkpoint of sequence 64: no tick at accepted offset 1" in caplog.text

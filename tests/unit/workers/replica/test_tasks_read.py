@@ -1,4 +1,4 @@
-"""What a member keeps of finished tasks and of decisions, so that it can try a candidate again."""
+"""A member's record of finished tasks and of decisions, with which it can try a candidate again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from db.view_rows import Finished
 from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.experience.texts import Texts
-from memquorum.core.experience.uses import Said
+from memquorum.core.experience.uses import UseFeedback
 from memquorum.core.records import Decided, FeedbackAccepted, Task
 from tests.builders.table import CODEC, Journal, Table, decision_on
 from workers.replica import catchup
@@ -36,13 +36,13 @@ def finish(table: Table, memory: str = ONE, task: Task = TASK, **score: Any) -> 
     return at
 
 
-def kept(table: Table, memory: str = ONE) -> Finished | None:
+def kept_task(table: Table, memory: str = ONE) -> Finished | None:
     return table.view.experience.tasks("space", before=1_000, memory_ids=[memory]).get(memory)
 
 
 def test_a_finished_task_is_kept_as_it_was_read_and_is_no_memory(table: Table) -> None:
     at = finish(table)
-    found = kept(table)
+    found = kept_task(table)
     assert found is not None
     assert (found.accepted, found.agent, found.occurred_at, found.encoder) == (at, "ann", 5, "test")
     assert (found.outcome, found.said_by, found.configuration, found.seed) == ("succeeded", "ann", bytes(32), 7)
@@ -53,11 +53,11 @@ def test_a_finished_task_is_kept_as_it_was_read_and_is_no_memory(table: Table) -
 
 def test_what_no_journal_would_take_as_a_task_is_none(table: Table) -> None:
     finish(table, task=Task("succeeded", "ann", b"short", 7))
-    assert kept(table) is None
+    assert kept_task(table) is None
     finish(table, sealed_embedding=None)
-    assert kept(table) is None
+    assert kept_task(table) is None
     finish(table)
-    assert kept(table) is not None
+    assert kept_task(table) is not None
 
 
 def assess(
@@ -73,7 +73,9 @@ def test_what_an_agent_says_of_what_a_task_was_given_is_kept(table: Table) -> No
     finish(table)
     first = assess(table, "first", (GIVEN,))
     second = assess(table, "second", (), (GIVEN,))
-    assert table.view.experience.assessed(ONE) == {GIVEN: [Said(first, "ann", True), Said(second, "ann", False)]}
+    assert table.view.experience.assessed(ONE) == {
+        GIVEN: [UseFeedback(first, "ann", True), UseFeedback(second, "ann", False)]
+    }
     table.view.experience.erased([ONE])
     assert table.view.experience.assessed(ONE) == {}
 

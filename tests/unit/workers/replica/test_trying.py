@@ -1,4 +1,4 @@
-"""What a member says of a proposal to admit, and what it keeps of how members decided."""
+"""A member's opinion of a proposal to admit, and its record of the members' decisions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from memquorum.core.records import FeedbackAccepted, Proposal, Task
 from tests.builders import trials
 from tests.builders.experience import vector
 from tests.builders.table import CODEC, GENESIS, ME, NOW, Table
-from workers.replica import trying
+from workers.replica import repeated_trials
 
 POLICY = GENESIS.policy.experience
 M, OTHER = str(uuid.UUID(int=1)), str(uuid.UUID(int=2))
@@ -68,11 +68,11 @@ def scene(table: Table, text: str = FACT, *, judges: Sequence[str] = JUDGES) -> 
     decided(table)
 
 
-def found(
+def honest_statistics(
     text: str = FACT, admitted: Sequence[Held] = (), position: int = 1, judges: Sequence[str] = JUDGES,
     sources: tuple[str, ...] = (),
 ) -> Statistics:  # fmt: skip
-    """What an honest verifier finds of that."""
+    """Returns an honest verifier's findings."""
     contexts = [
         Context(
             name, "space", "ann", TEXTS.goal, "", FACT, (), (), "succeeded", "ann", bytes(32), 7, "test",
@@ -104,7 +104,7 @@ NO_WORD = (False, (0, 0))
 
 def test_a_member_is_for_what_verifiers_found_and_it_finds_again(table: Table) -> None:
     scene(table)
-    yes, (held, gain) = votes(table, proposal(table, found()))
+    yes, (held, gain) = votes(table, proposal(table, honest_statistics()))
     assert (yes, held) == (True, PPM) and gain > 900_000
 
 
@@ -112,7 +112,7 @@ DONE = Texts(TEXTS.goal, outputs="Done.")
 
 
 def silent(told: dict[str, int]) -> Statistics:
-    """What an honest verifier finds where tasks say no more than that they are done, and agents say so much of M."""
+    """Returns an honest verifier's findings where tasks only say that they are done, and agents say so much of M."""
     contexts = [
         Context(
             name, "space", "ann", DONE.goal, "", DONE.outputs, (), (M, OTHER), "succeeded", "ann", bytes(32), 7, "test",
@@ -149,13 +149,13 @@ def test_where_tasks_state_nothing_a_member_goes_by_what_agents_had_said_before_
 
 def test_what_helps_nobody_is_not_admitted_though_it_was_tried_as_told(table: Table) -> None:
     scene(table, ASIDE)
-    yes, (held, gain) = votes(table, proposal(table, found(ASIDE)))
+    yes, (held, gain) = votes(table, proposal(table, honest_statistics(ASIDE)))
     assert (yes, held) == (False, PPM) and gain < POLICY.eta_ppm
 
 
 def test_what_comes_out_otherwise_is_not_admitted(table: Table) -> None:
     scene(table, ASIDE)
-    told = found(ASIDE)
+    told = honest_statistics(ASIDE)
     lie = replace(told, judged=tuple(replace(one, reward_with=3 * PPM) for one in told.judged))
     yes, (held, gain) = votes(table, proposal(table, lie))
     assert (yes, held) == (False, 0) and gain > POLICY.eta_ppm
@@ -163,7 +163,7 @@ def test_what_comes_out_otherwise_is_not_admitted(table: Table) -> None:
 
 @pytest.mark.parametrize("missing", ["key of the memory", "key", "task", "the memory", "outcome", "commitment"])
 def test_who_lacks_something_says_nothing(table: Table, missing: str) -> None:
-    told = found()
+    told = honest_statistics()
     name = sampled(told, ME).context
     if missing != "the memory":
         table.episode(M, NEAR, text=FACT)
@@ -182,7 +182,7 @@ def test_who_lacks_something_says_nothing(table: Table, missing: str) -> None:
 
 
 def test_who_has_not_read_every_judge_says_nothing(table: Table) -> None:
-    told = found()
+    told = honest_statistics()
     other = next(one for one in JUDGES if one != sampled(told, ME).context)
     scene(table, judges=[one for one in JUDGES if one != other])
     assert votes(table, proposal(table, told)) == NO_WORD
@@ -196,7 +196,7 @@ def test_who_has_not_read_as_far_as_the_decision_says_nothing(table: Table) -> N
     at = table.tick()
     table.turn()
     table.decide(1, accepted_offset=at + 50)
-    assert votes(table, proposal(table, found())) == NO_WORD
+    assert votes(table, proposal(table, honest_statistics())) == NO_WORD
 
 
 def test_what_was_tried_by_an_earlier_rule_is_not_admitted_and_nobody_is_accused(
@@ -204,15 +204,18 @@ def test_what_was_tried_by_an_earlier_rule_is_not_admitted_and_nobody_is_accused
 ) -> None:
     scene(table)
     caplog.set_level("INFO", "memquorum.replica")
-    yes, _ = votes(table, proposal(table, replace(found(), reward="reach/5")))
+    yes, _ = votes(table, proposal(table, replace(honest_statistics(), reward="reach/5")))
     assert not yes
-    assert "was tried by another rule than reach/7" in caplog.text and "otherwise than verifiers" not in caplog.text
+    assert (
+        "was tried by another rule than reach/7" in caplog.text
+        and "another result than the verifiers" not in caplog.text
+    )
 
 
 def test_what_was_accepted_behind_the_decision_is_no_judge(table: Table) -> None:
     scene(table, judges=JUDGES[:4])
     finish(table, JUDGES[4])
-    assert votes(table, proposal(table, found())) == NO_WORD
+    assert votes(table, proposal(table, honest_statistics())) == NO_WORD
 
 
 def test_what_was_made_of_a_judge_is_not_judged_by_it(table: Table) -> None:
@@ -220,8 +223,8 @@ def test_what_was_made_of_a_judge_is_not_judged_by_it(table: Table) -> None:
         finish(table, name)
     table.score(M, table.accept(M, text=FACT, derives_from=(JUDGES[0],)), NEAR)
     decided(table)
-    assert votes(table, proposal(table, found())) == NO_WORD
-    own = found(judges=JUDGES[1:], sources=(JUDGES[0],))
+    assert votes(table, proposal(table, honest_statistics())) == NO_WORD
+    own = honest_statistics(judges=JUDGES[1:], sources=(JUDGES[0],))
     assert votes(table, proposal(table, own), epoch=2)[0] is True
 
 
@@ -230,25 +233,25 @@ def test_it_counts_what_was_admitted_as_of_the_decision_at_its_weight_then(table
     weights = [Admitted("space", OTHER, 1, 1, 300_000), Admitted("space", OTHER, 2, 2, 900_000)]
     table.view.experience.weigh(weights)
     held = Held(OTHER, ASIDE, "test", vector(*NEAR), 300_000)
-    assert votes(table, proposal(table, found(admitted=[held])))[0] is True
+    assert votes(table, proposal(table, honest_statistics(admitted=[held])))[0] is True
     for weight in (299_999, 900_000):
-        assert votes(table, proposal(table, found(admitted=[replace(held, weight_ppm=weight)])))[1][0] == 0
-    assert votes(table, proposal(table, found()))[1][0] == 0
+        assert votes(table, proposal(table, honest_statistics(admitted=[replace(held, weight_ppm=weight)])))[1][0] == 0
+    assert votes(table, proposal(table, honest_statistics()))[1][0] == 0
 
 
 def test_what_was_admitted_and_is_gone_counts_no_more(table: Table) -> None:
     scene(table)
     table.view.experience.weigh([Admitted("space", OTHER, 1, 1, 300_000)])
     held = Held(OTHER, ASIDE, "test", vector(*NEAR), 300_000)
-    assert votes(table, proposal(table, found(admitted=[held])))[0] is True
+    assert votes(table, proposal(table, honest_statistics(admitted=[held])))[0] is True
     del table.vault.keys[OTHER]
-    assert votes(table, proposal(table, found(admitted=[held])))[1][0] == 0
-    assert votes(table, proposal(table, found()))[0] is True
+    assert votes(table, proposal(table, honest_statistics(admitted=[held])))[1][0] == 0
+    assert votes(table, proposal(table, honest_statistics()))[0] is True
 
 
 def test_signatures_of_who_was_not_drawn_or_one_alone_prove_nothing(table: Table) -> None:
     scene(table)
-    told = found()
+    told = honest_statistics()
     right = proposal(table, told)
     assert votes(table, replace(right, tried=right.tried[:1])) == NO_WORD
     assert votes(table, replace(right, tried=right.tried[:1] * 2)) == NO_WORD
@@ -258,7 +261,7 @@ def test_signatures_of_who_was_not_drawn_or_one_alone_prove_nothing(table: Table
 
 def test_without_the_vault_it_waits(table: Table) -> None:
     scene(table)
-    asked = proposal(table, found())
+    asked = proposal(table, honest_statistics())
     table.vault.down = True
     table.nominate(table.tick(), asked, epoch=2)
     assert table.turn() is None
@@ -267,12 +270,12 @@ def test_without_the_vault_it_waits(table: Table) -> None:
     assert opinion.yes
 
 
-# What members decided ------------------------------------------------------------------------------------------------
+# Members' decisions --------------------------------------------------------------------------------------------------
 
 
 def test_what_members_admit_weighs_what_it_gains_from_that_epoch_on(table: Table) -> None:
     scene(table)
-    told = found()
+    told = honest_statistics()
     decided(table, 2, proposal(table, told), vote=lambda *_: (PPM, 990_000))
     assert table.view.experience.weights("space", epoch=1) == []
     (one,) = table.view.experience.weights("space", epoch=2)
@@ -281,19 +284,19 @@ def test_what_members_admit_weighs_what_it_gains_from_that_epoch_on(table: Table
 
 def test_what_members_do_not_admit_is_to_be_tried_anew(table: Table) -> None:
     scene(table)
-    asked = proposal(table, found())
+    asked = proposal(table, honest_statistics())
     decided(table, 2, asked, vote=lambda *_: (0, 0))
     assert table.view.experience.weights("space", epoch=9) == [] and table.view.experience.refused(M) == 2
     assert votes(table, asked, epoch=3) == NO_WORD
     decided(table, 3, asked, vote=lambda *_: (PPM, 990_000))
     assert table.view.experience.weights("space", epoch=9) == []
-    anew = proposal(table, found(position=3))
+    anew = proposal(table, honest_statistics(position=3))
     assert votes(table, anew, epoch=4)[0] is True
 
 
 def test_what_is_decided_of_what_nobody_agreed_in_changes_nothing(table: Table) -> None:
     scene(table)
-    bare = replace(proposal(table, found()), tried=())
+    bare = replace(proposal(table, honest_statistics()), tried=())
     decided(table, 2, bare, vote=lambda *_: (0, 0))
     assert table.view.experience.refused(M) == 0
     decided(table, 3, bare, vote=lambda *_: (PPM, 990_000))
@@ -317,7 +320,7 @@ def read_at_last(table: Table, *texts: tuple[str, str]) -> None:
 
 def test_who_reads_decisions_before_the_stream_knows_what_they_admitted(table: Table) -> None:
     table.decide(1, accepted_offset=AHEAD)
-    asked = proposal(table, found())
+    asked = proposal(table, honest_statistics())
     table.decide(2, asked, accepted_offset=AHEAD, vote=lambda *_: (PPM, 990_000))
     assert not table.view.experience.holds("space", M), "nobody knows yet that it is there"
     read_at_last(table, (M, FACT), (OTHER, ASIDE))
@@ -327,7 +330,7 @@ def test_who_reads_decisions_before_the_stream_knows_what_they_admitted(table: T
 
 def test_who_reads_decisions_before_the_stream_knows_what_they_did_not_admit(table: Table) -> None:
     table.decide(1, accepted_offset=AHEAD)
-    asked = proposal(table, found())
+    asked = proposal(table, honest_statistics())
     table.decide(2, asked, accepted_offset=AHEAD, vote=lambda *_: (0, 0))
     read_at_last(table, (M, FACT), (OTHER, ASIDE))
     assert table.view.experience.refused(M) == 2
@@ -337,7 +340,7 @@ def test_who_reads_decisions_before_the_stream_knows_what_they_did_not_admit(tab
 @pytest.mark.parametrize("grace", ["sealed", "over"])
 def test_what_rests_sealed_by_then_is_not_admitted_as_in_the_journal(table: Table, grace: str) -> None:
     scene(table)
-    asked = proposal(table, found())
+    asked = proposal(table, honest_statistics())
     forget(table, 2, M)
     for epoch in (3, 4, 5):
         decided(table, epoch)
@@ -348,17 +351,17 @@ def test_what_rests_sealed_by_then_is_not_admitted_as_in_the_journal(table: Tabl
     assert table.view.experience.weights("space", epoch=9) == []
 
 
-@pytest.fixture(params=[0, trying._OPENED_MOST])
+@pytest.fixture(params=[0, repeated_trials._OPENED_MOST])
 def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """How many bytes of opened texts a member keeps, set before there is one."""
+    """The bytes of opened texts that a member keeps, set before there is one."""
     most: int = request.param
-    monkeypatch.setattr(trying, "_OPENED_MOST", most)
+    monkeypatch.setattr(repeated_trials, "_OPENED_MOST", most)
     return most
 
 
 def test_what_is_opened_stays_open_within_bounds(room: int, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     scene(table)
-    asked, opened, real = proposal(table, found()), list[str](), sealing.open_text
+    asked, opened, real = proposal(table, honest_statistics()), list[str](), sealing.open_text
     assert votes(table, asked)[0] is True
 
     def noted(key: bytes, sealed: bytes, name: str) -> str:
@@ -370,7 +373,7 @@ def test_what_is_opened_stays_open_within_bounds(room: int, table: Table, monkey
     assert any(name in JUDGES for name in opened) == (room == 0)
 
 
-# What became one in experience -------------------------------------------------------------------------------------
+# United memories ---------------------------------------------------------------------------------------------------
 
 TWIN = str(uuid.UUID(int=3))
 UNITED: tuple[int, int] = (PPM, 990_000)
@@ -388,8 +391,8 @@ def twins(table: Table, text: str = ASIDE, epoch: int = 1) -> None:
 
 
 def beside(*names: str) -> Statistics:
-    """What an honest verifier finds of the third beside these."""
-    return found(admitted=[Held(one, ASIDE, "test", vector(*NEAR), 300_000) for one in names], position=2)
+    """Returns an honest verifier's findings about the third memory beside these."""
+    return honest_statistics(admitted=[Held(one, ASIDE, "test", vector(*NEAR), 300_000) for one in names], position=2)
 
 
 def test_a_member_is_for_one_in_place_of_those_that_it_knows_in_experience(table: Table) -> None:

@@ -123,7 +123,7 @@ async def test_the_first_search_of_a_namespace_is_the_stores_and_the_next_the_ca
         (near,) = store.near
         assert (near.namespace, near.encoder, near.k, near.after, near.shard) == ("a", "e", 1, 5, ids.shard_of("a", 4))
         assert set(near.memory_ids) == {"a1", "a2"} and found.state == "following"
-        # What no namespace is, is not asked for at every search.
+        # An unknown namespace is not asked for at every search.
         assert await search(found, store, "nowhere") is None
     assert found.cached("a") == 0 and found.state == "off"
 
@@ -163,8 +163,11 @@ async def test_what_was_applied_is_followed_and_what_has_gone_leaves_nothing() -
     ids=["what is held goes", "what is not held goes", "an order took no memory"],
 )
 async def test_no_query_outlives_what_is_gone(gone: tuple[str, ...], erased: tuple[str, ...]) -> None:
-    """The vectors of queries went only where an erased memory lay in the cache itself. They stayed where it was none of
-    the most used, and where the order took echoes or dropped episodes alone; and none was overwritten."""
+    """The vectors of queries went only where an erased memory lay in the cache itself.
+
+    They stayed where it was not among the most used, and where the order took echoes or dropped episodes alone; and
+    none was overwritten.
+    """
     store = Store()
     async with running(store) as found:
         await held(found, store, "a")
@@ -176,7 +179,7 @@ async def test_no_query_outlives_what_is_gone(gone: tuple[str, ...], erased: tup
         found.heard("")
         await until(lambda: found._held["a"].cache.seq == 9)
         assert not len(found._held["a"].queries) and not vector.any()
-        # Who compares with it meanwhile has a copy.
+        # A reader that compares with it meanwhile has a copy.
         assert lent is not None and lent.any()
 
 

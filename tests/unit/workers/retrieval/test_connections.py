@@ -67,7 +67,7 @@ def read(connection: socket.socket) -> bytes:
 
 
 def test_idle_connections_keep_nobody_out() -> None:
-    """Far more than there may be connections, by whoever has no key; others ask meanwhile."""
+    """Clients without a key open far more connections than there may be; others ask meanwhile."""
     most = 60
     bounds = Bounds(connections=most, working=10, working_of_one=10, head_ms=60_000)
     server = uvicorn.Server(serving.configured(app, "127.0.0.1", 0, bounds))  # type: ignore[arg-type]
@@ -88,7 +88,7 @@ def test_idle_connections_keep_nobody_out() -> None:
                         connection.send(HEAD % b"/livez")
                         assert answer(connection).startswith(b"HTTP/1.1 200")
             assert held(server, most // 2 + 1) or held(server, most // 2)
-            # Who has asked is not idle, however long ago.
+            # A connection with a request is not idle, however long ago that was.
             assert answer(working).startswith(b"HTTP/1.1 200")
         assert read(idle[0]) == b""
         idle[-1].send(b"\r\n\r\n" if (3 * most - 1) % 2 == 0 else HEAD % b"/")
@@ -117,7 +117,7 @@ def test_the_peer_that_has_most_gives_way() -> None:
     for one in theirs:
         crowd.idles("eve", one)
     assert [one.ended for one in theirs] == [True] * 6 + [False] * 3 and not hers[0].ended
-    # Who asks makes room, and comes back behind the others.
+    # A request makes room, and its connection goes behind the others.
     crowd.asks("eve", theirs[6])
     crowd.idles("eve", theirs[6])
     crowd.idles("eve", Held())

@@ -18,7 +18,7 @@ from memquorum.core.ids import memory_id
 from memquorum.core.records.episodes import Carried
 from memquorum.core.retrieval.ranking import Candidate, Question
 from memquorum.core.retrieval.supports import Support
-from memquorum.core.text.quoting import HEADING
+from memquorum.core.showing.quoting import HEADING
 from tests.builders.served import HERS, THEIRS, bearer, client_of, make, stored
 from workers.retrieval.door import Door
 

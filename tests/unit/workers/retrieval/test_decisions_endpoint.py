@@ -1,4 +1,4 @@
-"""What was decided about a namespace's memories over HTTP: pages, what they are asked with, and what a key sees."""
+"""Decisions about a namespace's memories over HTTP: pages, their parameters, and what a key sees."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from memquorum.core.avro import Codec
-from memquorum.core.retrieval.decisions import Place, cursor
+from memquorum.core.retrieval.decisions import PageStart, cursor
 from tests.builders import votes
-from tests.builders.decided import found
+from tests.builders.decided import first_page
 from tests.builders.served import GENESIS, Served, Store, bearer, client_of, make, stored
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from workers.retrieval.door import Door
@@ -25,7 +25,7 @@ def service(codec: Codec) -> Served:
         shard.episode(name)
         shard.tick(200_000)
         shard.decide([votes.proposal(memory_id(name), "promote")])
-    cast(Store, made.reads).decided[NAMESPACE] = found(shard, limit=1)
+    cast(Store, made.reads).decided[NAMESPACE] = first_page(shard, limit=1)
     return made
 
 
@@ -39,9 +39,9 @@ def test_a_page_has_what_was_decided_and_where_the_next_begins(service: Served) 
     assert (one["outcome"], one["memories"]) == ("promoted", [{"memory_id": memory_id("b"), "state": "long-term"}])
     assert one["vote"]["yes"] == 4 and one["numbers"][0].startswith("Epoch 2 of shard 0, ")
     assert one["lines"][0].endswith("four of four members agreed that it is worth keeping for long.")
-    assert told["next"] == cursor(NAMESPACE, Place(2, 0))
+    assert told["next"] == cursor(NAMESPACE, PageStart(2, 0))
     assert ask(client_of(service), cursor=told["next"]).status_code == 200
-    assert [one.behind for one in cast(Store, service.reads).wanted] == [None, Place(2, 0)]
+    assert [one.behind for one in cast(Store, service.reads).wanted] == [None, PageStart(2, 0)]
 
 
 @pytest.mark.parametrize(("wrong", "field"), [({"kinds": ["x"]}, "kinds"), ({"cursor": "1/x"}, "cursor")])
@@ -63,5 +63,5 @@ def test_a_key_sees_its_namespaces_alone_and_a_cursor_of_another_leads_nowhere(c
     assert [asked(NAMESPACE, key).status_code for key in (1, 2, 3, None)] == [200, 403, 200, 401]
     refused = asked("mill", 1)
     assert (refused.status_code, refused.json()["field"]) == (403, "namespace")
-    refused = asked(NAMESPACE, 1, cursor=cursor("mill", Place(1, 0)))
+    refused = asked(NAMESPACE, 1, cursor=cursor("mill", PageStart(1, 0)))
     assert (refused.status_code, refused.json()["field"]) == (400, "cursor")

@@ -1,4 +1,4 @@
-"""What a request started ends with it, and one caller's reads take no thread of another's."""
+"""A request's tasks end with it, and one caller's reads take no thread of another's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who comes into the retrieval service: nobody without a key, where there are keys; and each where its key reaches."""
+"""Access to the retrieval service: no caller without a key, where there are keys; and each where its key reaches."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_no_key_no_entry_except_to_ask_for_its_health(client: TestClient, endpoi
     assert answer.headers["www-authenticate"] == "Bearer"
     told = answer.json()
     assert (told["error"], told["field"]) == ("no_key", "authorization")
-    assert "infra keys add" in told["detail"]
+    assert "memquorum admin keys add" in told["detail"]
     wrong = client.request(endpoint.method, filled(endpoint.path), headers=bearer(9), json=said)
     assert (wrong.status_code, wrong.json()["error"]) == (401, "bad_key")
 
@@ -153,7 +153,7 @@ def test_beyond_this_machine_it_is_not_served_without_a_key(codec: Codec, file: 
     for expired in (False, True):
         if expired:
             stored(file, (1, ("read",), ("*",)), expires_at=2)
-        with pytest.raises(serving.Unguarded, match="infra keys add"):
+        with pytest.raises(serving.Unguarded, match="memquorum admin keys add"):
             serving.run(**given, encoder=HashingEncoder(), host=host, port=0, keys=file)
 
 

@@ -51,7 +51,7 @@ def test_a_session_that_ended_with_an_outcome_is_a_finished_task_too(codec: Code
     assert task.event_id == ended.event_id("ann", "greenhouse", "ann", "s1")
     assert told["task"]["memory_id"] == task.memory_id and told["task"]["token"] == f"greenhouse/{task.event_id}"
     (listing,) = service.reads.listings
-    assert (listing.filters.sessions, listing.filters.agents) == (("s1",), ("ann",))
+    assert (listing.gates.sessions, listing.gates.agents) == (("s1",), ("ann",))
 
 
 def test_what_was_asked_is_looked_for_after_the_write_that_is_named(codec: Codec, tmp_path: Path) -> None:

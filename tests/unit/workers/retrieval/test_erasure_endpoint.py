@@ -1,4 +1,4 @@
-"""Erasures over HTTP: nothing goes by mistake, and nobody orders what is another's."""
+"""Erasures over HTTP: none by mistake, and none of another tenant's memories."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_to_whom_it_had_been_sent_is_shown_beforehand(
         ]
 
     monkeypatch.setattr(service.reads, "going", sent)
-    # What is not listed had been sent too.
+    # Unlisted memories had been sent too.
     told = client.post("/orders/erase", json=ADA | {"listed": 1}).json()
     assert told["recipients"] == ["a.example.org", "b.example.org"]
     assert [one["sent_to"] for one in told["going"]] == [list(of) for _, of in sorted(hosts.items())[:1]]
@@ -108,11 +108,37 @@ def test_an_order_is_signed_and_waited_for(client: TestClient, service: Served, 
     assert after["took"] == {name: told[name] for name in (*counts, "first_seq", "residue_until")}
 
 
+def test_what_stays_and_names_the_person_is_shown_to_who_may_read(
+    client: TestClient, codec: Codec, tmp_path: Path
+) -> None:
+    found = [{"memory_id": REQUESTED, "agent": "bob", "created": 3, "why": "it names ada"}]
+    told = client.post("/orders/erase", json=ADA).json()
+    assert (told["naming"], told["naming_count"]) == (found, 1)
+    said = "\n".join(orders.lines(convert(told, Erasure)))
+    assert "stays and has the name in its words, 1 memory: erase by id" in said and f"  {REQUESTED}  by bob" in said
+    none = client.post("/orders/erase", json=ADA | {"listed": 0}).json()
+    assert (none["naming"], none["naming_count"]) == ([], 1)
+    assert "  and 1 more" in "\n".join(orders.lines(convert(none, Erasure)))
+    done = client.post("/orders/erase", json=ADA | {"dry_run": False}).json()
+    assert (done["status"], done["naming"]) == ("erased", found), "as of the look before the order"
+    for selector in ({"source": "ada"}, {"memory_id": HERS}):
+        other = client.post("/orders/erase", json={"namespace": "greenhouse", **selector}).json()
+        assert (other["naming"], other["naming_count"]) == ([], None)
+    stored(tmp_path / "keys.json", (1, ("erase",), ("greenhouse",)), (2, ("erase", "read"), ("greenhouse",)))
+    client = client_of(make(codec, Door(tmp_path / "keys.json")))
+    blind, seeing = (client.post("/orders/erase", json=ADA, headers=bearer(key)).json() for key in (1, 2))
+    assert (blind["naming"], blind["naming_count"]) == ([], None), "or names could be tried out against texts"
+    assert "a key with the right `read` is shown them" in "\n".join(orders.lines(convert(blind, Erasure)))
+    assert seeing["naming"] == found
+
+
 @pytest.mark.parametrize("said", ["Zo\u00eb", "Zoe\u0308"])
 def test_either_spelling_takes_what_lies_under_both(
     client: TestClient, service: Served, codec: Codec, monkeypatch: pytest.MonkeyPatch, said: str
 ) -> None:
-    """What an earlier release stored as it came takes an order of its own: an order takes exactly what it names."""
+    """A path that an earlier release stored as it came takes an order of its own: an order takes exactly
+    what it names.
+    """
     found = {"Zo\u00eb": HERS, "Zoe\u0308": THEIRS}
 
     async def going(_: object, __: str, selector: str, value: str) -> list[Named]:
@@ -193,7 +219,7 @@ def test_without_its_key_the_service_shows_and_does_not_order(codec: Codec) -> N
     assert client.post("/orders/erase", json=ADA).json()["episodes"] == 2
     answer = client.post("/orders/erase", json=ADA | {"dry_run": False})
     assert (answer.status_code, answer.json()["error"]) == (400, "not_entitled")
-    assert "python -m infra erase" in answer.json()["detail"]
+    assert "memquorum admin memories erase" in answer.json()["detail"]
     assert service.sent == []
 
 

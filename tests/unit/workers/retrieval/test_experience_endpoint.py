@@ -1,4 +1,4 @@
-"""Where a memory stands on its way into experience, over HTTP: to who may read it, with the numbers."""
+"""A memory's way into experience over HTTP, with the numbers, for those who may read it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from memquorum.core.access import Sight, covers
 from memquorum.core.api.answers import Admission, FinishedTask, WeightVersion
 from memquorum.core.avro import Codec
-from memquorum.core.experience import written
+from memquorum.core.reading import memo, written
 from memquorum.core.retrieval.admitting import lines
-from memquorum.core.retrieval.pages import cursor
+from memquorum.core.retrieval.paging import cursor
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.redaction import Redaction
 from tests.builders.served import HERS, ORDER, Served, Store, bearer, client_of, make, stored
@@ -106,7 +106,7 @@ def test_no_text_that_was_judged_outlives_its_answer(codec: Codec) -> None:
     service = make(codec, Door(None))
     service.reads = cast(Any, Tried())
     assert judge(service)["contradicts"] is not None
-    assert written.plainly.cache_info().currsize == 0
+    assert memo.cached_answers(written.plainly) == 0
 
 
 def test_where_the_memory_or_the_task_may_not_be_read_nothing_of_it_is_told(codec: Codec) -> None:

@@ -22,7 +22,7 @@ ASKED: dict[str, Any] = {"namespace": "greenhouse", "agent": "ann", "peek": True
 
 
 class Weighing(Store):
-    """What is admitted, each with its cosine and its weight."""
+    """The admitted memories, each with its cosine and its weight."""
 
     async def search(self, *_: Any, **__: Any) -> list[Hit]:
         cosines = {NEAR: 0.5, LIGHT: 0.4, FAR: 0.24, STRANGE: 0.9}
@@ -44,7 +44,7 @@ def test_hits_of_experience_tell_their_weight_and_what_is_far_or_light_is_not_gi
 
 
 class Contradicted(Weighing):
-    """What is near was contradicted later by what nobody admitted."""
+    """A store whose near memories were contradicted later by a memory that was not admitted."""
 
     async def conflicts(self, _: Sight, __: list[str]) -> list[Contradiction]:
         return [Contradiction(STRANGE, NEAR, True, 1, 0, "short-term", "short-term")]

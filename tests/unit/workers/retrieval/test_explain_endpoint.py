@@ -70,12 +70,12 @@ def test_who_may_audit_alone_is_told_the_sources_without_the_words(service: Serv
 
 
 def test_who_may_audit_alone_is_told_neither_labels_nor_names(service: Served) -> None:
-    def told(key: int) -> str:
+    def explain_text(key: int) -> str:
         return client_of(service).get(f"/memories/{SUMMARY}/explain", headers=bearer(key)).text
 
     words = ("users/ada", "colour", "crimson", "pump", "survey", "door", "s1")
-    assert [word for word in words if word not in told(1)] == []
-    assert [word for word in words if word in told(2)] == []
+    assert [word for word in words if word not in explain_text(1)] == []
+    assert [word for word in words if word in explain_text(2)] == []
     audited = lines(service, 2)
     assert f"  Its publisher links it: isA a name, requires {memory_id('a')}." in audited
     assert "  It was saved under a key." in audited

@@ -10,7 +10,8 @@ from starlette.testclient import TestClient
 
 from memquorum.core.access import RIGHTS
 from memquorum.core.avro import Codec
-from memquorum.core.retrieval.pages import LISTS, cursor
+from memquorum.core.retrieval.pages import LISTS
+from memquorum.core.retrieval.paging import cursor
 from tests.builders.served import (
     GENESIS,
     HERS,

@@ -15,7 +15,7 @@ from mcp.shared.exceptions import MCPError
 from starlette.applications import Starlette
 
 from memquorum.core.avro import Codec
-from memquorum.core.text.quoting import HEADING
+from memquorum.core.showing.quoting import HEADING
 from memquorum.telemetry.tracing import HEADER, caller
 from tests.builders.served import HERS, ORDER, THEIRS, Journal, Served, bearer, make, refusing, stored
 from workers.retrieval.app import LOOPBACK, around
@@ -57,14 +57,14 @@ async def client(
 
 
 async def text(asking: Client, tool: str, **arguments: Any) -> str:
-    """What a tool answers, where it does."""
+    """Calls a tool and returns its answer."""
     done = await asking.call_tool(tool, arguments)
     assert not done.is_error, done.content
     return cast(Any, done.content[0]).text
 
 
 async def wrong(asking: Client, tool: str, **arguments: Any) -> str:
-    """What a tool says is wrong."""
+    """Calls a tool and returns its error."""
     done = await asking.call_tool(tool, arguments)
     assert done.is_error and done.structured_content is None
     return cast(Any, done.content[0]).text
@@ -87,7 +87,7 @@ async def test_an_unknown_argument_is_named_as_it_was_written(service: Served) -
         assert (await wrong(asking, "search_memories", query="q", filters={"k": 5})).startswith(
             "k: no field of filters"
         )
-        # What is wrong by the API is told by the name that it has here.
+        # An error of the API names the parameter as it is called here.
         assert (await wrong(asking, "search_memories", query="q", top_k=0)).startswith("top_k: ")
 
 
@@ -100,6 +100,32 @@ async def test_an_event_without_an_outcome_says_so_in_a_word(service: Served, mo
     async with client(service, 2, query="?agent=ada") as asking:
         assert '"status":"reinforced"' in await text(asking, "get_event_status", event_id="e1")
         assert '"status":"pending or unknown: ' in await text(asking, "get_event_status", event_id="e2")
+
+
+async def test_another_content_under_a_used_event_id_is_told_without_waiting(
+    service: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def outcomes(sight: object, asked: list[tuple[str, str]]) -> dict[tuple[str, str], dict[str, Any]]:
+        became = {"outcome": "stored", "memory_id": HERS, "shard": 0, "journal_seq": 7}
+        return {one: became for one in asked if one == ("greenhouse", "e1")}
+
+    async def first(sight: object, memory_id: str) -> str | None:
+        return "The key hangs in shed 2." if memory_id == HERS else None
+
+    async def nowhere(*_: object) -> tuple[()]:
+        return ()
+
+    for name, one in {"outcomes": outcomes, "first_text": first, "nowhere": nowhere}.items():
+        monkeypatch.setattr(service.reads, name, one, raising=False)
+    async with client(service, 2, query="?agent=ada") as asking:
+        for content, outcome in (("The key hangs in shed 9.", "reused"), ("The key hangs in shed 2", None)):
+            added = await asking.call_tool("add_memory", {"content": content, "event_id": "e1"})
+            assert added.structured_content["outcome"] == outcome
+            told = await asking.call_tool("get_event_status", {"content": content, "event_id": "e1"})
+            assert told.structured_content["status"] == outcome or "stored"
+        assert added.structured_content["memory_id"] != HERS
+        own = await asking.call_tool("add_memory", {"content": "The key hangs in shed 9."})
+        assert own.structured_content["outcome"] is None
 
 
 async def test_what_intake_refuses_is_told_by_the_tool_and_by_its_status(

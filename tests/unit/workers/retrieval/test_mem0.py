@@ -1,4 +1,4 @@
-"""Who comes in over mem0's wire, and what is told to who asks wrongly, as mem0's client reads it."""
+"""Callers of mem0's API, and the errors of wrong requests, as mem0's client reads them."""
 
 from __future__ import annotations
 

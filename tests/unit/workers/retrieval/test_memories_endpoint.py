@@ -9,10 +9,11 @@ import pytest
 
 from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
+from memquorum.core.retrieval.paging import cursor
 from tests.builders.served import HERS, THEIRS, Store, bearer, client_of, make, stored
 from workers.retrieval.door import Door
 
-PLACE = f"1/{HERS}"
+PLACE = cursor("memories", "greenhouse", f"1/{HERS}")
 TOLD, TOLD_THEM, UNKNOWN = (f"5f0c8f0e-0000-5000-8000-000000000{n}" for n in (310, 311, 312))
 
 
@@ -26,12 +27,12 @@ def ask(client: Any, **asked: Any) -> Any:
 
 
 def test_page_by_page_until_the_end(service: Any) -> None:
-    client, cursor, times = client_of(service), None, []
+    client, behind, times = client_of(service), None, []
     for _ in range(3):
-        page = ask(client, limit=1, cursor=cursor).json()
+        page = ask(client, limit=1, cursor=behind).json()
         times += [one["occurred_at"] for one in page["memories"]]
-        cursor = page.get("next")
-    assert (times, cursor) == ([1, 2, 3], None)
+        behind = page.get("next")
+    assert (times, behind) == ([1, 2, 3], None)
     whole = ask(client).json()
     assert len(whole["memories"]) == 3 and "next" not in whole
     assert (whole["memories"][0]["goals"], whole["memories"][0]["due_at"] > 0) == (["water"], True)
@@ -42,7 +43,7 @@ def test_what_is_asked_for_is_asked_of_the_store(service: Any) -> None:
     assert ask(client, tiers=["sealed"], subjects=["ada"], sessions=["s"], cursor=PLACE).status_code == 200
     store: Store = service.reads
     (asked,) = store.listings
-    assert (asked.filters.tiers, asked.filters.subjects, asked.filters.sessions) == (("sealed",), ("ada",), ("s",))
+    assert (asked.gates.tiers, asked.gates.subjects, asked.gates.sessions) == (("sealed",), ("ada",), ("s",))
     assert (asked.behind, asked.limit) == ((1, HERS), 100)
 
 
@@ -55,8 +56,9 @@ def test_what_is_asked_for_is_asked_of_the_store(service: Any) -> None:
         ({"limit": 0}, "limit"),
         ({"limit": 1_001}, "limit"),
         ({"cursor": "1"}, "cursor"),
-        ({"cursor": f"x/{HERS}"}, "cursor"),
-        ({"cursor": f"{'9' * 16}/{HERS}"}, "cursor"),
+        ({"cursor": cursor("memories", "greenhouse", f"x/{HERS}")}, "cursor"),
+        ({"cursor": cursor("memories", "greenhouse", f"{'9' * 16}/{HERS}")}, "cursor"),
+        ({"cursor": cursor("memories", "mill", f"1/{HERS}")}, "cursor"),
         ({"subjects": []}, "subjects"),
         ({"subjects": [""]}, "subjects"),
         ({"subject": "ada"}, "subject"),
@@ -87,12 +89,12 @@ def test_texts_are_masked_where_that_is_asked(service: Any) -> None:
 
 
 def test_paths_page_by_page_until_the_end(service: Any) -> None:
-    client, cursor, found = client_of(service), None, []
+    client, behind, found = client_of(service), None, []
     for _ in range(3):
-        page = client.post("/memories/paths", json={"namespace": "greenhouse", "limit": 1, "cursor": cursor}).json()
+        page = client.post("/memories/paths", json={"namespace": "greenhouse", "limit": 1, "cursor": behind}).json()
         found += page["paths"]
-        cursor = page.get("next")
-    assert (found, cursor) == (["plan", "users/ada", "users/bob"], None)
+        behind = page.get("next")
+    assert (found, behind) == (["plan", "users/ada", "users/bob"], None)
 
 
 def test_a_slot_shows_what_fills_it_as_the_reader_may_see_it(service: Any) -> None:
@@ -116,7 +118,7 @@ def test_a_slot_shows_what_fills_it_as_the_reader_may_see_it(service: Any) -> No
         ("slot", {"key": "k", "path": "a//b"}, "path"),
         ("slot", {"key": "k", "sensitivity_max": 2}, "sensitivity_max"),
         ("paths", {"path": "/a"}, "path"),
-        ("paths", {"cursor": "a/"}, "cursor"),
+        ("paths", {"cursor": cursor("paths", "greenhouse", "a/")}, "cursor"),
         ("paths", {"limit": 0}, "limit"),
         ("paths", {"limit": 1_001}, "limit"),
         ("paths", {"purpose": "  "}, "purpose"),

@@ -1,4 +1,4 @@
-"""What a web page sends is refused at every route, and what is no JSON changes nothing."""
+"""A web page's request is refused at every route, and a body that is no JSON changes nothing."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def paths(http: TestClient) -> Iterator[str]:
     """The path of every route that is served."""
     values = {
         "namespace": "greenhouse", "id": HERS, "memory_id": HERS, "order_id": HERS, "event_id": "e", "session": "s",
-        "topic": "t", "type": "user", "name": "ada",
+        "topic": "t", "type": "user", "name": "ada", "path": "index.html",
     }  # fmt: skip
     for route in http.app.routes:  # type: ignore[attr-defined]
         assert isinstance(route, Route)

@@ -60,11 +60,11 @@ def test_a_memory_is_masked_by_its_id(service: Served, client: TestClient) -> No
 
 
 def test_a_roll_up_is_masked(client: TestClient, service: Served) -> None:
-    def told(asked: str = "") -> str:
+    def rollup_text(asked: str = "") -> str:
         return client.get(f"/rollups/greenhouse/valve%203?history=true{asked}").text
 
-    assert "[" not in told().replace("[{", "") and told("&redact=true") == told()
+    assert "[" not in rollup_text().replace("[{", "") and rollup_text("&redact=true") == rollup_text()
     seen: list[str] = []
     service.redaction = Redaction(second=lambda text: seen.append(text) or ())  # type: ignore[func-returns-value]
-    assert told() and not seen
-    assert told("&redact=true") and seen, "each sentence was asked for"
+    assert rollup_text() and not seen
+    assert rollup_text("&redact=true") and seen, "each sentence was asked for"

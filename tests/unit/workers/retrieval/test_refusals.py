@@ -39,7 +39,7 @@ def place(offset: int) -> str:
     return f"{TOPIC}/1/{offset}"
 
 
-def told(refusals: Refusals, *asked: Any) -> str | None:
+def place_of(refusals: Refusals, *asked: Any) -> str | None:
     found = refusals.find(Asked(*asked))
     return None if found is None else found.place
 
@@ -47,10 +47,10 @@ def told(refusals: Refusals, *asked: Any) -> str | None:
 def test_a_refusal_is_found_by_who_knows_namespace_and_event() -> None:
     refusals = Refusals()
     refusals.take(letter())
-    assert told(refusals, "greenhouse", "e1") == place(0)
-    assert told(refusals, "greenhouse", "e1", "planner") == place(0)
+    assert place_of(refusals, "greenhouse", "e1") == place(0)
+    assert place_of(refusals, "greenhouse", "e1", "planner") == place(0)
     for other in (("mill", "e1"), ("greenhouse", "e2"), ("greenhouse", "e1", "stranger"), ("greenhouse:", "e1")):
-        assert told(refusals, *other) is None, other
+        assert place_of(refusals, *other) is None, other
 
 
 class Message:
@@ -93,27 +93,27 @@ def test_whoever_names_the_place_is_told_of_that_record_alone() -> None:
     """Published again under the same id, an event is not taken for refused because it was before."""
     refusals = Refusals()
     refusals.take(letter(offset=3))
-    assert told(refusals, "greenhouse", "e1", "planner", place(3)) == place(3)
-    assert told(refusals, "greenhouse", "e1", "planner", place(7)) is None
-    assert told(refusals, "mill", "e1", "planner", place(3)) is None
+    assert place_of(refusals, "greenhouse", "e1", "planner", place(3)) == place(3)
+    assert place_of(refusals, "greenhouse", "e1", "planner", place(7)) is None
+    assert place_of(refusals, "mill", "e1", "planner", place(3)) is None
     refusals.take(letter(offset=7))
-    assert told(refusals, "greenhouse", "e1") == place(7)
-    assert told(refusals, "greenhouse", "e1", "planner", place(3)) == place(3)
+    assert place_of(refusals, "greenhouse", "e1") == place(7)
+    assert place_of(refusals, "greenhouse", "e1", "planner", place(3)) == place(3)
 
 
 def test_a_stranger_who_names_the_same_event_is_not_the_one_who_is_refused() -> None:
     refusals = Refusals()
     refusals.take(letter(agent="stranger"))
-    assert told(refusals, "greenhouse", "e1", "planner") is None
+    assert place_of(refusals, "greenhouse", "e1", "planner") is None
     refusals.take(letter(agent=None))
-    assert told(refusals, "greenhouse", "e1", "planner") is None
+    assert place_of(refusals, "greenhouse", "e1", "planner") is None
 
 
 def test_the_newest_are_kept_and_no_more() -> None:
     refusals = Refusals(most=10)
     for number in range(25):
         refusals.take(letter(f"e{number}", number))
-    assert [number for number in range(25) if told(refusals, "greenhouse", f"e{number}")] == list(range(15, 25))
+    assert [number for number in range(25) if place_of(refusals, "greenhouse", f"e{number}")] == list(range(15, 25))
     assert len(refusals) == 30
 
 

@@ -43,14 +43,14 @@ def client(service: Served) -> TestClient:
     return client_of(service)
 
 
-def asked(*ids: str, **more: Any) -> dict[str, Any]:
+def restore_body(*ids: str, **more: Any) -> dict[str, Any]:
     return {"namespace": "greenhouse", "memory_ids": list(ids), **more}
 
 
 def test_what_rests_is_asked_for_and_of_the_rest_it_is_said_why_not(
     client: TestClient, service: Served, codec: Codec
 ) -> None:
-    answer = client.post("/orders/restore", json=asked(*IDS, reference="ticket-8"))
+    answer = client.post("/orders/restore", json=restore_body(*IDS, reference="ticket-8"))
     told = answer.json()
     assert (answer.status_code, told["status"], told["restored"], told["epoch"]) == (200, "decided", 1, 7)
     assert [one["status"] for one in told["memories"]] == [
@@ -70,7 +70,7 @@ def test_what_rests_is_asked_for_and_of_the_rest_it_is_said_why_not(
 
 
 def test_nobody_is_asked_for_nothing(client: TestClient, service: Served) -> None:
-    told = client.post("/orders/restore", json=asked(ALIVE, GONE, THEIRS)).json()
+    told = client.post("/orders/restore", json=restore_body(ALIVE, GONE, THEIRS)).json()
     assert (told["status"], told["order_id"], service.sent) == ("nothing to restore", None, [])
     # Another tenant's memory, sealed or not, is one that there is not.
     assert told["memories"][2] == {
@@ -80,7 +80,7 @@ def test_nobody_is_asked_for_nothing(client: TestClient, service: Served) -> Non
 
 def test_what_is_not_decided_in_time_is_said_so(client: TestClient, service: Served) -> None:
     service.carries_out = False
-    answer = client.post("/orders/restore?wait_ms=0", json=asked(SEALED))
+    answer = client.post("/orders/restore?wait_ms=0", json=restore_body(SEALED))
     assert (answer.status_code, answer.json()["status"]) == (202, "asked")
     assert client.get(f"/orders/{REQUESTED}").json()["status"] == "asked"
     assert client.get(f"/orders/{SEALED}").status_code == 404
@@ -89,12 +89,12 @@ def test_what_is_not_decided_in_time_is_said_so(client: TestClient, service: Ser
 @pytest.mark.parametrize(
     ("body", "field"),
     [
-        (asked(), "memory_ids"),
-        (asked("7"), "memory_ids"),
-        (asked(SEALED, namespace="a/b"), "namespace"),
-        (asked(SEALED, reference=" "), "reference"),
-        (asked(*(f"5f0c8f0e-0000-5000-8000-{n:012d}" for n in range(101))), "memory_ids"),
-        (asked(SEALED) | {"memory_id": SEALED}, "memory_id"),
+        (restore_body(), "memory_ids"),
+        (restore_body("7"), "memory_ids"),
+        (restore_body(SEALED, namespace="a/b"), "namespace"),
+        (restore_body(SEALED, reference=" "), "reference"),
+        (restore_body(*(f"5f0c8f0e-0000-5000-8000-{n:012d}" for n in range(101))), "memory_ids"),
+        (restore_body(SEALED) | {"memory_id": SEALED}, "memory_id"),
     ],
 )
 def test_what_no_request_may_say_is_refused(
@@ -110,10 +110,13 @@ def test_it_takes_the_right_to_forget(tmp_path: Path, codec: Codec) -> None:
     service = make(codec, Door(file))
     service.reads.resting_rows[SEALED] = ROWS[0]  # type: ignore[attr-defined]
     client, may, may_not = client_of(service), bearer(1, "forget"), bearer(2, "erase")
-    assert client.post("/orders/restore", json=asked(SEALED)).status_code == 401
-    assert client.post("/orders/restore", json=asked(SEALED), headers=may_not).status_code == 403
-    assert client.post("/orders/restore", json=asked(SEALED) | {"namespace": "mill"}, headers=may).status_code == 403
-    assert client.post("/orders/restore", json=asked(SEALED), headers=may).status_code == 200
+    assert client.post("/orders/restore", json=restore_body(SEALED)).status_code == 401
+    assert client.post("/orders/restore", json=restore_body(SEALED), headers=may_not).status_code == 403
+    assert (
+        client.post("/orders/restore", json=restore_body(SEALED) | {"namespace": "mill"}, headers=may).status_code
+        == 403
+    )
+    assert client.post("/orders/restore", json=restore_body(SEALED), headers=may).status_code == 200
     ((_, _, data),) = service.sent
     assert REQUEST.opened(codec, GENESIS, data)[1].ordered_by.startswith("key ")
 
@@ -121,7 +124,7 @@ def test_it_takes_the_right_to_forget(tmp_path: Path, codec: Codec) -> None:
 def test_without_its_key_the_service_names_who_may_ask(codec: Codec) -> None:
     service = make(codec, Door(None), seed=None)
     service.reads.resting_rows[SEALED] = ROWS[0]  # type: ignore[attr-defined]
-    answer = client_of(service).post("/orders/restore", json=asked(SEALED))
+    answer = client_of(service).post("/orders/restore", json=restore_body(SEALED))
     assert (answer.status_code, answer.json()["error"]) == (400, "not_entitled") and not service.sent
 
 

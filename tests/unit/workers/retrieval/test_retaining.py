@@ -1,4 +1,4 @@
-"""What the rules of a policy erase is ordered when it is time, once, and said as what it is."""
+"""The policy's retention rules are ordered in time, once, and reported as rules."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SEED = genesis.seed_of("service:erasure")
 
 
 class Store:
-    """Where the shards stand, and when the oldest of a namespace and a type occurred there."""
+    """The shards' progress, and when the oldest of a namespace and a type occurred there."""
 
     def __init__(self) -> None:
         self.as_of = {0: AT + 5, 1: AT + 7}
@@ -64,7 +64,7 @@ class Desk:
         self.retaining = Retaining(FOUNDING, codec, seed, configurations, self.send, health=self.health)
 
     def says(self, what: str) -> Any:
-        """What the process says of it: `notes` or `alarms`."""
+        """Returns the process's report of it: `notes` or `alarms`."""
         told: Any = self.health.able()[1].get(what, {})
         return told.get(ABOUT)
 

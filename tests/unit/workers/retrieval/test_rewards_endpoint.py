@@ -1,4 +1,4 @@
-"""What agents were given, as the service adds it up and the command line says it."""
+"""Agents' rewards, as the service adds them up and the command line prints them."""
 
 from __future__ import annotations
 

@@ -28,14 +28,14 @@ def client(service: Served) -> TestClient:
     return client_of(service)
 
 
-def asked(memory_id: str = HERS, to: int = 1, **more: Any) -> dict[str, Any]:
+def rollback_body(memory_id: str = HERS, to: int = 1, **more: Any) -> dict[str, Any]:
     return {"namespace": "greenhouse", "memory_id": memory_id, "to": to, **more}
 
 
 def test_an_older_version_is_asked_for_and_the_vote_waited_for(
     client: TestClient, service: Served, codec: Codec
 ) -> None:
-    answer = client.post("/orders/rollback", json=asked(reference="ticket-7"))
+    answer = client.post("/orders/rollback", json=rollback_body(reference="ticket-7"))
     told = answer.json()
     assert (answer.status_code, told["status"], told["epoch"], told["journal_seq"]) == (200, "rolled back", 7, 9)
     assert (told["to"], told["version"], told["weight"]) == (1, 3, 0.85)
@@ -49,7 +49,7 @@ def test_an_older_version_is_asked_for_and_the_vote_waited_for(
 
 def test_what_is_not_decided_in_time_is_said_so(client: TestClient, service: Served) -> None:
     service.carries_out = False
-    answer = client.post("/orders/rollback?wait_ms=0", json=asked())
+    answer = client.post("/orders/rollback?wait_ms=0", json=rollback_body())
     assert (answer.status_code, answer.json()["status"]) == (202, "asked")
     assert answer.json()["order_id"] is not None
 
@@ -70,7 +70,7 @@ def test_where_there_is_nothing_to_vote_on_nobody_is_asked(
 ) -> None:
     rows = service.reads.weights_of  # type: ignore[attr-defined]
     rows[HERS] = replace(rows[HERS], **changed)
-    answer = client.post("/orders/rollback", json=asked(to=to))
+    answer = client.post("/orders/rollback", json=rollback_body(to=to))
     told = answer.json()
     assert (answer.status_code, told["status"], told["order_id"], service.sent) == (
         200,
@@ -85,26 +85,26 @@ def test_what_is_demoted_or_removed_may_be_rolled_back(client: TestClient, servi
     rows = service.reads.weights_of  # type: ignore[attr-defined]
     for status in ("demoted", "removed"):
         rows[HERS] = replace(rows[HERS], status=status)
-        assert client.post("/orders/rollback", json=asked()).json()["status"] == "rolled back"
+        assert client.post("/orders/rollback", json=rollback_body()).json()["status"] == "rolled back"
 
 
 def test_another_namespaces_memory_is_one_that_there_is_not(client: TestClient, service: Served) -> None:
     service.reads.weights_of[THEIRS] = service.reads.weights_of[HERS]  # type: ignore[attr-defined]
-    answer = client.post("/orders/rollback", json=asked(THEIRS))
+    answer = client.post("/orders/rollback", json=rollback_body(THEIRS))
     assert (answer.status_code, answer.json()["field"], service.sent) == (404, "memory_id", [])
 
 
 @pytest.mark.parametrize(
     ("body", "field"),
     [
-        (asked("7"), "memory_id"),
-        (asked(to=0), "to"),
-        (asked(to=-1), "to"),
-        (asked(to=2**31), "to"),
-        (asked(to="1"), "to"),
-        (asked(namespace="a/b"), "namespace"),
-        (asked(reference=" "), "reference"),
-        (asked() | {"version": 1}, "version"),
+        (rollback_body("7"), "memory_id"),
+        (rollback_body(to=0), "to"),
+        (rollback_body(to=-1), "to"),
+        (rollback_body(to=2**31), "to"),
+        (rollback_body(to="1"), "to"),
+        (rollback_body(namespace="a/b"), "namespace"),
+        (rollback_body(reference=" "), "reference"),
+        (rollback_body() | {"version": 1}, "version"),
         ({"namespace": "greenhouse", "memory_id": HERS}, "to"),
     ],
 )
@@ -120,10 +120,10 @@ def test_it_takes_the_right_to_forget(tmp_path: Path, codec: Codec) -> None:
     stored(file, (1, (access.FORGET,), ("greenhouse",)), (2, (access.ERASE, access.READ), ("*",)))
     service = make(codec, Door(file))
     client, may, may_not = client_of(service), bearer(1, "forget"), bearer(2, "erase")
-    assert client.post("/orders/rollback", json=asked()).status_code == 401
-    assert client.post("/orders/rollback", json=asked(), headers=may_not).status_code == 403
-    assert client.post("/orders/rollback", json=asked(namespace="mill"), headers=may).status_code == 403
-    assert client.post("/orders/rollback", json=asked(), headers=may).status_code == 200
+    assert client.post("/orders/rollback", json=rollback_body()).status_code == 401
+    assert client.post("/orders/rollback", json=rollback_body(), headers=may_not).status_code == 403
+    assert client.post("/orders/rollback", json=rollback_body(namespace="mill"), headers=may).status_code == 403
+    assert client.post("/orders/rollback", json=rollback_body(), headers=may).status_code == 200
     ((_, _, data),) = service.sent
     assert REQUEST.opened(codec, GENESIS, data)[1].ordered_by.startswith("key ")
 

@@ -15,6 +15,7 @@ from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.ranking import Candidate, Question
 from memquorum.core.retrieval.recall import Neighbour
+from memquorum.core.retrieval.scoring import HEAD as SCORED
 from memquorum.core.retrieval.supports import Support
 from tests.builders.served import Store, client_of, make
 from workers.retrieval.door import Door
@@ -106,27 +107,25 @@ def test_of_what_an_agent_said_lately_a_summary_stands_for_what_it_says(
 
 
 def test_what_is_folded_takes_no_place_from_what_is_not(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two say the same otherwise than a third: with room for two, the third is there."""
-    said = {SUMMARY: "The moat is 3 m wide.", SOURCE: "The moat is 3 m wide.", OTHER: "The moat is 12 m wide."}
+    """As many agree as are scored, and one differs: it is there."""
+    agreeing = [f"5f0c8f0e-0000-5000-8000-0000000002{n:02}" for n in range(SCORED)]
+    said = dict.fromkeys(agreeing, "The moat is 3 m wide.") | {OTHER: "The moat is 12 m wide."}
 
-    def told(memory_id: str, score: float) -> Hit:
+    def hit_of(memory_id: str, score: float) -> Hit:
         return replace(hit(memory_id, score), text=said[memory_id], agent=memory_id[-1])
 
     async def search(*_: Any, **__: Any) -> list[Hit]:
-        return [told(one, 0.9 - at / 10) for at, one in enumerate(said)]
+        return [hit_of(one, 0.9 - at / 100) for at, one in enumerate(said)]
 
-    async def supports(*_: Any) -> list[Support]:
+    async def nothing(*_: Any) -> list[Any]:
         return []
 
-    async def conflicts(_: Any, __: Sight, memory_ids: list[str]) -> list[Contradiction]:
-        return [Contradiction(SOURCE, OTHER, False, 2, 1, "short-term", "short-term")] if OTHER in memory_ids else []
-
     async def around(_: Any, __: Sight, ___: str, memory_ids: list[str], *____: Any) -> list[Neighbour]:
-        came = (replace(candidate(one, 0.5), hit=told(one, 0.5)) for one in memory_ids)
+        came = (replace(candidate(one, 0.5), hit=hit_of(one, 0.5)) for one in memory_ids)
         return [Neighbour(one, memory_ids[0], "anchor", 1) for one in came]
 
-    for name, instead in {"search": search, "supports": supports, "conflicts": conflicts, "around": around}.items():
+    for name, instead in {"search": search, "supports": nothing, "conflicts": nothing, "around": around}.items():
         monkeypatch.setattr(Strict, name, instead)
     found = client.post("/search", json=ASKED | {"query": "q", "k": 2}).json()["hits"]
-    assert [one["text"] for one in found] == [said[SUMMARY], said[OTHER]]
-    assert found[0]["folded"] == [SOURCE]
+    assert [one["text"] for one in found] == [said[agreeing[0]], said[OTHER]]
+    assert found[0]["folded"] == agreeing[1:]

@@ -27,7 +27,7 @@ from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.query import Filters
 from tests.builders.served import HERS, SEARCH, THEIRS, Journal, Served, Store, bearer, client_of, filled, make, stored
 from workers.retrieval import routes
-from workers.retrieval.answers import Told
+from workers.retrieval.answers import StructResponse
 from workers.retrieval.app import LOOPBACK, around
 from workers.retrieval.door import Door
 from workers.retrieval.limits import Busy, Late, Limits
@@ -64,6 +64,7 @@ def sample(endpoint: Endpoint) -> dict[str, Any] | None:
         "forget": {"memory_ids": [HERS]},
         "rollback": {"memory_id": HERS, "to": 1, "namespace": "greenhouse"},
         "context": SEARCH | {"agent": "ann"},
+        "journal": {"namespace": "greenhouse"}, "namespaces": {},
         "begin_goal": {"goal": "sow", "memory_ids": [HERS], "namespace": "greenhouse"}, "end_goal": {"goal": "sow"},
         "pin": {"memory_id": HERS, "namespace": "greenhouse"}, "unpin": {"memory_id": HERS, "namespace": "greenhouse"},
     }  # fmt: skip
@@ -130,7 +131,7 @@ def test_a_read_comes_after_the_write_that_it_names_or_says_so(
     service.outcomes = journal = cast(Any, Journal(("greenhouse", "said/1")))
     path, sent = filled(endpoint.path), sample(endpoint)
     answer = client.request(endpoint.method, path, params={"after": "greenhouse/said/1"}, json=sent)
-    # Of explain there is nothing to tell here.
+    # Explain has no account here.
     assert answer.status_code == (404 if endpoint.name == "explain" else endpoint.status)
     assert journal.waited == [(("greenhouse", "said/1"), 10.0)]
     service.reads = cast(Any, None)  # whatever asks it, fails
@@ -177,8 +178,8 @@ def test_the_description_has_every_route_and_no_other(client: TestClient, servic
         (method, re.sub(r":\w+}", "}", route.path))  # type: ignore[attr-defined]
         for route in served
         for method in route.methods - {"HEAD"}  # type: ignore[attr-defined]
-        # MCP describes itself, in its own protocol; what mem0's client asks, mem0 describes.
-        if not route.path.startswith(("/mcp/", "/mem0/"))  # type: ignore[attr-defined]
+        # MCP describes itself, in its own protocol; what mem0's client asks, mem0 describes; the console is a page.
+        if not route.path.startswith(("/mcp/", "/mem0/", "/console", "/docs"))  # type: ignore[attr-defined]
     }
     assert len({endpoint.name for endpoint in ENDPOINTS}) == len(ENDPOINTS)
 
@@ -192,8 +193,8 @@ def test_the_description_says_what_is_answered(client: TestClient, endpoint: End
     assert (endpoint.method == "POST") == ("requestBody" in operation)
     variables = [p["name"] for p in operation.get("parameters", ()) if p["in"] == "path"]
     assert variables == re.findall(r"{(\w+)}", path)
-    if endpoint.name in ("explain", "receipt"):
-        return  # they want a store: tests/integration/workers/retrieval/test_retrieval.py, test_sdk.py
+    if endpoint.name in ("explain", "receipt", "evidence"):
+        return  # they want a store, or Kafka: tests/integration/workers/retrieval/test_retrieval.py, test_sdk.py
     answer = client.request(endpoint.method, filled(endpoint.path), json=sample(endpoint))
     assert answer.status_code == endpoint.status and str(answer.status_code) in operation["responses"], answer.text
     content = operation["responses"][str(endpoint.status)].get("content")
@@ -253,7 +254,7 @@ def test_a_number_that_json_does_not_have_is_an_error_and_not_null(odd: float) -
     hit = Hit("m", "t", "short-term", "ann", 0, 0, 0, salience=1.0, score=odd)
     for answer in (SearchResult("n", (hit,), 0, "store", "all", 0, {}, True), Explained({"decay": odd}, ())):
         with pytest.raises(ValueError, match="not JSON compliant"):
-            Told(answer)
+            StructResponse(answer)
 
 
 def test_a_shown_memory_has_the_stores_fields() -> None:
@@ -399,7 +400,7 @@ def test_a_signed_namespace_is_not_written_for_anybody(client: TestClient, servi
 # Limits
 
 
-async def asked(service: Served, *requests: tuple[str, dict[str, str]]) -> list[httpx.Response]:
+async def request_all(service: Served, *requests: tuple[str, dict[str, str]]) -> list[httpx.Response]:
     transport = httpx.ASGITransport(around(service, LOOPBACK, service.meters))
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
         return await asyncio.gather(*(client.get(path, headers=headers) for path, headers in requests))
@@ -425,12 +426,12 @@ async def test_more_than_enough_at_once_is_told_to_come_again(codec: Codec, tmp_
     service.reads = slow  # type: ignore[assignment]
     asyncio.get_running_loop().call_later(0.2, slow.gate.set)
     path = f"/memories/{HERS}"
-    answers = await asked(service, *[(path, bearer(1))] * 3, *[(path, bearer(2))] * 2, ("/livez", {}))
+    answers = await request_all(service, *[(path, bearer(1))] * 3, *[(path, bearer(2))] * 2, ("/livez", {}))
     assert sorted(a.status_code for a in answers[:3]) == [200, 200, 429]
     assert sorted(a.status_code for a in answers[3:]) == [200, 200, 503]
     for busy in (a for a in answers if a.status_code in (429, 503)):
         assert busy.headers["retry-after"] == "1" and busy.json()["error"] == "busy"
-    assert (await asked(service, (path, bearer(1))))[0].status_code == 200  # places are given back
+    assert (await request_all(service, (path, bearer(1))))[0].status_code == 200  # places are given back
 
 
 async def test_an_answer_keeps_its_place_until_it_is_taken_and_no_longer_than_its_time(
@@ -453,9 +454,9 @@ async def test_an_answer_keeps_its_place_until_it_is_taken_and_no_longer_than_it
 
     sending = asyncio.create_task(around(service, LOOPBACK, service.meters)(scope, receive, send))
     await asyncio.sleep(0.1)
-    assert [a.status_code for a in await asked(service, (path, bearer(1)))] == [429]
+    assert [a.status_code for a in await request_all(service, (path, bearer(1)))] == [429]
     await asyncio.wait_for(sending, 3)
-    assert [a.status_code for a in await asked(service, (path, bearer(1)))] == [200]
+    assert [a.status_code for a in await request_all(service, (path, bearer(1)))] == [200]
 
 
 def test_what_is_packed_does_not_hold_up_the_loop(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -495,7 +496,7 @@ async def test_strangers_who_ask_for_its_health_share_one_question_to_the_store(
     service, store = make(codec, Door(None)), Asked()
     service.reads = store  # type: ignore[assignment]
     for _ in range(2):
-        answers = await asked(service, *[("/readyz", {})] * 50)
+        answers = await request_all(service, *[("/readyz", {})] * 50)
         assert {a.status_code for a in answers} == {200}
     assert store.most == 1
 
@@ -505,7 +506,7 @@ async def test_what_takes_too_long_ends(codec: Codec, monkeypatch: pytest.Monkey
     service = make(codec, Door(None))
     service.reads = Slow()  # type: ignore[assignment]
     for _ in range(2):
-        (answer,) = await asyncio.wait_for(asked(service, (f"/memories/{THEIRS}", {})), 3)
+        (answer,) = await asyncio.wait_for(request_all(service, (f"/memories/{THEIRS}", {})), 3)
         assert (answer.status_code, answer.json()["error"]) == (504, "timeout")
         assert "0.05 s" in answer.json()["detail"]
     assert not service.limits._all[False]

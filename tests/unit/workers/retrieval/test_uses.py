@@ -58,17 +58,17 @@ class Broker:
 
 
 def accesses(*events: str) -> list[AccessRecorded]:
-    return [AccessRecorded("ann", "5f0c8f0e-0000-5000-8000-000000000001", "n", event) for event in events]
+    return [AccessRecorded("ann", ("5f0c8f0e-0000-5000-8000-000000000001",), "n", event) for event in events]
 
 
 @asynccontextmanager
 async def running(codec: Codec, bounds: Bounds = DEFAULTS) -> AsyncIterator[tuple[Uses, Broker, dict[str, int]]]:
     sent = {topics.ACCESSES: 0, topics.QUERIES: 0}
 
-    def told(topic: str, count: int) -> None:
+    def count_sent(topic: str, count: int) -> None:
         sent[topic] += count
 
-    made, broker = Uses(codec, told, bounds), Broker(codec)
+    made, broker = Uses(codec, count_sent, bounds), Broker(codec)
     async with made.running(broker):
         yield made, broker, sent
 

@@ -55,7 +55,7 @@ def test_a_use_that_is_told_is_published(service: Served) -> None:
     told = answer.json()
     assert (answer.status_code, told["namespace"], told["used"]) == (202, "greenhouse", 1)
     (use,) = published(service)
-    assert use == AccessRecorded("ann", HERS, "greenhouse", ids.use_event_id("ann", told["event_id"], HERS))
+    assert use == AccessRecorded("ann", (HERS,), "greenhouse", ids.use_event_id("ann", told["event_id"]))
 
 
 def test_who_repeats_a_request_says_the_same_again(service: Served) -> None:
@@ -81,7 +81,9 @@ def test_what_is_read_by_key_counts_where_its_reader_says_so(service: Served) ->
     assert published(service) == []
     for _ in range(3):
         assert client.post("/memories/slot", json=SLOT | {"agent": "ann", "use": True}).status_code == 200
-    assert [(one.agent, one.memory_id, one.namespace) for one in published(service)] == [("ann", HERS, "greenhouse")]
+    assert [(one.agent, one.memory_ids, one.namespace) for one in published(service)] == [
+        ("ann", (HERS,), "greenhouse")
+    ]
     assert client.post("/memories/slot", json=SLOT | {"key": "gate", "agent": "ann", "use": True}).status_code == 404
     answer = client.post("/memories/slot", json=SLOT | {"use": True})
     assert (answer.status_code, answer.json()["field"]) == (400, "agent")
@@ -94,7 +96,9 @@ def test_what_is_read_by_its_id_counts_where_its_reader_says_so(service: Served)
     assert published(service) == []
     for _ in range(3):
         assert client.get(f"/memories/{HERS}", params={"agent": "ann", "use": "true"}).status_code == 200
-    assert [(one.agent, one.memory_id, one.namespace) for one in published(service)] == [("ann", HERS, "greenhouse")]
+    assert [(one.agent, one.memory_ids, one.namespace) for one in published(service)] == [
+        ("ann", (HERS,), "greenhouse")
+    ]
     strange = client.get(f"/memories/{HERS}", params={"agent": "eve", "use": "true", "namespace": "mill"})
     assert (strange.status_code, len(published(service))) == (404, 1)
     answer = client.get(f"/memories/{HERS}", params={"use": "true"})
@@ -102,7 +106,7 @@ def test_what_is_read_by_its_id_counts_where_its_reader_says_so(service: Served)
 
 
 def test_what_is_read_counts_no_more_often_than_a_key_may_use(codec: Codec) -> None:
-    """What it reads beyond that is answered all the same, as where there is no room."""
+    """Reads beyond that are answered all the same, as without room."""
     service = make(codec, Door(None))
     service.uses, service.lately = Kept(), Lately(2)  # type: ignore[assignment]
     client = client_of(service)

@@ -1,4 +1,4 @@
-"""Which letters are published again, and how they are listed: no servers."""
+"""Letters that are published again, and their list: no servers."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from memquorum.core.avro import Codec
 from memquorum.core.intake import EpisodeIntent, Origin, Refusal
 from memquorum.core.reasons import Reason
 from memquorum.core.records import IntakeRefused
-from memquorum.core.stock import Full, named, told
-from memquorum.core.text.plurals import many
+from memquorum.core.showing.plurals import many
+from memquorum.core.stock import Full, full_namespaces, named
 from tests.builders.genesis import make
 from workers.upkeep import dead_letters
 from workers.upkeep.dead_letters import Letter
@@ -37,7 +37,7 @@ def letter(offset: int, first: tuple[int, int] | None = None) -> Letter:
     return Letter(0, offset, record, None, first)
 
 
-def said(namespace: str, event_id: str, codec: Codec) -> Any:
+def accepted_episode(namespace: str, event_id: str, codec: Codec) -> Any:
     data = json.dumps({"agent": "a", "content": "c", "namespace": namespace, "event_id": event_id}).encode()
     return intake.accept(codec, data, Origin(topics.EPISODES, 0, 1, NOW), NOW, False, genesis=GENESIS, signature=None)
 
@@ -45,8 +45,10 @@ def said(namespace: str, event_id: str, codec: Codec) -> Any:
 def test_of_an_episodes_letters_one_is_published_and_none_where_it_is_in_or_has_no_room(codec: Codec) -> None:
     letters = [letter(number) for number in range(8)]
     judged = {
-        "0/0": said("q1", "e0", codec), "0/1": said("q1", "e0", codec), "0/2": said("q2", "e0", codec),
-        "0/3": said("q1", "e1", codec), "0/4": said("q1", "e0", codec), "0/5": said("q3", "e0", codec),
+        "0/0": accepted_episode("q1", "e0", codec), "0/1": accepted_episode("q1", "e0", codec),
+        "0/2": accepted_episode("q2", "e0", codec),
+        "0/3": accepted_episode("q1", "e1", codec), "0/4": accepted_episode("q1", "e0", codec),
+        "0/5": accepted_episode("q3", "e0", codec),
         "0/6": Refusal(Reason.BAD_ID, "event_id", "no"),
     }  # fmt: skip
     sound, left, needless = dead_letters.sort(letters, judged, {"0/3": "stored"}, {"q2"})
@@ -68,7 +70,7 @@ def test_a_letter_of_what_was_published_again_is_of_the_same_episode(codec: Code
 
 def test_who_has_no_room_is_read_from_intakes_alarm() -> None:
     full = {name: Full(3, 2, 1) for name in ("q2", "a:b@c", "z")}
-    assert named(f"{told(full, 2)}: the limit of memories (ingest_…) is reached") == {"a:b@c", "q2"}
+    assert named(f"{full_namespaces(full, 2)}: the limit of memories (ingest_…) is reached") == {"a:b@c", "q2"}
     assert named("") == frozenset()
 
 

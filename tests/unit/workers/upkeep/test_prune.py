@@ -1,4 +1,6 @@
-"""What may be deleted: only what the journal holds as a quorum has signed it, and nothing that is not decided there."""
+"""Records that may be deleted: only those that the journal holds as a quorum has signed them, and none without a
+decision there.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ def journal(public: Published) -> list[Decided]:
 
 
 def known(public: Published, *seqs: int, **changes: Any) -> dict[int, Checkpoint]:
-    """What a quorum has signed."""
+    """Returns the checkpoints that a quorum has signed."""
     codec = public.rules.codec
     words = ((seq, codec.decode(codec.decode(word(public, 0, seq, **changes)).body)) for seq in seqs)
     return {seq: body for seq, body in words if isinstance(body, Checkpoint)}
@@ -55,7 +57,7 @@ def test_a_journal_that_lacks_a_decision_gives_nothing_away(public: Published, j
 
 
 def test_a_journal_that_does_not_prove_a_decision_gives_nothing_away(public: Published, journal: list[Decided]) -> None:
-    """Who comes late could not follow it."""
+    """A late member could not follow it."""
     first, second = journal
     for unproven in (replace(second, pre_prepare=b"nothing"), replace(second, commits=second.commits[:2])):
         with pytest.raises(prune.CannotPrune, match="does not prove sequence 2"):
@@ -86,7 +88,7 @@ def test_everything_stays_from_the_first_message_beyond_it(public: Published, co
     old, new = commit(codec, 1), commit(codec, 2)
     assert first(topics.COMMITS, old, old) is None
     assert first(topics.COMMITS, old, new, old) == 11
-    # What nobody signed keeps nothing, nor what is of another kind or shard.
+    # Unsigned records keep nothing, and neither do those of another kind or shard.
     others = (commit(codec, 2, signer=2), b"nothing", nomination(codec, 9), commit(codec, 2, shard=1))
     assert first(topics.COMMITS, *others, new) == 14
     assert first(topics.NOMINATIONS, nomination(codec, 5), nomination(codec, 6)) == 11

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import pytest
 
 from db.encodings import Encoded, Waiting
-from db.inmemory import InMemoryVault
 from memquorum.core.avro import Codec
 from memquorum.encoders.hashing import HashingEncoder
 from tests.builders.shard import NAMESPACE, memory_id
+from tests.inmemory.store import InMemoryVault
 from workers.kafka import loop
 from workers.upkeep import reencode
 
@@ -65,7 +65,7 @@ class Producer:
 
 def stopped(store: Store, producer: Producer, codec: Codec, patch: pytest.MonkeyPatch, at: threading.Event) -> int:
     """Runs, and stops it at that; what it says it has done."""
-    vault, stop, reports = InMemoryVault(), loop.Stop(), list[reencode.Report]()
+    vault, stop, reports = InMemoryVault(), loop.Stop(), list[reencode.ReencodeResult]()
     vault.create([(memory.memory_id, NAMESPACE, "planner") for memory in MEMORIES])
     patch.setattr(reencode, "Encodings", lambda _: store)
     patch.setattr(loop, "producer", lambda _: producer)

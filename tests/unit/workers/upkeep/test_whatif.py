@@ -8,7 +8,7 @@ from memquorum.core.policy import FORGETTING, BudgetPolicy
 from memquorum.core.whatif.replaying import Trial
 from memquorum.core.whatif.report import compare
 from tests.builders.courses import wild
-from workers.upkeep.whatif import spreading
+from workers.upkeep.replay_data import spreading
 
 COURSES = [wild(seed, name) for seed, name in enumerate(("farm", "attic", "barn"))]
 TRIAL = Trial(BudgetPolicy())

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memquorum.core.experience.ports import News
-from workers.verifier.sweeping import Line, Sweep, Sweeps
+from workers.verifier.candidate_schedule import ShardProgress, Sweep, Sweeps
 
 
-def pages(sweeps: Sweeps, lines: dict[int, Line], left: dict[str, int]) -> Iterator[str]:
+def pages(sweeps: Sweeps, lines: dict[int, ShardProgress], left: dict[str, int]) -> Iterator[str]:
     """Goes through so many pages of each namespace, and tells whose turn it was."""
     while (found := sweeps.next()) is not None:
         key, sweep = found
@@ -20,7 +20,7 @@ def pages(sweeps: Sweeps, lines: dict[int, Line], left: dict[str, int]) -> Itera
 
 
 def test_a_namespace_with_many_candidates_keeps_no_other_waiting() -> None:
-    sweeps, lines = Sweeps(), {0: Line(epoch=1)}
+    sweeps, lines = Sweeps(), {0: ShardProgress(epoch=1)}
     sweeps.decided(0, 1, ["flooded", "small", "tiny"])
     left = {"flooded": 50, "small": 2, "tiny": 1}
     turns = list(pages(sweeps, lines, left))
@@ -29,7 +29,7 @@ def test_a_namespace_with_many_candidates_keeps_no_other_waiting() -> None:
 
 
 def test_each_decision_is_swept_for_once_and_no_sweep_begins_anew_for_one() -> None:
-    sweeps, lines = Sweeps(), {0: Line(epoch=1)}
+    sweeps, lines = Sweeps(), {0: ShardProgress(epoch=1)}
     sweeps.decided(0, 1, ["n"])
     sweeps.decided(0, 1, ["n"])
     key, sweep = sweeps.next() or ((0, ""), None)
@@ -51,7 +51,7 @@ def test_each_decision_is_swept_for_once_and_no_sweep_begins_anew_for_one() -> N
 
 
 def test_a_namespace_whose_tasks_are_gone_has_no_turn() -> None:
-    sweeps, lines = Sweeps(), {0: Line(epoch=2), 1: Line(epoch=1)}
+    sweeps, lines = Sweeps(), {0: ShardProgress(epoch=2), 1: ShardProgress(epoch=1)}
     sweeps.decided(0, 1, ["gone", "stays"])
     sweeps.decided(1, 1, ["other"])
     sweeps.decided(0, 2, ["stays"])

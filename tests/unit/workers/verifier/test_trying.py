@@ -7,8 +7,6 @@ from typing import Any, cast
 
 import pytest
 
-from db.inmemory import InMemoryStore
-from db.inmemory_trials import InMemoryTrialLook, InMemoryTrials
 from memquorum.core.avro import Codec
 from memquorum.core.contained import Failed
 from memquorum.core.experience.reward import Reach
@@ -21,9 +19,11 @@ from tests.builders import genesis, votes
 from tests.builders import tried as builders
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.builders.tried import clear
+from tests.inmemory.store import InMemoryStore
+from tests.inmemory.trials import InMemoryTrialLook, InMemoryTrials
 from tests.support.turns import Turns
 from workers.verifier import worker
-from workers.verifier.trying import FEW, TRIED, Made, Trying
+from workers.verifier.verifier_turn import FEW, TRIED, Made, Trying
 from workers.verifier.worker import Publisher, Verifying
 
 GENESIS = genesis.make(**builders.entitled())

@@ -16,7 +16,7 @@ from memquorum.core.records import Summary
 from memquorum.core.vote.evidence import RULES
 from memquorum.core.vote.grounds import MemberContext, MemoryFacts
 from memquorum.core.vote.kinds.consolidate import CONSOLIDATE
-from memquorum.core.vote.kinds.kind import opinion_in_words
+from memquorum.core.vote.kinds.kind import Case, opinion_in_words
 from memquorum.core.vote.kinds.promote import PROMOTE
 from memquorum.core.vote.kinds.supersede import SUPERSEDE
 from memquorum.ports import Source
@@ -50,7 +50,7 @@ def summary(**changes: Any) -> MemoryFacts:
 
 def votes(made: MemoryFacts, sources: tuple[MemoryFacts, ...] = SOURCES) -> bool:
     policy = Policy()
-    (terms,) = CONSOLIDATE.judge([(made, *sources)], MemberContext("plant"), NOW, policy, RULES)
+    (terms,) = CONSOLIDATE.judge([(made, *sources)], Case(MemberContext("plant"), NOW, policy, RULES))
     return bool(CONSOLIDATE.yes(CONSOLIDATE.score(terms or CONSOLIDATE.abstain(NOW), policy), policy))
 
 
@@ -110,7 +110,9 @@ def test_a_summary_is_not_superseded_for_one_of_its_sentences() -> None:
     said = "Tomas measured 4.1 bar at the inlet of pump 7."
     corrects = replace(SOURCES[2], memory_id="new", created=NOW + 9, text=said, supersedes=("m2", "s"))
     alone = MemberContext("plant")
-    judged = [SUPERSEDE.judge([(corrects, one)], alone, NOW, Policy(), RULES)[0] for one in (SOURCES[2], summary())]
+    judged = [
+        SUPERSEDE.judge([(corrects, one)], Case(alone, NOW, Policy(), RULES))[0] for one in (SOURCES[2], summary())
+    ]
     assert judged[0] is not None, "of the note alone there is something to judge"
     told = dict(zip(SUPERSEDE.terms, judged[1] or (), strict=True))
     assert opinion_in_words(SUPERSEDE, told, (False, 0), Policy()) == (
@@ -120,7 +122,7 @@ def test_a_summary_is_not_superseded_for_one_of_its_sentences() -> None:
 
 def test_a_summary_is_not_promoted() -> None:
     facts = [replace(one, created=NOW - HOUR_MS, witnessed=2, reads=2) for one in (SOURCES[2], summary())]
-    judged = PROMOTE.judge([(one,) for one in facts], MemberContext("plant"), NOW, Policy(), RULES)
+    judged = PROMOTE.judge([(one,) for one in facts], Case(MemberContext("plant"), NOW, Policy(), RULES))
     assert judged[0] is not None, "of the note there is something to judge"
     assert judged[1] is None, "its own sources would bear it out"
 
@@ -139,7 +141,7 @@ def test_nor_has_one_that_covers_too_little() -> None:
     assert quotes is not None
     few = replace(quotes, quotes=quotes.quotes[:1])
     told = summary(summary=few, text=render(few.quotes, TEXTS))
-    (terms,) = CONSOLIDATE.judge([(told, *SOURCES)], MemberContext("plant"), NOW, Policy(), RULES)
+    (terms,) = CONSOLIDATE.judge([(told, *SOURCES)], Case(MemberContext("plant"), NOW, Policy(), RULES))
     assert terms is not None and 0 < terms[1] < PPM
     assert votes(told) == (terms[1] >= Policy().consolidate.covered_ppm)
     assert not CONSOLIDATE.yes(CONSOLIDATE.score((PPM, 249_999, PPM), Policy()), Policy())

@@ -23,6 +23,7 @@ from memquorum.core.vote import nomination
 from memquorum.core.vote.evidence import RULES
 from memquorum.core.vote.grounds import MemberContext, MemoryFacts
 from memquorum.core.vote.kinds import DEMOTE, FORGET, KINDS, LETS_GO, PROMOTE
+from memquorum.core.vote.kinds.kind import Case
 from memquorum.ports import Candidate, DueMemory
 from tests.builders import genesis, votes
 from tests.builders.facts import facts
@@ -88,11 +89,10 @@ def candidate(name: str, unused: int, tier: str = LONG_TERM) -> Candidate:
 
 def built(*crossed: Candidate, alive: int = 10, **more: list[Candidate]) -> list[tuple[str, str, str]]:
     tick = DecayCrossed(shard=0, as_of=NOW, accepted_offset=7, journal_seq=5, crossed=())
-    given = {"evicted": (), "promotable": (), "asked": ()} | more
+    going = nomination.Going(crossed, **more)
     record = nomination.build(
-        cluster=b"", config=0, why="interval", standing=Standing(6, NOW, 0, alive), tick=tick, crossed=crossed,
-        rooms={}, policy=POLICY, **given,
-    )  # fmt: skip
+        genesis.make(policy=POLICY), Standing(6, NOW, 0, alive), tick, "interval", nomination.Offers(going)
+    )
     return [(p.memory_ids[0], p.kind, p.reason) for p in record.proposals] if record else []
 
 
@@ -175,20 +175,19 @@ def test_what_would_be_demoted_at_once_is_not_promoted() -> None:
     known = MemoryFacts("m", "n", "planner", NOW - LONG, NOW - LONG, 600_000, np.ones(2, np.float32), text="x")
     context = MemberContext("n")
     used = replace(known, last_access=NOW)
-    assert PROMOTE.judge([(known,), (used,)], context, NOW, POLICY, RULES)[0] is None
-    assert PROMOTE.judge([(known,), (used,)], context, NOW, POLICY, RULES)[1] is not None
+    assert PROMOTE.judge([(known,), (used,)], Case(context, NOW, POLICY, RULES))[0] is None
+    assert PROMOTE.judge([(known,), (used,)], Case(context, NOW, POLICY, RULES))[1] is not None
 
 
 def test_members_measure_by_the_long_scales() -> None:
     known = MemoryFacts("m", "n", "planner", 0, NOW - SPAN, 0, np.ones(2, np.float32), rank_ppm=7)
-    (terms,) = DEMOTE.judge([(known,)], MemberContext("n"), NOW, POLICY, RULES)
+    (terms,) = DEMOTE.judge([(known,)], Case(MemberContext("n"), NOW, POLICY, RULES))
     assert terms == (decay.decay_ppm(NOW - SPAN, NOW, SLOW), 7, 7, NOW - SPAN)
     assert terms is not None
     assert DEMOTE.check(terms, NOW, POLICY) is None
     assert FORGET.check(terms, NOW, POLICY) is not None
     columns = np.array([terms], np.int64).T
     assert DEMOTE.sound(columns, NOW, POLICY) and not FORGET.sound(columns, NOW, POLICY)
-    assert DEMOTE.fade is not None
     assert DEMOTE.fade(np.array([NOW - SPAN]), np.array([7]), np.array([7]), NOW, POLICY).tolist() == columns.tolist()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from memquorum.core.vote.evidence import RULES as GROUNDS
 from memquorum.core.vote.grounds import MemberContext, MemoryFacts
 from memquorum.core.vote.kinds import GENERALISE, GENERALISES
 from memquorum.core.vote.kinds.generalise import committed
-from memquorum.core.vote.kinds.kind import Fate, MemoryState, opinion_in_words
+from memquorum.core.vote.kinds.kind import Case, Fate, MemoryState, opinion_in_words
 
 NOW = 1_700_000_000_000
 SAID = "Before a shift at Northgate, drain the line of crane 7."
@@ -36,7 +37,7 @@ FORM = facts("form", MADE, agent=CONSOLIDATOR, summary=SUMMARY, commitment=b"f")
 
 
 def terms(form: MemoryFacts, specific: MemoryFacts = SPECIFIC) -> tuple[int, ...]:
-    (found,) = GENERALISE.judge([(form, specific)], MemberContext("plant"), NOW, Policy(), GROUNDS)
+    (found,) = GENERALISE.judge([(form, specific)], Case(MemberContext("plant"), NOW, Policy(), GROUNDS))
     return found or GENERALISE.abstain(NOW)
 
 
@@ -83,11 +84,12 @@ def test_who_is_against_it_says_why() -> None:
 
 
 def test_the_form_comes_to_life_and_the_memory_stays() -> None:
-    draft = MemoryState("draft", alive=False, sealed_until=NOW + 1)
-    stands = MemoryState("long-term", alive=True, admitted=True)
-    assert GENERALISES == {"draft": "generalise"} and GENERALISE.effect is not None
+    draft = MemoryState("draft", alive=False, sealed_until=NOW + 1, general=True)
+    stands = MemoryState("long-term", alive=True, admitted=True, general=True)
+    assert GENERALISES == {"draft": "generalise"}
     assert GENERALISE.effect([draft, stands], None, NOW, Policy()) == [Fate("short-term"), None]
     assert GENERALISE.absent(draft, NOW) is None and GENERALISE.absent(stands, NOW) is None
     assert GENERALISE.absent(draft, NOW + 1) == "gone already"
-    assert GENERALISE.absent(MemoryState("sealed", alive=False, admitted=True), NOW) == "gone already"
-    assert GENERALISE.absent(MemoryState("short-term", alive=True), NOW) == "its memory not in experience"
+    assert GENERALISE.absent(dataclasses.replace(draft, general=False), NOW) == "not its general form"
+    assert GENERALISE.absent(dataclasses.replace(stands, tier="sealed", alive=False), NOW) == "gone already"
+    assert GENERALISE.absent(dataclasses.replace(stands, admitted=False), NOW) == "its memory not in experience"

@@ -33,7 +33,7 @@ SERVED = SEEMING | MORE
 PAIRS = [(kind, pair["first"], pair["second"]) for kind, pairs in SERVED.items() for pair in pairs]
 
 
-def said(name: str, text: str, at: int, **more: object) -> MemoryFacts:
+def facts_of(name: str, text: str, at: int, **more: object) -> MemoryFacts:
     made = MemoryFacts(name, "n", "planner", at, at, 600_000, np.ones(4, np.float32), text=text)
     return replace(made, **more)
 
@@ -64,34 +64,36 @@ def test_no_member_lets_a_memory_go_for_words_that_only_seem_to_contradict_it(
     for kind in (SUPERSEDE, OVERRULE):
         for agent in ("planner", "other"):
             for context in (EMPTY, doubting):
-                newer = said("b", second, 2, agent=agent, witnessed=2, reinforced=2, source="manual")
-                found = judge(kind, newer, said("a", first, 1, source="manual"), context=context)
+                newer = facts_of("b", second, 2, agent=agent, witnessed=2, reinforced=2, source="manual")
+                found = judge(kind, newer, facts_of("a", first, 1, source="manual"), context=context)
                 assert not found.yes and found.score_ppm == 0, sort
 
 
 def test_a_member_says_that_words_alone_take_nothing() -> None:
-    found = judge(SUPERSEDE, said("b", "The vault code was changed to 55.", 2), said("a", "The vault code is 41.", 1))
+    found = judge(
+        SUPERSEDE, facts_of("b", "The vault code was changed to 55.", 2), facts_of("a", "The vault code is 41.", 1)
+    )
     assert words(SUPERSEDE, found) == (
         "a contradiction that follows from the words alone takes nothing: the newer one neither names the older nor "
         "fills its slot: both stay"
     )
     assert judge(
-        SUPERSEDE, said("b", "The vault code was changed to 55.", 2), said("a", "The vault code is 41.", 1),
+        SUPERSEDE, facts_of("b", "The vault code was changed to 55.", 2), facts_of("a", "The vault code is 41.", 1),
         policy=INFERRING,
     ).yes  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", [SUPERSEDE, OVERRULE])
 def test_an_act_of_its_own_agent_takes_a_memorys_place(kind: Kind) -> None:
-    older, newer = said("a", "The vault code is 41.", 1), said("b", "The vault code was changed to 55.", 2)
+    older, newer = facts_of("a", "The vault code is 41.", 1), facts_of("b", "The vault code was changed to 55.", 2)
     assert judge(kind, replace(newer, supersedes=("a",)), older).yes
     assert judge(kind, replace(newer, slot="vault"), replace(older, slot="vault")).yes
     assert not judge(kind, replace(newer, slot="vault"), replace(older, slot="fence")).yes
 
 
 def test_who_names_another_agents_memory_has_to_be_borne_out_whatever_its_words() -> None:
-    older = said("a", "The vault code is 41.", 1)
-    newer = said("b", "Correction: the vault code is 55 now.", 2, agent="other", supersedes=("a",))
+    older = facts_of("a", "The vault code is 41.", 1)
+    newer = facts_of("b", "Correction: the vault code is 55 now.", 2, agent="other", supersedes=("a",))
     found = judge(SUPERSEDE, newer, older)
     assert words(SUPERSEDE, found) == (
         "the older one is another agent's, and nobody else has said what the newer one says: both stay"
@@ -108,15 +110,16 @@ def test_who_names_another_agents_memory_has_to_be_borne_out_whatever_its_words(
 def test_a_liar_that_proposes_what_was_inferred_gets_no_quorum(
     pair: tuple[str, str, str], liar: int, heard: list[int], promoted: bool
 ) -> None:
-    """Whoever proposes it, whatever each member has heard, and whichever ballots are shown: honest members are against
-    it, each of them always in the same words."""
+    """Honest members vote against it whoever proposes it, whatever each has read, and whichever ballots are shown, each
+    of them always in the same words.
+    """
     kind, (_, first, second) = OVERRULE if promoted else SUPERSEDE, pair
     asked = Proposal(("b", "a"), "n", kind.name, "contradicted", 0, 0, 0)
     nomination = NominationProposed(b"", 0, 0, 1, NOW, 0, "interval", (asked,))
     cast = []
     for member in range(4):
         again, too = heard[member], heard[4 + member]
-        facts = said("b", second, 2, reinforced=again, witnessed=too), said("a", first, 1)
+        facts = facts_of("b", second, 2, reinforced=again, witnessed=too), facts_of("a", first, 1)
         late = MemberContext.of("n", [("x", np.ones(4, np.float32), second)], {"x": ("other", 3)})
         honest = [judge(kind, *facts, context=context) for context in (late, late)]
         assert honest[0] == honest[1] and not honest[0].yes
@@ -132,7 +135,7 @@ def test_a_liar_that_proposes_what_was_inferred_gets_no_quorum(
 
 
 def grown(name: str, text: str, age_ms: int, **more: object) -> MemoryFacts:
-    return said(name, text, NOW - age_ms, last_access=NOW, salience_ppm=PPM, witnessed=1, sourced=True, **more)
+    return facts_of(name, text, NOW - age_ms, last_access=NOW, salience_ppm=PPM, witnessed=1, sourced=True, **more)
 
 
 DENIED = MemberContext.of(
@@ -146,7 +149,7 @@ def test_a_contradiction_by_words_delays_a_promotion_and_prevents_none() -> None
     young = judge(PROMOTE, grown("a", "The vault code is 41.", DAY_MS - 1), context=DENIED)
     assert not young.yes and young.terms == PROMOTE.abstain(NOW)
     assert "another text says otherwise while it is younger than 24 h" in words(PROMOTE, young)
-    assert PROMOTE.contradicted is not None and not PROMOTE.contradicted(young, NOW), "it is proposed again"
+    assert not PROMOTE.against([(1, young)]), "it is proposed again"
     old = judge(PROMOTE, grown("a", "The vault code is 41.", DAY_MS), context=DENIED)
     assert (old.yes, old.score_ppm) == (True, alone.score_ppm), "and counts as if nobody had contradicted it"
 
@@ -160,7 +163,7 @@ def test_how_long_it_delays_a_promotion_is_a_setting() -> None:
 
 def test_where_the_policy_says_so_it_speaks_against_a_promotion_for_ever() -> None:
     found = judge(PROMOTE, grown("a", "The vault code is 41.", 9 * DAY_MS), context=DENIED, policy=INFERRING)
-    assert not found.yes and PROMOTE.contradicted is not None and PROMOTE.contradicted(found, NOW)
+    assert not found.yes and PROMOTE.against([(1, found)])
 
 
 def promotions(*claims: MemoryFacts) -> list[bool]:
@@ -182,9 +185,9 @@ def test_of_two_claims_that_contrast_the_elder_waits_for_a_day_and_not_for_ever(
 # The setting ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_setting_is_off_and_a_policy_from_before_it_reads_as_off() -> None:
+def test_the_setting_is_off_by_default_and_is_written() -> None:
     assert not POLICY.supersede.inferred and INFERRING.supersede.inferred
-    assert '"inferred"' not in written(POLICY) and '"inferred":true' in written(INFERRING)
+    assert '"inferred":false' in written(POLICY) and '"inferred":true' in written(INFERRING)
     assert read(written(INFERRING)) == INFERRING and from_json(to_json(INFERRING)) == INFERRING
 
 
@@ -198,7 +201,7 @@ def test_members_would_let_many_of_these_go_where_inference_counts() -> None:
     """The pairs are of the sort that the rules take for contradictions, or this file would show nothing."""
     pairs = [pair for pairs in SEEMING.values() for pair in pairs]
     gone = sum(
-        bool(judge(SUPERSEDE, said("b", one["second"], 2), said("a", one["first"], 1), policy=INFERRING).yes)
+        bool(judge(SUPERSEDE, facts_of("b", one["second"], 2), facts_of("a", one["first"], 1), policy=INFERRING).yes)
         for one in pairs
     )
     assert gone >= len(pairs) // 4

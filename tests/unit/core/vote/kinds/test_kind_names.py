@@ -12,7 +12,7 @@ from tests import ROOT
 KIND_FILES = ROOT / "memquorum" / "core" / "vote" / "kinds"
 WORDS = set(KINDS) | {kind.outcome for kind in KINDS.values()}
 OBJECTS = {name.upper() for name in KINDS}
-# Whose every word is about one kind; what they import it for.
+# Modules about one kind, or that import one kind's names; and why.
 OWN = {
     "memquorum/core/journal/restores.py": "whether a request to restore has anything to be voted on",
     "memquorum/core/vote/configuring.py": "puts an order about the members to the vote",

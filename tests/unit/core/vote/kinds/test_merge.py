@@ -13,7 +13,7 @@ from memquorum.core.policy import PPM, ConsolidatePolicy, Policy
 from memquorum.core.records import Quote, Summary
 from memquorum.core.vote.evidence import RULES
 from memquorum.core.vote.grounds import MemberContext, MemoryFacts
-from memquorum.core.vote.kinds.kind import opinion_in_words
+from memquorum.core.vote.kinds.kind import Case, opinion_in_words
 from memquorum.core.vote.kinds.merge import MERGE
 
 NOW = 1_700_000_000_000
@@ -34,14 +34,14 @@ KEPT = summary("a")
 
 def vote(*summaries: MemoryFacts, policy: Policy | None = None) -> bool:
     policy = policy or Policy()
-    (terms,) = MERGE.judge([summaries], MemberContext("plant"), NOW, policy, RULES)
+    (terms,) = MERGE.judge([summaries], Case(MemberContext("plant"), NOW, policy, RULES))
     return bool(MERGE.yes(MERGE.score(terms or MERGE.abstain(NOW), policy), policy))
 
 
 def test_summaries_that_say_the_same_have_its_yes() -> None:
     near = np.array([np.cos(0.1), np.sin(0.1)], np.float32)
     assert vote(KEPT, summary("b", text=SAID.replace("at the inlet", "at  the inlet"), vector=near), summary("c"))
-    (terms,) = MERGE.judge([(KEPT, summary("b", vector=near))], MemberContext("plant"), NOW, Policy(), RULES)
+    (terms,) = MERGE.judge([(KEPT, summary("b", vector=near))], Case(MemberContext("plant"), NOW, Policy(), RULES))
     assert terms is not None and terms[0] == PPM and 994_000 < terms[1] < 996_000
     told = opinion_in_words(MERGE, dict(zip(MERGE.terms, terms, strict=True)), (True, terms[1]), Policy())
     assert "they say the same; the lowest cosine of two is 0.995" in told and told.endswith("≥ 0.97: merge")

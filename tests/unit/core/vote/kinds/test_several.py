@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from types import MappingProxyType
 
@@ -20,22 +19,22 @@ from memquorum.core.vote.evidence import RULES
 from memquorum.core.vote.grounds import MemberContext, MemoryFacts
 from memquorum.core.vote.judging import judged
 from memquorum.core.vote.kinds import ERASE, KINDS
-from memquorum.core.vote.kinds.forget import absent
-from memquorum.core.vote.kinds.kind import Fate, Rests
+from memquorum.core.vote.kinds.kind import GONE_ALREADY, Fate, Rests
 from tests.builders import genesis, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 
 GENESIS = genesis.make()
 A, B, C = memory_id("a"), memory_id("b"), memory_id("c")
-UNITE = dataclasses.replace(
+UNITE = votes.varied(
     ERASE,
     name="unite",
-    judge=lambda facts, context, as_of, policy, grounds: [(1_000_000 * (len(each) == 2),) for each in facts],
+    judge=lambda facts, case: [(1_000_000 * (len(each) == 2),) for each in facts],
     outcome="united",
     ordered=False,
     attests=False,
     takes=2,
-    absent=absent,
+    absent=lambda found, as_of: None if found.alive else GONE_ALREADY,
+    about_memories=True,
     effect=lambda found, confidence, as_of, policy: [None, *(Fate(SEALED, sealed_until=as_of + 1) for _ in found[1:])],
     rests=Rests.THROUGH_USE,
     capped=True,

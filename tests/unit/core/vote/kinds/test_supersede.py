@@ -45,7 +45,7 @@ def opinions(
     return [votes.following(kind, one, POLICY) for one in terms]
 
 
-def said(name: str, text: str, at: int, **more: object) -> MemoryFacts:
+def facts_of(name: str, text: str, at: int, **more: object) -> MemoryFacts:
     made = MemoryFacts(name, "n", "planner", at, at, 600_000, np.ones(4, np.float32), text=text)
     return replace(made, **more)
 
@@ -62,13 +62,13 @@ def judge(*together: MemoryFacts, kind: Kind = SUPERSEDE, context: MemberContext
 
 @pytest.mark.parametrize(("first", "second"), [("a", "b"), ("b", "a")])
 def test_of_two_of_one_moment_the_later_one_was_accepted_later(first: str, second: str) -> None:
-    older = said(first, "The door code is 4821.", 1, accepted=7)
-    newer = said(second, "The door code was changed to 9930.", 1, accepted=8)
+    older = facts_of(first, "The door code is 4821.", 1, accepted=7)
+    newer = facts_of(second, "The door code was changed to 9930.", 1, accepted=8)
     assert judge(newer, older).yes
     assert not judge(older, newer).yes
 
 
-CODE, CHANGED = said("a", "The door code is 4821.", 1), said("b", "The door code was changed to 9930.", 2)
+CODE, CHANGED = facts_of("a", "The door code is 4821.", 1), facts_of("b", "The door code was changed to 9930.", 2)
 
 
 @pytest.mark.parametrize(("first", "second", "both"), [("a", "b", True), ("a", None, False), (None, None, False)])
@@ -84,7 +84,7 @@ def test_what_fills_another_slot_contradicts_nothing_by_its_words(
 
 
 def test_what_fills_a_slot_anew_contradicts_what_fills_it_whatever_the_words() -> None:
-    older, newer = said("a", "Ada eats no meat.", 1), said("b", "Fish is fine for her.", 2)
+    older, newer = facts_of("a", "Ada eats no meat.", 1), facts_of("b", "Fish is fine for her.", 2)
     assert not judge(newer, older).yes
     found = judge(replace(newer, slot="ada/dietary"), replace(older, slot="ada/dietary"))
     assert (found.yes, found.score_ppm) == (True, 900_000)
@@ -95,18 +95,18 @@ def test_what_fills_a_slot_anew_contradicts_what_fills_it_whatever_the_words() -
 
 
 def test_who_names_its_own_memory_says_that_another_holds_whatever_the_words() -> None:
-    older, newer = said("a", "Ada eats no meat.", 1), said("b", "Fish is fine for her.", 2, supersedes=("a",))
+    older, newer = facts_of("a", "Ada eats no meat.", 1), facts_of("b", "Fish is fine for her.", 2, supersedes=("a",))
     for kind in (SUPERSEDE, OVERRULE):
         assert (judge(newer, older, kind=kind).yes, judge(newer, older, kind=kind).score_ppm) == (True, 900_000)
-    assert not judge(newer, said("c", "The window is open.", 1)).yes, "which it does not name"
+    assert not judge(newer, facts_of("c", "The window is open.", 1)).yes, "which it does not name"
     assert not judge(older, newer).yes
     assert not judge(replace(newer, created=0), older).yes, "said before"
     assert not judge(replace(newer, text=older.text), older).yes, "says nothing else"
 
 
 def test_naming_another_agents_memory_is_a_claim_that_somebody_has_to_bear_out() -> None:
-    older = said("a", "Ada eats no meat.", 1, source="manual")
-    newer = said("b", "Fish is fine for her.", 2, agent="other", source="manual", supersedes=("a",))
+    older = facts_of("a", "Ada eats no meat.", 1, source="manual")
+    newer = facts_of("b", "Fish is fine for her.", 2, agent="other", source="manual", supersedes=("a",))
     found = judge(newer, older)
     assert (found.yes, found.terms[0]) == (False, 0), "nobody else says so"
     again = replace(newer, reinforced=1, witnessed=1)
@@ -120,7 +120,7 @@ def test_naming_another_agents_memory_is_a_claim_that_somebody_has_to_bear_out()
 
 
 def test_what_a_model_finds_is_a_correction_by_the_same_agent_and_a_claim_by_another() -> None:
-    older, newer = said("a", "The shed is locked.", 1), said("b", "Anybody can walk into the shed.", 2)
+    older, newer = facts_of("a", "The shed is locked.", 1), facts_of("b", "Anybody can walk into the shed.", 2)
     doubting = replace(EMPTY, doubts=lambda earlier, later: (earlier, later) == (older.text, newer.text))
     assert not judge(newer, older).yes, "who has no model votes by the rules"
     found = judge(newer, older, context=doubting)
@@ -153,10 +153,10 @@ def test_a_policy_names_a_model_by_its_digest() -> None:
         from_json({"supersede": {"model": "deberta"}})
 
 
-TUESDAY, FRIDAY = said("a", "The inspection is on Tuesday.", 1), said("b", "The inspection is on Friday.", 2)
+TUESDAY, FRIDAY = facts_of("a", "The inspection is on Tuesday.", 1), facts_of("b", "The inspection is on Friday.", 2)
 
 
-def told(newer: MemoryFacts | None, older: MemoryFacts) -> str:
+def in_words(newer: MemoryFacts | None, older: MemoryFacts) -> str:
     """A member's opinion in words; None: it does not know the newer one."""
     asked = proposal("b" if newer is None else newer.memory_id, older.memory_id)
     (found,) = opinions(SUPERSEDE, [(asked, None if newer is None else (newer, older))])
@@ -183,11 +183,11 @@ def told(newer: MemoryFacts | None, older: MemoryFacts) -> str:
 def test_a_member_that_finds_no_contradiction_says_the_one_reason(
     newer: MemoryFacts | None, older: MemoryFacts, reason: str
 ) -> None:
-    assert told(newer, older) == f"{reason}: both stay"
+    assert in_words(newer, older) == f"{reason}: both stay"
 
 
 def test_a_member_that_is_for_another_claim_says_so() -> None:
-    third = said("c", "The inspection is on Monday.", 3)
+    third = facts_of("c", "The inspection is on Monday.", 3)
     asked = [(proposal("b", "a"), (FRIDAY, TUESDAY)), (proposal("c", "a"), (third, TUESDAY))]
     first, second = opinions(SUPERSEDE, asked)
     assert (first.yes, second.yes) == (False, True), "at most one of the two is true"
@@ -198,7 +198,7 @@ def test_a_member_that_is_for_another_claim_says_so() -> None:
 
 def test_of_another_agents_memory_somebody_else_has_to_have_said_the_same() -> None:
     """Neither words that claim to correct something nor a source that is claimed stand for that."""
-    correction = said("b", "Correction: the door code is 9930 now.", 2, agent="other", source="manual")
+    correction = facts_of("b", "Correction: the door code is 9930 now.", 2, agent="other", source="manual")
     older = replace(CODE, source="manual")
     assert judge(replace(correction, agent="planner"), older).yes
     for kind in (SUPERSEDE, OVERRULE):
@@ -230,7 +230,7 @@ def test_an_explicit_correction_by_the_same_agent_scores_nine_tenths() -> None:
 def test_another_agents_word_is_worth_less_and_less_still_against_what_was_promoted() -> None:
     other = replace(CHANGED, agent="other", witnessed=1)
     assert 500_000 < judge(other, CODE).score_ppm < 900_000
-    plain = said("b", "The door code is 9930.", 2, agent="other", witnessed=1)
+    plain = facts_of("b", "The door code is 9930.", 2, agent="other", witnessed=1)
     assert judge(plain, CODE).yes
     assert not judge(plain, CODE, kind=OVERRULE).yes
     repeated = replace(CODE, reinforced=2)
@@ -239,9 +239,9 @@ def test_another_agents_word_is_worth_less_and_less_still_against_what_was_promo
 
 def test_the_earlier_one_and_what_does_not_contradict_take_no_place() -> None:
     assert not judge(CODE, CHANGED).yes
-    assert not judge(said("b", "The window is open.", 2), CODE).yes
+    assert not judge(facts_of("b", "The window is open.", 2), CODE).yes
     assert not judge(replace(CHANGED, text=None), CODE).yes
-    assert not judge(CHANGED, CODE, said("c", "The window is open.", 1)).yes
+    assert not judge(CHANGED, CODE, facts_of("c", "The window is open.", 1)).yes
 
 
 @given(st.integers(0, 3), st.integers(0, 3), st.integers(0, 2), st.integers(0, 2), st.booleans(), st.sampled_from("ab"))
@@ -311,7 +311,7 @@ def test_leaving_ballots_out_can_only_delay_it(kind: Kind) -> None:
             assert whole or not decided(kind, fewer)
 
 
-# What it does ---------------------------------------------------------------------------------------------------------
+# Effects --------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -380,8 +380,8 @@ def test_rows_speak_of_all(shard: Shard) -> None:
 # P40 ------------------------------------------------------------------------------------------------------------------
 
 CLAIMS = [
-    said("a", "The door code is 4821.", 1), said("b", "The door code is 9930.", 2),
-    said("c", "The door code was changed to 7777.", 3), said("d", "The window is open.", 4),
+    facts_of("a", "The door code is 4821.", 1), facts_of("b", "The door code is 9930.", 2),
+    facts_of("c", "The door code was changed to 7777.", 3), facts_of("d", "The window is open.", 4),
 ]  # fmt: skip
 
 
@@ -403,7 +403,10 @@ def test_a_member_promotes_at_most_one_of_claims_that_contradict() -> None:
 
 @pytest.mark.parametrize("how", [{"slot": "k"}, {"supersedes": ("a",)}])
 def test_what_takes_a_place_on_purpose_contradicts_it_as_a_claim(how: dict[str, object]) -> None:
-    older, newer = grown(said("a", "Ada eats no meat.", 1, slot="k")), grown(said("b", "Fish is fine for her.", 2))
+    older, newer = (
+        grown(facts_of("a", "Ada eats no meat.", 1, slot="k")),
+        grown(facts_of("b", "Fish is fine for her.", 2)),
+    )
     asked = [(proposal(one.memory_id, kind=PROMOTE), (one,)) for one in (older, newer)]
     assert [one.yes for one in opinions(PROMOTE, asked)] == [True, True]
     asked[1] = asked[1][0], (replace(newer, **how),)
@@ -434,7 +437,7 @@ def test_they_are_kinds_like_others() -> None:
 
 
 def test_of_two_the_later_one_is_what_was_said_last() -> None:
-    first, other = said("a", "The port is 8080.", 1, accepted=1), said("b", "The port is 9090.", 2, accepted=2)
+    first, other = facts_of("a", "The port is 8080.", 1, accepted=1), facts_of("b", "The port is 9090.", 2, accepted=2)
     assert later(other, first) and not later(first, other)
     back = replace(first, again=(2, 3))  # said again in the same moment, and came in later
     assert later(back, other) and not later(other, back)

@@ -13,7 +13,7 @@ from memquorum.core.policy import PPM, ExperiencePolicy, Policy
 from memquorum.core.vote.evidence import RULES
 from memquorum.core.vote.grounds import MemberContext, MemoryFacts
 from memquorum.core.vote.kinds import UNITE, UNITES
-from memquorum.core.vote.kinds.kind import MemoryState, opinion_in_words
+from memquorum.core.vote.kinds.kind import Case, MemoryState, opinion_in_words
 
 NOW = 1_700_000_000_000
 SAID = "The gateway uses port 8443."
@@ -32,14 +32,14 @@ KEPT = memory("a")
 
 def vote(*memories: MemoryFacts, policy: Policy | None = None) -> bool:
     policy = policy or Policy()
-    (terms,) = UNITE.judge([memories], MemberContext("plant"), NOW, policy, RULES)
+    (terms,) = UNITE.judge([memories], Case(MemberContext("plant"), NOW, policy, RULES))
     return bool(UNITE.yes(UNITE.score(terms or UNITE.abstain(NOW), policy), policy))
 
 
 def test_memories_that_say_the_same_have_its_yes_whichever_stays() -> None:
     near = memory("b", text=SAID.replace("port 8443", "port  8443"), vector=np.array([1, 0.1], np.float32))
     assert vote(KEPT, near, memory("c", agent="ben", salience_ppm=900_000)) and vote(near, KEPT)
-    (terms,) = UNITE.judge([(KEPT, near)], MemberContext("plant"), NOW, Policy(), RULES)
+    (terms,) = UNITE.judge([(KEPT, near)], Case(MemberContext("plant"), NOW, Policy(), RULES))
     assert terms is not None and terms[0] == PPM and 994_000 < terms[1] < 996_000
     told = opinion_in_words(UNITE, dict(zip(UNITE.terms, terms, strict=True)), (True, terms[1]), Policy())
     assert "they say the same; the lowest cosine of two is 0.995" in told and told.endswith("≥ 0.92: unite")
@@ -84,7 +84,7 @@ def test_one_alone_and_no_ground_are_no_yes() -> None:
 
 def test_nothing_becomes_of_the_memories_and_what_is_not_in_experience_is_not_voted_on() -> None:
     assert UNITES == {"short-term": "unite", "long-term": "unite"}
-    assert UNITE.effect is not None and UNITE.effect([], None, NOW, Policy()) == []
+    assert UNITE.effect([], None, NOW, Policy()) == []
     assert not (UNITE.seals or UNITE.capped or UNITE.revives)
     stands = MemoryState("short-term", alive=True, admitted=True)
     assert UNITE.absent(stands, NOW) is None

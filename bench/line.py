@@ -1,0 +1,82 @@
+"""Measures what the line costs: real Kafka and Postgres, the line's own processes.
+
+Prints for each row its figures, whether its goals are met, and the ratio to a reference of the same go; keeps all of it
+as JSON in bench/results.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import traceback
+from argparse import Namespace
+from collections.abc import Callable
+
+from bench import (
+    caching,
+    context,
+    epochs,
+    erasing,
+    flatness,
+    importing,
+    ingest,
+    kept,
+    measured,
+    members,
+    neighbours,
+    page,
+    reading_scale,
+    rebuilding,
+    recovery,
+    resident,
+    searchable,
+    ways,
+)
+from bench.kept import Outcome, Row
+
+ROWS: dict[str, Callable[[bool], Row]] = {
+    "ingest": ingest.measure,
+    "searchable": searchable.measure,
+    "cache": caching.measure,
+    "epoch": epochs.latency,
+    "decisions": epochs.throughput,
+    "recovery": recovery.measure,
+    "members": members.measure,
+    "rebuild": rebuilding.measure,
+    "flatness": flatness.measure,
+    "resident": resident.measure,
+    "reading-scale": reading_scale.measure,
+    "erase": erasing.measure,
+    "neighbours": neighbours.measure,
+    "context": context.measure,
+    "import": importing.measure,
+    "ways": ways.measure,
+    "clients": ways.clients,
+}
+ONLY = tuple(ROWS)
+
+
+def run(given: Namespace) -> Outcome:
+    """Measures the rows that are asked for, or all; 1 where one could not be measured."""
+    begun = kept.begin()
+    print(", ".join(f"{name} {number}" for name, number in begun["machine"]["packages"].items()), flush=True)
+    rows, failed = [], []
+    for name in given.only or ROWS:
+        began = time.perf_counter()
+        try:
+            row = ROWS[name](given.quick)
+        except Exception:
+            traceback.print_exc()
+            failed.append(name)
+            continue
+        row.seconds = round(time.perf_counter() - began, 1)
+        rows.append(row)
+        print("\n" + "\n".join(row.lines()), flush=True)
+    if rows:
+        print(f"\nkept as {kept.write(rows, begun, quick=given.quick).relative_to(kept.ROOT)}")
+        if not given.quick:
+            page.draw()
+            measured.draw()
+    if failed:
+        print(f"not measured: {', '.join(failed)}", file=sys.stderr)
+    return Outcome(rows, 1 if failed else 0)

@@ -1,0 +1,256 @@
+"""Chooses the memories to forget of namespaces that hold more tokens than their budgets (SPEC D; `core.budgets`).
+
+A shard is asked what its namespaces with a budget hold; only one that holds too much is read. A namespace over its
+budget of which nothing may be forgotten, since all of it is protected or rests, is not read again before the shard's
+next epoch or before it holds another number of tokens. The rows that were read to see whether an epoch is to be opened
+are not read again for its nomination. The excess over a budget is logged once, by its reasons, and counted by them.
+"""
+
+from __future__ import annotations
+
+import hmac
+import logging
+from collections import Counter
+from collections.abc import Collection, Mapping
+from itertools import islice, zip_longest
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from memquorum.core import caps
+from memquorum.core.budgets.claims import claim
+from memquorum.core.budgets.ledger import Group, Ledger, Plan
+from memquorum.core.budgets.limits import budget_of
+from memquorum.core.budgets.lots import Lots
+from memquorum.core.budgets.rules import REFLECTS
+from memquorum.core.budgets.weighing import groups, item
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.policy import Budget, Policy, budgets, share
+from memquorum.core.records import Standing, Weighed
+from memquorum.core.tiers import ALIVE
+from memquorum.core.vote.nomination import Elsewhere, Leaving
+from memquorum.ports import Candidate, Schedule, Weighted
+from memquorum.telemetry.bundle import Stage, Telemetry
+
+# So many namespaces are named in words.
+_NAMED = 3
+log = logging.getLogger(__name__)
+
+
+class _Read(Struct):
+    """The state of a shard at a tick: the tokens that its namespaces hold, and the memories of those that were read."""
+
+    moment: tuple[int, int, int]
+    holds: Mapping[str, int]
+    weighted: dict[str, list[Weighted]]
+
+
+NOTHING = Leaving()
+NOBODY = Elsewhere()
+
+
+class Budgets:
+    """Asks the schedule how many tokens namespaces hold; remembers those that stay beyond their budgets."""
+
+    def __init__(self, schedule: Schedule, seed: bytes, shown: Stage | None = None) -> None:
+        """`seed`: the stage's secret, under which lots are drawn, those of `random` and of near-ties: who writes cannot
+        tell what goes."""
+        self._schedule = schedule
+        self._shown = shown or Telemetry().stage("nomination")
+        self._reasons: dict[int, set[str]] = {}
+        self._seed = hmac.digest(seed, b"memquorum/budgets", "sha256")
+        # By (shard, namespace): in which epoch, holding how much, nothing might go.
+        self._stuck: dict[tuple[int, str], tuple[int, int]] = {}
+        # The number of tokens beyond it, and of those that may not be forgotten, by reason.
+        self._told: dict[tuple[int, str], tuple[int, Mapping[str, int]]] = {}
+        # By (shard, namespace): the largest account of a subject, what one may spend, and how many have spent it; and
+        # after which epoch that was so.
+        self._accounts: dict[tuple[int, str], tuple[int, int, int]] = {}
+        self._accounted: dict[tuple[int, str], int] = {}
+        self._read: _Read | None = None
+
+    def over(self, shard: int, standing: Standing, as_of: int, policy: Policy) -> bool:
+        """Whether a namespace holds more than its budget, and something of it may go."""
+        return bool(self._leaving(shard, standing, as_of, policy, opens=True).chosen)
+
+    def leaving(
+        self, shard: int, standing: Standing, as_of: int, genesis: Genesis, also: Elsewhere = NOBODY
+    ) -> Leaving:
+        """Returns the memories to forget, namespace by namespace, by a configuration's policy. `also`: the memories
+        that are forgotten or added anyway."""
+        return self._leaving(shard, standing, as_of, genesis.policy, version=genesis.policy_version, also=also)
+
+    def settle(self, shard: int, standing: Standing, policy: Policy) -> None:
+        """Shows the accounts of a shard's namespaces as they stand once an epoch is decided, which charges draws."""
+        for at, namespace in [key for key, epoch in self._accounted.items() if epoch != standing.last_epoch]:
+            if at == shard:
+                known = {one.candidate.memory_id: one for one in self._schedule.weighted(shard, namespace)}
+                self._account(shard, namespace, known, policy, standing.last_epoch)
+
+    def _leaving(
+        self,
+        shard: int,
+        standing: Standing,
+        as_of: int,
+        policy: Policy,
+        *,
+        version: int = 0,
+        also: Elsewhere = NOBODY,
+        opens: bool = False,
+    ) -> Leaving:
+        moment = shard, standing.last_epoch, as_of
+        seen = self._read
+        if opens or seen is None or seen.moment != moment:
+            seen = _Read(moment, self._held(shard, policy), {})
+        self._read = seen if opens else None
+        asked = self._asked(shard, standing, policy, seen.holds, opens=opens)
+        if not asked:
+            return NOTHING
+        rooms = caps.rooms(self._schedule.quotas(asked, caps.since(as_of, policy.caps)), asked, as_of, policy.caps)
+        chosen = list[list[tuple[Candidate, Weighed]]]()
+        for namespace, (budget, held) in asked.items():
+            if namespace not in seen.weighted:
+                seen.weighted[namespace] = self._schedule.weighted(shard, namespace)
+            known = {one.candidate.memory_id: one for one in seen.weighted[namespace]}
+            room = rooms[namespace] - len(known.keys() & set(also.going))
+            lots = self._lots(shard, standing.last_epoch + 1, namespace, known, policy)
+            plan = self._ledger(known, budget, policy, also, lots).plan(
+                budget.tokens, as_of, most=max(0, min(room, policy.epoch.proposals_max)), groups=_drafts(known, also)
+            )
+            self._tell(shard, namespace, budget, plan)
+            self._account(shard, namespace, known, policy, standing.last_epoch)
+            if opens and not plan.goes:
+                self._stuck[shard, namespace] = standing.last_epoch, held
+            chosen.append([])
+            for one in plan.goes:
+                told = known[one.memory_id]
+                said = claim(
+                    one, told.type, told.sensitivity_ppm,
+                    budget=budget, held=held, version=version, withheld=lots is not None,
+                )  # fmt: skip
+                chosen[-1].append((told.candidate, said))
+        # One of each in turn, or an epoch's proposals would all be of the namespace that holds most.
+        in_turn = (one for turn in zip_longest(*chosen) for one in turn if one is not None)
+        return Leaving(tuple(in_turn), rooms)
+
+    def _held(self, shard: int, policy: Policy) -> Mapping[str, int]:
+        """Returns the tokens that the namespaces with a budget hold."""
+        patterns = {one.pattern for one in budgets(policy.budget)}
+        return self._schedule.held(shard, patterns) if patterns else {}
+
+    def _asked(
+        self, shard: int, standing: Standing, policy: Policy, holds: Mapping[str, int], *, opens: bool
+    ) -> dict[str, tuple[Budget, int]]:
+        """The namespaces that hold more than their budgets, with how much. `opens`: whether an epoch would be opened
+        for it, which it is not where nothing might go."""
+        found: dict[str, tuple[Budget, int]] = {}
+        within = [name for at, name in self._told if at == shard and name not in holds]
+        for namespace, held in sorted({**dict.fromkeys(within, 0), **holds}.items()):
+            budget = budget_of(policy.budget, namespace)
+            if budget is None or held <= budget.tokens:
+                if self._told.pop((shard, namespace), None) is not None:
+                    self._count(shard)
+            elif not opens or self._stuck.get((shard, namespace)) != (standing.last_epoch, held):
+                found[namespace] = budget, held
+        return found
+
+    def forget(self, shards: Collection[int]) -> None:
+        """Another process may have seen to these meanwhile."""
+        self._stuck = {key: told for key, told in self._stuck.items() if key[0] not in shards}
+        self._told = {key: told for key, told in self._told.items() if key[0] not in shards}
+        self._accounts = {key: told for key, told in self._accounts.items() if key[0] not in shards}
+        self._accounted = {key: epoch for key, epoch in self._accounted.items() if key[0] not in shards}
+        for shard in shards:
+            self._count(shard)
+            self._show_accounts(shard)
+
+    def _key(self, namespace: str) -> bytes:
+        return hmac.digest(self._seed, namespace.encode(), "sha256")
+
+    def _lots(
+        self, shard: int, epoch: int, namespace: str, known: Mapping[str, Weighted], policy: Policy
+    ) -> Lots | None:
+        """The draws of an epoch, with what the namespace's subjects have spent; None where near-ties are not drawn."""
+        if not policy.budget.epsilon_ppm:
+            return None
+        seed = hmac.digest(self._key(namespace), b"near-ties/%d/%d" % (shard, epoch), "sha256")
+        subjects = {memory_id: one.subject for memory_id, one in known.items()}
+        return Lots(policy.budget, seed, subjects, {one.subject: one.spent_ppm for one in known.values()})
+
+    def _ledger(
+        self, known: Mapping[str, Weighted], budget: Budget, policy: Policy, also: Elsewhere, lots: Lots | None
+    ) -> Ledger:
+        """A namespace once what goes anyway is gone."""
+        namespace = next(iter(known.values())).candidate.namespace if known else ""
+        ledger = Ledger(budget.policy, policy.budget, self._key(namespace), lots)
+        summed = {one for sources in also.drafts.values() for one in sources}
+        gone = set(also.going) | (set() if budget.policy in REFLECTS else summed)
+        for memory_id, told in known.items():
+            if told.candidate.tier in ALIVE and memory_id not in gone:
+                ledger.put(item(told, voted_on=memory_id in also.stays))
+        return ledger
+
+    def _tell(self, shard: int, namespace: str, budget: Budget, plan: Plan) -> None:
+        """A line where something else is beyond the budget than before."""
+        told = plan.over, plan.excess
+        if told == self._told.get((shard, namespace), (0, {})):
+            return
+        self._told[shard, namespace] = told
+        self._count(shard)
+        if plan.over:
+            log.warning(
+                "shard %d: namespace %r stays %d tokens beyond its budget of %d; all that it holds may not go now: %s",
+                shard, namespace, plan.over, budget.tokens, reasons_of(plan.excess),
+            )  # fmt: skip
+
+    def _account(self, shard: int, namespace: str, known: Mapping[str, Weighted], policy: Policy, epoch: int) -> None:
+        """Shows how much of a namespace's accounts is spent after an epoch: numbers, without names."""
+        limits = policy.budget
+        spent = {one.subject: one.spent_ppm for one in known.values()}
+        if limits.epsilon_ppm:
+            over = sum(one + limits.epsilon_ppm > limits.subject_epsilon_ppm for one in spent.values())
+            self._accounts[shard, namespace] = max(spent.values(), default=0), limits.subject_epsilon_ppm, over
+            self._accounted[shard, namespace] = epoch
+        elif self._accounts.pop((shard, namespace), None) is None:
+            return
+        else:
+            self._accounted.pop((shard, namespace))
+        self._show_accounts(shard)
+
+    def _show_accounts(self, shard: int) -> None:
+        here = [told for (at, _), told in self._accounts.items() if at == shard]
+        self._shown.meters.accounts_spent.labels(str(shard)).set(max((most / may for most, may, _ in here), default=0))
+        self._shown.meters.accounts_closed.labels(str(shard)).set(sum(over for *_, over in here))
+        most = max((most for most, *_ in self._accounts.values()), default=0)
+        over = sum(over for *_, over in self._accounts.values())
+        told = f"a subject has spent ε = {share(most)} at most, {over} have spent what they may"
+        self._shown.health.note("draws among near-ties", told if self._accounts else "none")
+
+    def _count(self, shard: int) -> None:
+        """Counts and logs the tokens of a shard's namespaces that stay beyond their budgets."""
+        reasons = Counter[str]()
+        for (at, _), (_, excess) in self._told.items():
+            if at == shard:
+                reasons.update(excess)
+        for reason in (*self._reasons.get(shard, ()), *reasons):
+            self._shown.meters.beyond.labels(str(shard), reason).set(reasons[reason])
+        self._reasons[shard] = {*self._reasons.get(shard, ()), *reasons}
+        told = (
+            f"{name!r}: {over:,} tokens; all that it holds may not go now: {reasons_of(excess)}"
+            for (_, name), (over, excess) in sorted(self._told.items())
+            if over
+        )
+        first = list(islice(told, _NAMED + 1))
+        more = " and others" if len(first) > _NAMED else ""
+        self._shown.health.note("beyond their budgets", "; ".join(first[:_NAMED]) + more if first else "nothing")
+
+
+def reasons_of(excess: Mapping[str, int]) -> str:
+    """Tokens by reason, as people read them."""
+    return ", ".join(f"{tokens:,} {reason}" for reason, tokens in excess.items())
+
+
+def _drafts(known: Mapping[str, Weighted], also: Elsewhere) -> list[Group]:
+    """The summaries of a namespace that are voted on in the same epoch."""
+    asked = [replace(known[one], needs=tuple(sources)) for one, sources in also.drafts.items() if one in known]
+    return groups(asked, also.drafts)

@@ -1,7 +1,0 @@
-"""Measures whether the memory is right: `make bench WHAT=right DATA=FOLDER JSON=FILE`.
-
-Each module here has `ROWS`: name → function of the material. A function measures one line of the table and returns a
-`Row`: its figures with unit and goal. `command` has the list of the modules, runs them, keeps what was measured in
-tests/benchmarks/results/right and draws docs/right.md. A function that needs a set that is not there raises `Absent`
-(the loaders of `tests.benchmarks.sets` do): the row is named and skipped.
-"""
