@@ -58,6 +58,14 @@ def test_what_fails_alone_fails_the_run(
     assert told in out and "test_it.py::test_it" in out
 
 
+def test_one_that_follows_another_runs_behind_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "test_it.py").write_text("MADE = []\ndef test_first(): MADE.append(1)\ndef test_next(): assert MADE\n")
+    (tmp_path / "failed").mkdir()
+    (tmp_path / "failed" / "one").write_text("test_it.py::test_next\n")
+    monkeypatch.setattr(unsteady, "ROOT", tmp_path)
+    assert unsteady.main(tmp_path / "failed") == 0
+
+
 @pytest.mark.parametrize(("files", "ended"), [(unsteady.AT_MOST, 0), (unsteady.AT_MOST + 1, 1)])
 def test_much_that_fails_at_once_is_no_accident(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], files: int, ended: int

@@ -1,9 +1,9 @@
-"""Tests that fail beside other sessions are run once more, alone: `python -m tests.unsteady FOLDER`.
+"""Files of tests that fail beside other sessions are run once more, alone: `python -m tests.unsteady FOLDER`.
 
 Sessions of tests share two cores. A test that fails there and passes alone waited for too little, and is told as
 unsteady at the end of the run; it fails nothing else. One that fails alone, too, fails the run, and so do tests of more
-than a few files: that is no accident. Files are counted, since the tests of a file share an installation: one that is
-late makes those behind it fail.
+than a few files: that is no accident. The unit is the file, since its tests share an installation: one that is late
+makes those behind it fail, and one that follows another fails where it runs by itself.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pytest
 from tests import ROOT
 
 AT_MOST = 6
-"""The files of which tests that failed are run once more."""
+"""The most files that are run once more."""
 _OK, _FAILED = pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED
 
 
@@ -46,17 +46,17 @@ class Later:
 
 
 def main(folder: Path) -> int:
-    """Runs the tests of the folder's files once more and says which are unsteady. 0 where each passes now."""
+    """Runs the files of the failed tests once more and says which tests are unsteady. 0 where each passes now."""
     failed = [name for file in sorted(folder.glob("*")) for name in file.read_text().splitlines()]
     if not failed:
         return _OK
     told = "".join(f"\n  {name}" for name in failed)
-    files = {name.partition("::")[0] for name in failed}
+    files = list(dict.fromkeys(name.partition("::")[0] for name in failed))
     if len(files) > AT_MOST:
         print(f"\nTests of {len(files)} files failed, more than the {AT_MOST} files that are run once more:{told}")
         return _FAILED
-    print(f"\nFailed beside the other sessions, and run once more, alone:{told}", flush=True)
-    again = subprocess.run([sys.executable, "-m", "pytest", *failed], cwd=ROOT, check=False)
+    print(f"\nFailed beside the other sessions; their files run once more, alone:{told}", flush=True)
+    again = subprocess.run([sys.executable, "-m", "pytest", *files], cwd=ROOT, check=False)
     if again.returncode == _OK:
         print(f"UNSTEADY: passed alone. What do these tests not wait for?{told}")
     return again.returncode

@@ -263,7 +263,7 @@ def write(line: Settings, forged: Sequence[Forgery]) -> list[str]:
     return turned_away
 
 
-def until_decided(store: psycopg.Connection, epoch: int, patience_s: float = 30) -> None:
+def until_decided(store: psycopg.Connection, epoch: int, patience_s: float = PATIENCE_S) -> None:
     """Waits until every shard has decided the epoch."""
     store.execute("LISTEN journal")
     for _ in range(int(patience_s * 2)):
