@@ -1,7 +1,7 @@
 """The composition root: settings, embedded servers, topics, the fleet, the demo.
 
 1. an installation: `settings`, `genesis`, `topic_files`, `logins`, `kafkalogins`, `apikeys`, `handout` of keys and
-  passwords, `wholefiles`; `provisioning` makes it, `supervisor` runs it: `servers` (of `embedded`), `fleet`, which a
+  passwords; `provisioning` makes it, `supervisor` runs it: `servers` (of `embedded`), `fleet`, which a
   fork server starts (`forkserver`, `forked`), `ends` (the reasons why processes end), `roles` (each process with its
   adapters; `summariser`, `schema_registry`), `process_telemetry`, `watching` for the service, `run_folder`, `logs`,
   `keeping` (periodic work);

@@ -19,11 +19,11 @@ from rich.table import Table
 
 from infra.operator_command import command
 from infra.settings import Settings, SettingsError
-from infra.wholefiles import write_secret
 from memquorum import terminal
 from memquorum.commands import JSON, option
 from memquorum.core import access
 from memquorum.core.access import RIGHTS, Keys
+from memquorum.wholefiles import write_secret
 
 FILE = "api-keys.json"
 _DAY_MS, _DAYS_MAX = 86_400_000, 36_500

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from infra import ends, wholefiles
+from infra import ends
 from infra.embedded.processes import spawn
 from infra.ends import Ends
 from infra.forkserver import ForkServer
+from memquorum import wholefiles
 from memquorum.commands import HALTED
 
 log = logging.getLogger(__name__)

@@ -16,8 +16,8 @@ from typing import Any
 
 from nacl.signing import SigningKey
 
-from infra import wholefiles
 from infra.settings import Mendable, Settings, SettingsError
+from memquorum import wholefiles
 from memquorum.core import policy as policies
 from memquorum.core.experience.admission import most_asked
 from memquorum.core.identity.membership import (

@@ -11,11 +11,12 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from infra import logins, wholefiles
+from infra import logins
 from infra.kafkalogins import ADMIN
 from infra.settings import Settings
-from infra.wholefiles import write_secret
+from memquorum import wholefiles
 from memquorum.core.identity.membership import Genesis
+from memquorum.wholefiles import write_secret
 
 MASTER = "master.key"
 ADMINISTRATOR = "admin.pgpass"

@@ -14,9 +14,9 @@ from typing import Any
 
 import httpx
 
-from infra import wholefiles
 from infra.operator_command import command
 from infra.settings import Settings, SettingsError
+from memquorum import wholefiles
 from memquorum.commands import FAILED, OK, UNREACHABLE, flag, option
 
 FILE = Path(__file__).resolve().parents[1] / ".env"

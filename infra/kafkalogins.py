@@ -32,10 +32,10 @@ from confluent_kafka.admin import (
 from infra.embedded.certificates import Authority
 from infra.settings import Settings, SettingsError
 from infra.topic_files import Topic, TopicsError, declared
-from infra.wholefiles import write_secret
 from memquorum import kafka
 from memquorum.kafka import CA, LoginError, librdkafka
 from memquorum.topics import OUTSIDE
+from memquorum.wholefiles import write_secret
 
 ADMIN = "admin"
 """Makes topics and ACLs, and deletes records: brokers allow it everything (`super.users`)."""

@@ -9,10 +9,10 @@ from pathlib import Path
 from msgspec.structs import asdict
 from rich.table import Table
 
-from infra import genesis, wholefiles
+from infra import genesis
 from infra.operator_command import command
 from infra.settings import Mendable, Settings, require_place
-from memquorum import terminal
+from memquorum import terminal, wholefiles
 from memquorum.commands import JSON, option
 from memquorum.core import learning
 from memquorum.core.learning import LearningReport

@@ -15,7 +15,7 @@ from psycopg import conninfo
 
 from db import database_logins
 from infra.settings import Settings, SettingsError
-from infra.wholefiles import write_secret
+from memquorum.wholefiles import write_secret
 
 PROCESSES = tuple(database_logins.LOGINS)
 

@@ -25,8 +25,8 @@ from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicP
 from confluent_kafka.admin import OffsetSpec
 from prometheus_client import CONTENT_TYPE_LATEST, ProcessCollector, generate_latest
 
-from infra import wholefiles
 from infra.settings import Settings, SettingsError
+from memquorum import wholefiles
 from memquorum.telemetry import metrics
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.health import Health

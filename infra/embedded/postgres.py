@@ -18,7 +18,7 @@ import psycopg
 from psycopg import conninfo, sql
 
 from infra.embedded.processes import EmbeddedError, spawn, stop, tail
-from infra.wholefiles import write_secret
+from memquorum.wholefiles import write_secret
 
 
 def _package() -> Path:

@@ -50,7 +50,7 @@ FLOORS: Floors = (
     _each("audit"),
     _each("cloudevents", of="memquorum.")
     | {"commands": ("memquorum.commands", "memquorum.helping", "memquorum.completion")}
-    | _each("encoders", "kafka", "schema_files", "telemetry", "terminal", of="memquorum."),
+    | _each("encoders", "kafka", "schema_files", "telemetry", "terminal", "wholefiles", of="memquorum."),
     {"db": ("db",)},
     {"streams": ("streams",), "workers.kafka": ("workers.kafka",)},
     {"client": ("memquorum.client", "memquorum.cli", "memquorum.admin", "memquorum.__main__")}

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from infra import admin_commands, fleet, process_telemetry, settings, sweeps, wholefiles
+from infra import admin_commands, fleet, process_telemetry, settings, sweeps
+from memquorum import wholefiles
 
 
 def _announces(folder: Path) -> None:
