@@ -6,12 +6,9 @@ nothing rebuilds it: keep a copy of it with those of the other keys.
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import time
 from argparse import Namespace
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,11 +19,11 @@ from infra.settings import Settings, SettingsError
 from memquorum import terminal
 from memquorum.commands import JSON, option
 from memquorum.core import access
-from memquorum.core.access import RIGHTS, Keys
-from memquorum.wholefiles import write_secret
+from memquorum.core.access import RIGHTS
+from memquorum.core.api.requests import DAYS_MOST
+from workers.retrieval import keyfile
 
 FILE = "api-keys.json"
-_DAY_MS, _DAYS_MAX = 86_400_000, 36_500
 _FAILED = "the file of API keys cannot be read or written"
 
 
@@ -59,22 +56,21 @@ def _add(settings: Settings, parsed: Namespace) -> int:
     """Makes a key and prints it, this once."""
     file = file_of(settings)
     now = _now_ms()
-    if parsed.days is not None and not 1 <= parsed.days <= _DAYS_MAX:
+    if parsed.days is not None and not 1 <= parsed.days <= DAYS_MOST:
         raise SettingsError(
-            f"--days {parsed.days}: give 1 to {_DAYS_MAX}, or leave --days out for a key that does not expire"
+            f"--days {parsed.days}: give 1 to {DAYS_MOST}, or leave --days out for a key that does not expire"
         )
-    told, key = access.make(
-        os.urandom(access.ID_BYTES),
-        os.urandom(access.SECRET_BYTES),
+    rights = parsed.right or [access.READ]
+    told, key = keyfile.make(
         name=parsed.name,
-        namespaces=dict.fromkeys(parsed.namespace),
-        rights=parsed.right or [access.READ],
-        now_ms=now,
-        expires_at=None if parsed.days is None else now + parsed.days * _DAY_MS,
+        namespaces=parsed.namespace,
+        rights=rights,
         slots=parsed.slot or (),
+        days=parsed.days,
+        now_ms=now,
     )
     first = not file.exists()
-    _change(file, lambda keys: keys.with_key(key))
+    keyfile.change(file, lambda keys: keys.with_key(key))
     console = terminal.console(stderr=True, soft_wrap=True)
     console.print(f"{', '.join(key.rights)} in {', '.join(key.namespaces)}. This is the key; it is not shown again:")
     print(told)
@@ -87,12 +83,12 @@ def _add(settings: Settings, parsed: Namespace) -> int:
 def _list(settings: Settings, parsed: Namespace) -> int:
     """Lists all keys, without their secrets."""
     file = file_of(settings)
-    keys, now = _read(file), _now_ms()
+    keys, now = keyfile.read(file), _now_ms()
     if parsed.json:
         for key in keys:
             fault = key.fault(now)
             told = {"id": key.id, "name": key.name, "namespaces": key.namespaces, "rights": key.rights}
-            told |= {"slots": key.slots}
+            told |= {"slots": key.slots, "made_by": key.made_by, "revoked_by": key.revoked_by}
             times = {"created_at": key.created_at, "expires_at": key.expires_at, "revoked_at": key.revoked_at}
             print(json.dumps(told | times | {"opens": fault is None}))
         return 0
@@ -123,24 +119,9 @@ def _revoke(settings: Settings, parsed: Namespace) -> int:
     """Revokes a key; it stays listed."""
     key_id = parsed.id.removeprefix("mq_").partition("_")[0]
     now = _now_ms()
-    _change(file_of(settings), lambda keys: keys.without(key_id, now))
+    keyfile.change(file_of(settings), lambda keys: keys.without(key_id, now))
     print(f"{key_id} opens nothing any more")
     return 0
-
-
-def _read(file: Path) -> Keys:
-    return access.load(file.read_bytes()) if file.exists() else Keys()
-
-
-def _change(file: Path, change: Callable[[Keys], Keys]) -> None:
-    """Changes the file under a lock, whole or not at all."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    lock = os.open(file.with_name(f".{file.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        write_secret(file, access.dump(change(_read(file))))
-    finally:
-        os.close(lock)
 
 
 def _moment(ms: int) -> str:

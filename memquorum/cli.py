@@ -23,7 +23,7 @@ WHERE = {
     **dict.fromkeys(("search", "retrieve", "recall", "context", "get", "explain", "trace"), _CLIENT + "reading"),
     **dict.fromkeys(("list", "slots", "export"), _CLIENT + "listing"),
     "decisions": _CLIENT + "decisions",
-    **dict.fromkeys(("goals", "pins", "holds", "orders", "epochs", "members"), _CLIENT + "lists"),
+    **dict.fromkeys(("goals", "pins", "holds", "orders", "epochs", "members", "keys"), _CLIENT + "lists"),
     "rewards": _CLIENT + "rewards",
     "experience": _CLIENT + "tasks",
     "rollup": _CLIENT + "rollups",
@@ -66,6 +66,7 @@ GROUPS = (
     ),
     (
         ("doctor, completion", "what is wrong here, and what to do; Tab in a shell"),
+        ("keys", "lists, makes and revokes API keys"),
         (ADMIN, "operates an installation: `… admin --help`"),
     ),
 )

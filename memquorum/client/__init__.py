@@ -11,9 +11,9 @@
 `AsyncMemory` is the same with `async with` and `await`.
 
 Modules: `memory` publishes and reads. `ordering` gives orders; `filing` handles slots and paths; `deciding` lists
-decisions; `overseeing` lists goals, pins, holds, orders, epochs and members; `finishing` handles finished tasks and
-feedback; `ending` ends sessions; `asking` holds the remaining queries. `connections` holds the connections of each
-event loop; `sync` and `looping` run the client on a loop of its own; `within` is the client inside the service.
+decisions; `overseeing` lists goals, pins, holds, orders, epochs, members and API keys; `finishing` handles finished
+tasks and feedback; `ending` ends sessions; `asking` holds the remaining queries. `connections` holds the connections of
+each event loop; `sync` and `looping` run the client on a loop of its own; `within` is the client inside the service.
 `entries` and `items` store what frameworks keep under keys; `talk` splits long texts. `settings` finds the
 installation, `signer` signs, `wire` encodes requests and decodes answers. `broker_access` holds what it uses of Kafka's
 own library, which only the extra `kafka` installs. `values` and `errors` are its results and errors. `tail` follows the
@@ -44,6 +44,7 @@ from memquorum.client.values import Receipt
 from memquorum.core.api.answers import (
     Access,
     Answering,
+    ApiKeys,
     Around,
     Became,
     Context,
@@ -62,6 +63,8 @@ from memquorum.core.api.answers import (
     Holds,
     Journal,
     JournalLine,
+    KeyInShort,
+    KeyMade,
     Leaving,
     LeftOut,
     Listed,
@@ -97,6 +100,7 @@ from memquorum.core.api.answers import (
 __all__ = [
     "Access",
     "Answering",
+    "ApiKeys",
     "Around",
     "AsyncMemory",
     "Became",
@@ -121,6 +125,8 @@ __all__ = [
     "Invalid",
     "Journal",
     "JournalLine",
+    "KeyInShort",
+    "KeyMade",
     "Leaving",
     "LeftOut",
     "Listed",

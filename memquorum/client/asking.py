@@ -23,7 +23,8 @@ class Asking:
         raise NotImplementedError
 
     async def access(self) -> Access:
-        """Returns what the API key may do, and where; every right everywhere if the service requires no key."""
+        """Returns what the API key may do, and where; every right but `admin` everywhere if the service
+        requires no key."""
         return await self._get(Access, "/access")
 
     async def event(self, event_id: str, timeout: float = 0.0, *, content: str | None = None) -> Became:

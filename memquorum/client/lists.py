@@ -1,8 +1,10 @@
-"""The commands that list goals, pins, holds, orders, epochs and members, one a line."""
+"""The commands that list goals, pins, holds, orders, epochs, members and API keys, one a line; and make and revoke such
+keys."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -12,7 +14,8 @@ from memquorum import terminal
 from memquorum.client.command import command, in_json, opened, page_of, selected, tell_more, times
 from memquorum.client.reading import PASSES, passed
 from memquorum.commands import OK, flag, one_of, option, titled
-from memquorum.core.api.answers import Epoch, Goal, Member, Ordered, Protector, Since
+from memquorum.core.access import READ, RIGHTS
+from memquorum.core.api.answers import Epoch, Goal, KeyInShort, Member, Ordered, Protector, Since
 from memquorum.core.orders.table import GIVEN
 from memquorum.core.retrieval.pages import EFFECTS
 from memquorum.core.retrieval.telling import moment
@@ -145,6 +148,60 @@ def _member(one: Member) -> str:
     left = "" if one.left is None else f"; left with {_since(one.left)}"
     rates = f"weighs {one.weight:g}, reliability {one.reliability:g}"
     return f"{one.id}  {one.name}, {one.role}: {rates}, since {_since(one.since)}, {key}{left}"
+
+
+@command("keys list", *page_of(), example="memquorum keys list")
+def _keys(parsed: argparse.Namespace) -> int:
+    """Lists the API keys of namespaces that are all your key's, the latest first, without their secrets. Your key needs
+    the right admin, to make and to revoke keys, too."""
+    return _list(parsed, "keys", _key, "nobody has a key for")
+
+
+@command(
+    "keys add",
+    option("name", help="its owner, for people"),
+    option("--for", dest="spaces", action="append", metavar="NAME",
+           help="a namespace that it is for; team-* is a prefix; repeatable (default: --namespace)"),
+    option("-r", "--right", action="append", choices=RIGHTS,
+           help="of those that your key has (default: read); repeatable"),
+    option("--slot", action="append", default=[], metavar="KEY",
+           help="a slot that it takes from other agents; repeatable"),
+    option("--days", type=int, metavar="N", help="until it ends (default: until it is revoked)"),
+    example="memquorum keys add planner -n greenhouse --right read --days 90",
+)  # fmt: skip
+def _add(parsed: argparse.Namespace) -> int:
+    """Makes an API key and prints it, this once. Nobody grants more than he has: no other right, namespace or slot, and
+    no later end."""
+    with opened(parsed) as memory:
+        made = memory.make_key(
+            parsed.name, namespaces=parsed.spaces, rights=parsed.right or [READ], slots=parsed.slot, days=parsed.days
+        )
+    if parsed.json:
+        print(in_json(made))
+        return OK
+    print(f"{_key(made.made)}. This is the key; it is not shown again:", file=sys.stderr)
+    print(made.key)
+    return OK
+
+
+@command(
+    "keys revoke", option("id", metavar="ID", help="as `list` shows it"), example="memquorum keys revoke 1f2e3d4c5b6a"
+)
+def _revoke(parsed: argparse.Namespace) -> int:
+    """Revokes an API key; it stays listed."""
+    with opened(parsed) as memory:
+        found = memory.revoke_key(parsed.id.removeprefix("mq_").partition("_")[0])
+    print(in_json(found) if parsed.json else f"{found.key_id} opens nothing any more")
+    return OK
+
+
+def _key(one: KeyInShort) -> str:
+    slots = f", slots {' '.join(one.slots)}" if one.slots else ""
+    by = f" by {one.made_by}" if one.made_by else ""
+    until = "" if one.expires_at is None else f", until {moment(one.expires_at)}"
+    gone = "" if one.revoked_at is None else f", revoked {moment(one.revoked_at)}"
+    may = f"{', '.join(one.rights)} in {', '.join(one.namespaces)}{slots}"
+    return f"{one.key_id}  {one.name}: {may}; made {moment(one.created_at)}{by}{until}{gone}"
 
 
 def _since(one: Since) -> str:

@@ -1,18 +1,23 @@
-"""The client's lists for people and consoles: goals, pins, holds, orders, epochs, members and the journal; and the
-state of a namespace and of the fleet."""
+"""The client's lists for people and consoles: goals, pins, holds, orders, epochs, members and the journal; the state of
+a namespace and of the fleet; and API keys."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict, TypeVar, Unpack
 from urllib.parse import quote
 
+from memquorum.client import wire
+from memquorum.core.access import READ
 from memquorum.core.api.answers import (
+    ApiKeys,
     Epochs,
     Fleet,
     Goals,
     Holds,
     Journal,
+    KeyInShort,
+    KeyMade,
     Members,
     Namespaces,
     NamespaceState,
@@ -125,8 +130,7 @@ class Overseeing:
 
     async def namespaces(self, **page: Unpack[Paged]) -> Namespaces:
         """Lists the namespaces that the API key sees and that have memories, by name, with their numbers."""
-        asked = {name: value for name, value in page.items() if value is not None}
-        return await self._ask(Namespaces, "POST", "/namespaces/list", json=asked)
+        return await self._ask(Namespaces, "POST", "/namespaces/list", json=_said(page))
 
     async def state(self) -> NamespaceState:
         """Tells the state of this namespace: its memories by tier and agent, what may be forgotten now, and when its
@@ -142,7 +146,37 @@ class Overseeing:
         namespaces."""
         return await self._ask(Fleet, "GET", "/fleet")
 
+    async def keys(self, **page: Unpack[Paged]) -> ApiKeys:
+        """Lists the API keys of namespaces that are all this key's, the latest first, without their secrets. Needs the
+        right `admin`, as the two methods below."""
+        return await self._ask(ApiKeys, "POST", "/keys/list", json=_said(page))
+
+    async def make_key(
+        self,
+        name: str,
+        *,
+        namespaces: Sequence[str] | None = None,
+        rights: Sequence[str] = (READ,),
+        slots: Sequence[str] = (),
+        days: int | None = None,
+    ) -> KeyMade:
+        """Makes an API key, which is told this once. `namespaces`: names, and prefixes that end in `*`; this namespace
+        by default. Nobody grants more than he has: no other right, namespace or slot, and no later end. `days`: until
+        it ends; without it, it ends when it is revoked."""
+        spaces = [self.namespace] if namespaces is None else wire.several("namespaces", namespaces)
+        asked = {"name": name, "namespaces": spaces, "rights": wire.several("rights", rights), "days": days}
+        return await self._ask(KeyMade, "POST", "/keys", json=_said(asked | {"slots": wire.several("slots", slots)}))
+
+    async def revoke_key(self, key_id: str) -> KeyInShort:
+        """Revokes an API key: it opens nothing any more, and stays listed. `key_id`: the part after `mq_`. Raises
+        NotFound."""
+        return await self._ask(KeyInShort, "POST", "/keys/revoke", json={"key_id": key_id})
+
     async def _listed(self, kind: type[T], what: str, **said: Any) -> T:
         where = {} if said.get("shard") is not None else {"namespace": self.namespace}
-        asked = where | {name: value for name, value in said.items() if value is not None}
-        return await self._ask(kind, "POST", f"/{what}/list", json=asked)
+        return await self._ask(kind, "POST", f"/{what}/list", json=where | _said(said))
+
+
+def _said(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a request that have a value."""
+    return {name: value for name, value in asked.items() if value is not None}

@@ -17,6 +17,7 @@ const PAGES = [
   {name: "experience", title: "Budgets and experience", load: () => import("./pages/experience.js"), rights: ["read", "audit"]},
   {name: "members", title: "Members", load: () => import("./pages/members.js"), rights: ["read", "audit"]},
   {name: "orders", title: "Orders, erasures, audit", load: () => import("./pages/orders.js"), rights: ["read", "forget", "erase", "audit"]},
+  {name: "keys", title: "API keys", load: () => import("./pages/keys.js"), rights: ["read", "publish", "forget", "erase", "audit", "admin"]},
   {name: "api", title: "API", load: () => import("./pages/api.js"), rights: []},
   {name: "memory", hidden: true, under: "memories", load: () => import("./pages/memory.js"), rights: ["read", "audit"]},
   {name: "epoch", hidden: true, under: "decisions", load: () => import("./pages/epoch.js"), rights: ["read", "audit"]},

@@ -23,8 +23,10 @@ from msgspec.structs import asdict, replace
 
 from memquorum.core import names
 
-READ, PUBLISH, FORGET, ERASE, AUDIT = "read", "publish", "forget", "erase", "audit"
-RIGHTS = (READ, PUBLISH, FORGET, ERASE, AUDIT)
+READ, PUBLISH, FORGET, ERASE, AUDIT, ADMIN = "read", "publish", "forget", "erase", "audit", "admin"
+RIGHTS = (READ, PUBLISH, FORGET, ERASE, AUDIT, ADMIN)
+MOST = 10_000
+"""The keys of an installation, with those that were revoked."""
 
 ID_BYTES, SECRET_BYTES = 6, 32
 _KEY = re.compile(r"mq_([0-9a-f]{12})_[A-Za-z0-9_-]{43}\Z")
@@ -32,11 +34,20 @@ _ID = re.compile(r"[0-9a-f]{12}\Z")
 _HASH = re.compile(r"[0-9a-f]{64}\Z")
 # The digest that an unknown id is compared with, so that it takes the same time as a known one.
 _NOBODY = "0" * 64
+_NO_ADMIN = (
+    "no key is in force here, and the first one is made on the command line: `memquorum admin keys add NAME "
+    "--namespace '*' --right admin`"
+)
 _HOW = "send Authorization: Bearer mq_…; an operator makes a key with `memquorum admin keys add`"
 
 
 class AccessError(ValueError):
-    """Keys that cannot be read, or rights that cannot be given. The message says which and what to do."""
+    """Keys that cannot be read, or rights that cannot be given. The message says which and what to do; `field`: of a
+    new key, where that is at fault."""
+
+    def __init__(self, detail: str, field: str | None = None) -> None:
+        super().__init__(detail if field is None else f"{field}: {detail}")
+        self.field, self.detail = field, detail
 
 
 class NoEntry(Exception):
@@ -81,7 +92,8 @@ class Caller(Struct, frozen=True):
     def sight(self, *rights: str) -> Sight:
         """All that the caller may see by any of the rights. Raises Denied where it has none of them."""
         if not self.rights.intersection(rights):
-            raise Denied("right", f"this key lacks the right {' or '.join(map(repr, rights))}")
+            lacks = f"this key lacks the right {' or '.join(map(repr, rights))}"
+            raise Denied("right", _NO_ADMIN if self.id is None and rights == (ADMIN,) else lacks)
         return Sight(self.namespaces)
 
     def everywhere(self, *rights: str) -> Sight:
@@ -98,14 +110,16 @@ class Caller(Struct, frozen=True):
         return Sight((namespace,))
 
 
-# The caller where no keys are in force. It sees every namespace.
-EVERYONE = Caller(None, ("*",), frozenset(RIGHTS))
+# The caller where no keys are in force. It sees every namespace. It makes no keys: with the first one it would shut
+# everybody else out.
+EVERYONE = Caller(None, ("*",), frozenset(RIGHTS) - {ADMIN})
 # The caller of endpoints that require no key, since they tell nothing of any namespace.
 NOBODY = Caller(None, (), frozenset())
 
 
 class ApiKey(Struct, frozen=True):
-    """A key as it is stored. Times in milliseconds since the epoch; `name` is for people."""
+    """A key as it is stored. Times in milliseconds since the epoch; `name` is for people. `made_by`, `revoked_by`: the
+    id of the key that did it; None where an operator did it on the command line."""
 
     id: str
     name: str
@@ -116,6 +130,8 @@ class ApiKey(Struct, frozen=True):
     expires_at: int | None = None
     revoked_at: int | None = None
     slots: tuple[str, ...] = ()
+    made_by: str | None = None
+    revoked_by: str | None = None
 
     def fault(self, now_ms: int) -> NoEntry | None:
         """Returns why the key no longer opens anything; None where it does."""
@@ -123,6 +139,21 @@ class ApiKey(Struct, frozen=True):
             return NoEntry("revoked_key", f"the key {self.id} was revoked")
         if self.expires_at is not None and self.expires_at <= now_ms:
             return NoEntry("expired_key", f"the key {self.id} has expired")
+        return None
+
+    def beyond(self, other: ApiKey) -> Denied | None:
+        """Returns what another key would open that this one does not; None where there is nothing."""
+        for field, wanted, own in (
+            ("right", [one for one in other.rights if one not in self.rights], self.rights),
+            ("namespace", [one for one in other.namespaces if not covers(self.namespaces, one)], self.namespaces),
+            ("slot", [one for one in other.slots if not covers(self.slots, one)], self.slots),
+        ):
+            if wanted:
+                has = ", ".join(own) or "none"
+                told = f"nobody grants more than he has: not the {field} {wanted[0]!r}; this key has {has}"
+                return Denied(field, told)
+        if self.expires_at is not None and (other.expires_at is None or other.expires_at > self.expires_at):
+            return Denied("days", f"nobody grants more than he has: this key ends at {self.expires_at} itself")
         return None
 
 
@@ -158,19 +189,45 @@ class Keys:
         return Caller(found.id, found.namespaces, frozenset(found.rights), found.slots)
 
     def with_key(self, key: ApiKey) -> Keys:
-        """These and one more. Raises AccessError where its id is taken."""
+        """These and one more. Raises AccessError where its id is taken, or there are too many."""
         if key.id in self._keys:
             raise AccessError(f"there is a key {key.id} already")
+        if len(self._keys) >= MOST:
+            raise AccessError(f"there are {MOST} keys; an operator takes revoked ones out of the file")
         return Keys((*self, key))
 
-    def without(self, key_id: str, now_ms: int) -> Keys:
-        """These, with one of them revoked; that stays listed. Raises AccessError for an unknown id."""
-        if key_id not in self._keys:
-            raise AccessError(f"there is no key {key_id!r}; `keys list` shows them")
-        key = self._keys[key_id]
-        return Keys(
-            (self._keys | {key_id: key if key.revoked_at is not None else replace(key, revoked_at=now_ms)}).values()
-        )
+    def granted(self, by: str, key: ApiKey, now_ms: int) -> Keys:
+        """These and one more, made by the holder of the key `by`, whose end it has where it names none. Raises Denied
+        where it would open more than that key does, or longer."""
+        maker = self._admin(by, now_ms)
+        if maker.expires_at is not None and key.expires_at is None:
+            key = replace(key, expires_at=maker.expires_at)
+        if fault := maker.beyond(key):
+            raise fault
+        return self.with_key(replace(key, made_by=by))
+
+    def under(self, by: str, now_ms: int) -> list[ApiKey]:
+        """Returns the keys that the holder of the key `by` sees and revokes: those of namespaces that are all its own.
+        Raises Denied."""
+        maker = self._admin(by, now_ms)
+        return [key for key in self if _within(key.namespaces, maker.namespaces)]
+
+    def without(self, key_id: str, now_ms: int, by: str | None = None) -> Keys:
+        """These, with one of them revoked; that stays listed. `by`: the key whose holder revokes it. Raises AccessError
+        for an unknown id, and for one of namespaces that are not all of `by`; Denied."""
+        known = self._keys if by is None else {key.id: key for key in self.under(by, now_ms)}
+        if key_id not in known:
+            raise AccessError(f"there is no key {key_id!r}; `keys list` shows them", "key_id" if by else None)
+        key = known[key_id]
+        revoked = key if key.revoked_at is not None else replace(key, revoked_at=now_ms, revoked_by=by)
+        return Keys((self._keys | {key_id: revoked}).values())
+
+    def _admin(self, key_id: str, now_ms: int) -> ApiKey:
+        """Returns a key that may make others. Raises Denied: it may have been revoked a moment ago."""
+        found = self._keys.get(key_id)
+        if found is None or found.fault(now_ms) is not None or ADMIN not in found.rights:
+            raise Denied("right", f"this key lacks the right {ADMIN!r}")
+        return found
 
 
 def digest(key: str) -> str:
@@ -198,7 +255,7 @@ def make(
         raise ValueError(f"{ID_BYTES} and {SECRET_BYTES} random bytes make a key")
     told = f"mq_{id_bytes.hex()}_{base64.urlsafe_b64encode(secret).rstrip(b'=').decode()}"
     if fault := names.name_fault(name):
-        raise AccessError(f"name: {fault.detail}")
+        raise AccessError(fault.detail, "name")
     key = ApiKey(
         id_bytes.hex(),
         name,
@@ -215,6 +272,11 @@ def make(
 def covers(patterns: Iterable[str], namespace: str) -> bool:
     """Whether one of the names and prefixes is the namespace's, or the slot's."""
     return any(namespace.startswith(p[:-1]) if p.endswith("*") else namespace == p for p in patterns)
+
+
+def _within(patterns: Iterable[str], others: Iterable[str]) -> bool:
+    """Whether the other names and prefixes cover each of these."""
+    return all(covers(others, one) for one in patterns)
 
 
 def load(data: bytes) -> Keys:
@@ -235,10 +297,12 @@ def dump(keys: Keys) -> bytes:
 
 
 _FIELDS = frozenset(ApiKey.__struct_fields__)
+# Files of an earlier version lack them.
+_ADDED = frozenset({"made_by", "revoked_by"})
 
 
 def _stored(value: Mapping[str, Any]) -> ApiKey:
-    if set(value) != _FIELDS:
+    if not _FIELDS - _ADDED <= set(value) <= _FIELDS:
         raise AccessError(f"a key has the fields {', '.join(sorted(_FIELDS))}, and no others")
     key_id, hash_ = str(value["id"]), str(value["hash"])
     if not (_ID.match(key_id) and _HASH.match(hash_)):
@@ -247,23 +311,26 @@ def _stored(value: Mapping[str, Any]) -> ApiKey:
     if not all(isinstance(t, int) or (t is None and at > 0) for at, t in enumerate(times)):
         raise AccessError(f"key {key_id}: a time is in milliseconds since the epoch")
     rights, slots = _rights(value["rights"]), _slots(value["slots"], value["rights"])
-    return ApiKey(key_id, str(value["name"]), hash_, _patterns(value["namespaces"]), rights, *times, slots)
+    by = (value.get("made_by"), value.get("revoked_by"))
+    if not all(one is None or (isinstance(one, str) and _ID.match(one)) for one in by):
+        raise AccessError(f"key {key_id}: who made and revoked it are ids of keys")
+    return ApiKey(key_id, str(value["name"]), hash_, _patterns(value["namespaces"]), rights, *times, slots, *by)
 
 
 def _patterns(given: Iterable[str]) -> tuple[str, ...]:
     if isinstance(given, str) or not (found := tuple(given)):
-        raise AccessError("namespaces: name at least one, or * for all")
+        raise AccessError("name at least one, or * for all", "namespaces")
     for pattern in found:
         stem = pattern.removesuffix("*") if isinstance(pattern, str) else ""
         if not (pattern == "*" or (stem and names.namespace_fault(stem) is None)):
-            raise AccessError(f"namespaces: {pattern!r} is neither a namespace nor the beginning of one and `*`")
+            raise AccessError(f"{pattern!r} is neither a namespace nor the beginning of one and `*`", "namespaces")
     return found
 
 
 def _rights(given: Iterable[str]) -> tuple[str, ...]:
     found = () if isinstance(given, str) else tuple(given)
     if not found or not set(found) <= set(RIGHTS):
-        raise AccessError(f"rights: one or more of {', '.join(RIGHTS)}, not {given!r}")
+        raise AccessError(f"one or more of {', '.join(RIGHTS)}, not {given!r}", "rights")
     return tuple(right for right in RIGHTS if right in found)
 
 
@@ -272,7 +339,7 @@ def _slots(given: Iterable[str], rights: Iterable[str]) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(names.normal(slot) if isinstance(slot, str) else slot for slot in said))
     for slot in found:
         if not isinstance(slot, str) or (slot != "*" and names.name_fault(slot.removesuffix("*")) is not None):
-            raise AccessError(f"slots: {slot!r} is neither a slot nor the beginning of one and `*`")
+            raise AccessError(f"{slot!r} is neither a slot nor the beginning of one and `*`", "slots")
     if found and PUBLISH not in rights:
-        raise AccessError(f"slots: they are for a key with the right {PUBLISH!r}")
+        raise AccessError(f"they are for a key with the right {PUBLISH!r}", "slots")
     return found

@@ -43,6 +43,7 @@ PAGES = {
     "experience?tab=rewards": ("read", "audit"),
     "experience?tab=policy": ("read", "audit"),
     "members": ("read", "audit"),
+    "keys": ("admin",),
     "api": tuple(access.RIGHTS),
     "orders": ("read", "forget", "erase", "audit"),
     "orders?tab=erase": ("erase",),
@@ -281,6 +282,10 @@ def keyed(fleet: Plant, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tu
             bytes([at + 1] * 6), bytes([at + 1] * 32), name=right, namespaces=[NAMESPACE], rights=[right], now_ms=1
         )
         made.append(stored)
+    told["both"], stored = access.make(
+        bytes([9] * 6), bytes([9] * 32), name="both", namespaces=[NAMESPACE], rights=["read", "admin"], now_ms=1
+    )
+    made.append(stored)
     file.write_bytes(access.dump(Keys(made)))
     service = app(
         door=Door(file), memory_dsn=fleet.line.memory_dsn, bootstrap=fleet.line.bootstrap,
@@ -329,3 +334,41 @@ def test_each_right_shows_its_pages_alone(
             said = look.text()
             assert ("Your key may not see this" in said) is (right not in rights), place
             assert right == "read" or not any(note in said for note in NOTES), "a text without the right to read"
+
+
+def test_a_key_is_made_shown_once_and_revoked_by_its_typed_name(
+    fleet: Plant, chromium: Any, lived: dict[str, str], keyed: tuple[str, dict[str, str]]
+) -> None:
+    address, keys = keyed
+
+    def opens(key: str) -> int:
+        said = {"namespace": NAMESPACE, "limit": 1}
+        return httpx.post(f"{address}/memories/list", json=said, headers={"Authorization": f"Bearer {key}"}).status_code
+
+    with browser.looking(chromium, address, key=keys["both"]) as look:
+        page = look.page
+        look.open(f"keys?ns={NAMESPACE}")
+        page.get_by_label("Owner").fill("<b>planner</b>")
+        assert [one.input_value() for one in page.locator("input[name=right]").all()] == ["read", "admin"]
+        page.get_by_role("button", name="Make the key").click()
+        shown = page.get_by_role("region", name="The new key").locator("code")
+        shown.wait_for()
+        made = str(shown.inner_text())
+        assert opens(made) == 200 and "<b>planner</b>" in look.text()
+        page.get_by_role("button", name="I have it").click()
+        page.reload()
+        page.get_by_role("button", name="Revoke the key of <b>planner</b>").wait_for()
+        assert made not in page.content(), "it is shown once"
+        page.get_by_role("button", name="Revoke the key of <b>planner</b>").click()
+        revoke = page.get_by_role("button", name="Revoke the key", exact=True)
+        page.get_by_label("Type <b>planner</b>").fill("planner")
+        assert revoke.is_disabled() and opens(made) == 200
+        page.get_by_label("Type <b>planner</b>").fill("<b>planner</b>")
+        revoke.click()
+        page.get_by_role("table", name="API keys").get_by_text("revoked", exact=True).wait_for()
+        assert opens(made) == 401
+        page.get_by_label("Owner").fill("wide")
+        page.get_by_label("Namespaces").fill("*")
+        page.get_by_role("button", name="Make the key").click()
+        page.get_by_text("nobody grants more than he has").wait_for()
+        look.said.clear()  # the browser tells the 403 on its console

@@ -30,6 +30,7 @@
     GET  /fleet, /dead-letters, /evidence   how the fleet is, what was refused, who signed what no member may
     GET  /memories/{id}/trace               the steps of a memory through the fleet
     GET  /access                            what the key may do
+    POST /keys, /keys/list, /keys/revoke    an API key is made; those that there are; one is revoked
     POST /mcp/{namespace}                   all of this as tools of MCP
     ...  /mem0/{namespace}/v1, /v2, /v3     what mem0's client asks
     GET  /livez, /readyz, /metrics, /openapi.json
@@ -46,13 +47,13 @@ Read in this order:
    there and its function in a module here;
 2. `routes`: which function answers at which; `endpoints`: how query strings are read; `openapi`: the description;
 3. `search`, `retrieving`, `context`, `memories`, `listing`, `lists`, `tasks`, `experience`, `publishing`,
-   `ending`, `receipts`, `rewards`, `rollups`, `journal_pages`, `overview`, `health`: the endpoints; each is handed the
-   service, the request and who asks;
+   `ending`, `receipts`, `rewards`, `rollups`, `journal_pages`, `overview`, `granting`, `health`: the endpoints; each is
+   handed the service, the request and who asks;
 4. `orders`: the endpoints of orders; `ordering`: how one is given and waited for; `erasures`, `restores`,
    `rollbacks`, `protections`: what is looked at before, and what is answered; `retaining`: what a policy's rule orders
    when it is time;
-5. `door`: the keys that are in force; `limits`: how many requests are worked on at once; `desk`: the threads that read
-   texts for them;
+5. `door`: the keys that are in force, `keyfile`: how their file is changed; `limits`: how many requests are worked on
+   at once; `desk`: the threads that read texts for them;
 6. `service`: what endpoints share: the store, the encoders, what waits for outcomes, the publishing; `caching`: the
    caches of namespaces; `uses`: what was used is published, `using`: what readers say of it; `configurations`: by which
    policy a shard judges now; `after`: a read waits for the write that it names; `refusals`: what intake refused lately;

@@ -28,7 +28,7 @@ class Door:
 
     def __init__(self, file: Path | None) -> None:
         """`file` need not be there. Raises AccessError where it is, and holds no keys."""
-        self._file = file
+        self.file = file
         self._keys: Keys | None = None
         self._seen: tuple[int, int, int] | None = None
         self._why = ""
@@ -71,26 +71,26 @@ class Door:
 
     def _read(self) -> None:
         """Reads the file where it has changed."""
-        if self._file is None:
+        if self.file is None:
             return
         try:
-            found = self._file.stat()
+            found = self.file.stat()
             seen = (found.st_ino, found.st_mtime_ns, found.st_size)
             if seen == self._seen:
                 return
-            keys = access.load(self._file.read_bytes())
+            keys = access.load(self.file.read_bytes())
         except FileNotFoundError:
             if self._keys is None:
                 return
             self._seen = None
-            raise Locked(f"{self._file} is gone: put it back, or start the service anew") from None
+            raise Locked(f"{self.file} is gone: put it back, or start the service anew") from None
         except (OSError, AccessError) as error:
             self._seen = None
             # As if there were keys: a file that is there shuts the door, also where it cannot be read.
             self._keys = self._keys or Keys()
-            raise Locked(f"{self._file}: {error}") from None
+            raise Locked(f"{self.file}: {error}") from None
         if self._keys is None:
-            _LOG.info("API keys are in force: %s", os.fspath(self._file))
+            _LOG.info("API keys are in force: %s", os.fspath(self.file))
         self._keys, self._seen = keys, seen
 
 

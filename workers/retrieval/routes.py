@@ -17,6 +17,7 @@ from workers.retrieval import (
     context,
     ending,
     experience,
+    granting,
     health,
     journal_pages,
     listing,
@@ -67,6 +68,7 @@ _DO: dict[str, Do] = orders.GIVING | {
         orders.order, receipts.receipt, journal_pages.journal, journal_pages.journal_feed,
         overview.namespaces, overview.namespace, overview.policy, overview.fleet, overview.trace,
         overview.dead_letters, overview.evidence,
+        granting.keys, granting.make_key, granting.revoke_key,
         health.metrics, health.livez, health.readyz, access, openapi,
     )
 }  # fmt: skip

@@ -1337,6 +1337,38 @@ class Access(Struct, frozen=True):
     slots: tuple[str, ...] = ()
 
 
+class KeyInShort(Struct, frozen=True):
+    """An API key without its secret. `name`: its owner, for people; `opens`: whether it still opens anything; times in
+    milliseconds. `made_by`, `revoked_by`: the key of who did it; None where an operator did it on the command line."""
+
+    key_id: str
+    name: str
+    namespaces: tuple[str, ...]
+    rights: tuple[str, ...]
+    slots: tuple[str, ...]
+    opens: bool
+    created_at: int
+    expires_at: int | None
+    revoked_at: int | None
+    made_by: str | None
+    revoked_by: str | None
+
+
+class ApiKeys(Struct, frozen=True, omit_defaults=True):
+    """API keys of namespaces that are all the asker's, the latest first. `next`: the cursor of the next page, None at
+    the end."""
+
+    keys: tuple[KeyInShort, ...]
+    next: str | None = None
+
+
+class KeyMade(Struct, frozen=True):
+    """A new API key: `key` is what its holder sends, and is not told again."""
+
+    key: str
+    made: KeyInShort
+
+
 class Alive(Struct, frozen=True):
     """The answer of a live process."""
 

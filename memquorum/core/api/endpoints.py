@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from memquorum.core.access import AUDIT, PUBLISH, READ, RIGHTS
+from memquorum.core.access import ADMIN, AUDIT, PUBLISH, READ, RIGHTS
 from memquorum.core.api import answers as a
 from memquorum.core.api import requests as r
 from memquorum.core.api.fields import sentences
@@ -342,7 +342,24 @@ TRACE = Endpoint(
 
 ACCESS = Endpoint(
     "access", "GET", "/access", RIGHTS,
-    "The rights of the key, and its namespaces; all rights everywhere where the service needs no key.", a.Access,
+    "The rights of the key, and its namespaces; all rights but admin everywhere where the service needs no key.",
+    a.Access,
+)  # fmt: skip
+KEYS = Endpoint(
+    "keys", "POST", "/keys/list", (ADMIN,),
+    "The API keys whose namespaces are all the asker's, the latest first, without their secrets.", a.ApiKeys,
+    r.KeysRequest,
+)  # fmt: skip
+MAKE_KEY = Endpoint(
+    "make_key", "POST", "/keys", (ADMIN,),
+    "Makes an API key, which is told this once. Nobody grants more than he has: no other right, namespace or slot, and "
+    "no later end.",
+    a.KeyMade, r.KeyRequest, status=201,
+)  # fmt: skip
+REVOKE_KEY = Endpoint(
+    "revoke_key", "POST", "/keys/revoke", (ADMIN,),
+    "Revokes an API key whose namespaces are all the asker's: it opens nothing any more, and stays listed.",
+    a.KeyInShort, r.RevokeRequest,
 )  # fmt: skip
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
@@ -352,6 +369,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     REWARDS, ROLLUPS, ROLLUP, ERASE, FORGET, RESTORE, ROLLBACK,
     PIN, UNPIN, BEGIN_GOAL, END_GOAL, ORDER, RECEIPT,
     JOURNAL, JOURNAL_FEED, NAMESPACES, NAMESPACE, POLICY, FLEET, DEAD_LETTERS, EVIDENCE, TRACE, ACCESS,
+    KEYS, MAKE_KEY, REVOKE_KEY,
     Endpoint(
         "metrics", "GET", "/metrics", (AUDIT,),
         "The metrics of the process, as Prometheus reads them; for a key to all namespaces, since they count all.",

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from msgspec import NODEFAULT, Struct, structs
 
-from memquorum.core.access import AUDIT, ERASE, FORGET, PUBLISH, READ, RIGHTS
+from memquorum.core.access import ADMIN, AUDIT, ERASE, FORGET, PUBLISH, READ, RIGHTS
 
 T = TypeVar("T")
 
@@ -45,6 +45,7 @@ SHOWN: Mapping[str, frozenset[Part]] = {
     FORGET: frozenset({Part.ORDERS, Part.FACTS}),
     ERASE: frozenset({Part.ORDERS, Part.FACTS}),
     AUDIT: frozenset({Part.ORDERS, Part.FACTS}),
+    ADMIN: frozenset({Part.FACTS}),
 }
 """The parts that each right shows, at the endpoints that it opens."""
 
@@ -57,14 +58,14 @@ _FIELDS = {
         "access account action agent alike also_by anchor anchors asked_by because by cache cause changed charged "
         "cluster commitment compared complaint configuration conflicts_with contradicts counts cursor derives_from "
         "did_not_help digest disputed effect encoder event_id features field folded follows format general general_of "
-        "goals gone granted helped hidden how into jurisdictions kafka kept keys kind kinds latest learned_by "
+        "goals gone granted helped hidden how into jurisdictions kafka kept key_id keys kind kinds latest learned_by "
         "left_out like lines made_by marks memory_id memory_ids merged_into name names namespace namespaces naming "
         "newer newer_tier next no_general notes numbers older older_tier op order_id ordered_by outcome outcomes "
         "overtaken overtakes place policy problem proposed proposed_because public_key purposes read_from reason "
-        "recipient recipients renews repeats replaces rest retrieved rights role rules said_by section sections "
-        "selector sent_to served_from service signer since slots spans spared stage state status staying stays step "
-        "stood store summary superseded superseded_by tallied tallied_because task terms through tier tiers to token "
-        "trace trigger type unknown verdict verifier vote warning was way what why witness"
+        "recipient recipients renews repeats replaces rest retrieved revoked_by rights role rules said_by section "
+        "sections selector sent_to served_from service signer since slots spans spared stage state status staying "
+        "stays step stood store summary superseded superseded_by tallied tallied_because task terms through tier "
+        "tiers to token trace trigger type unknown verdict verifier vote warning was way what why witness"
     ),
 }
 PART_OF: Mapping[str, Part] = {name: part for part, names in _FIELDS.items() for name in names.split()} | {
@@ -84,6 +85,7 @@ PART_OF: Mapping[str, Part] = {name: part for part, names in _FIELDS.items() for
     "JournalLine.words": Part.ORDERS,
     "DeadLetter.detail": Part.FACTS,
     "Fault.detail": Part.FACTS,
+    "KeyMade.key": Part.FACTS,
 }
 """The part that a field belongs to, by its name, or by its struct's name and its own where that differs."""
 

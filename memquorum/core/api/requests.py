@@ -27,6 +27,8 @@ from memquorum.core.records.described import (
     TOOLS,
 )
 
+DAYS_MOST = 36_500
+"""The longest time that an API key may have."""
 # What several requests declare in the same words.
 _SENSITIVITY_MAX = Meta(description="The highest sensitivity to read, in [0, 1].")
 _PURPOSE = Meta(description="The purpose of reading; without it, only memories for any purpose are given.")
@@ -321,6 +323,32 @@ class NamespacesRequest(Struct, frozen=True, kw_only=True):
 
     cursor: Annotated[str | None, _CURSOR] = None
     limit: Annotated[int | None, _LIMIT] = None
+
+
+class KeysRequest(NamespacesRequest, frozen=True, kw_only=True):
+    """The body of a list of API keys."""
+
+
+class KeyRequest(Struct, frozen=True, kw_only=True):
+    """The body that makes an API key."""
+
+    name: Annotated[str, Meta(description="Its owner, for people.")]
+    namespaces: Annotated[
+        tuple[str, ...], Meta(description="The namespaces that it is for: names, and prefixes that end in *.")
+    ]
+    rights: Annotated[tuple[str, ...], Meta(description="Its rights, of those that the asking key has.")]
+    slots: Annotated[
+        tuple[str, ...], Meta(description="With the right publish: slots that it takes from other agents.")
+    ] = ()
+    days: Annotated[int | None, Meta(description="The days until it ends; without it, it ends when it is revoked.")] = (
+        None
+    )
+
+
+class RevokeRequest(Struct, frozen=True, kw_only=True):
+    """The body that revokes an API key."""
+
+    key_id: Annotated[str, Meta(description="The key's id: the part after mq_.")]
 
 
 class SlotRequest(Gated, frozen=True, kw_only=True):

@@ -1,5 +1,5 @@
-"""The requests for lists of goals, pins, holds, orders, epochs, members, finished tasks and experience, of the journal
-and of namespaces.
+"""The requests for lists of goals, pins, holds, orders, epochs, members, finished tasks and experience, of the journal,
+of namespaces, and of API keys.
 
 All are requested and answered by pages (`paging`). Protections of memories that the gates hide are left out, and such
 memories are left out of goals.
@@ -14,14 +14,18 @@ from msgspec import structs
 from memquorum.core.access import AUDIT, Caller
 from memquorum.core.api.answers import Member
 from memquorum.core.api.requests import (
+    DAYS_MOST,
     EpochsRequest,
     ExperiencesRequest,
     GoalsRequest,
     JournalRequest,
+    KeyRequest,
+    KeysRequest,
     MembersRequest,
     NamespacesRequest,
     OrdersRequest,
     ProtectorsRequest,
+    RevokeRequest,
     TasksRequest,
 )
 from memquorum.core.experience.admission import ADMITTED
@@ -46,6 +50,7 @@ from memquorum.core.retrieval.paging import (
     text,
 )
 from memquorum.core.retrieval.query import (
+    read_between,
     read_body,
     read_exactly,
     read_memory_id,
@@ -57,8 +62,8 @@ from memquorum.core.vote.kinds import KINDS
 
 GOALS, PINS, HOLDS, ORDERS, EPOCHS, MEMBERS = "goals", "pins", "holds", "orders", "epochs", "members"
 LISTS = (GOALS, PINS, HOLDS, ORDERS, EPOCHS, MEMBERS)
-JOURNAL, NAMESPACES = "journal", "namespaces"
-"""The journal's entries about a namespace, and the namespaces that a key sees."""
+JOURNAL, NAMESPACES, KEYS = "journal", "namespaces", "keys"
+"""The journal's entries about a namespace, the namespaces that a key sees, and the keys that an admin sees."""
 TASKS = "tasks"
 """Finished tasks: their texts are shown, too, so the list needs the right to read."""
 EXPERIENCES = "experiences"
@@ -158,6 +163,18 @@ class Tenants(Page, frozen=True, kw_only=True):
         return ""
 
 
+class Granted(Page, frozen=True, kw_only=True):
+    """A page of the API keys that an admin sees, `behind` (when it was made, id)."""
+
+    what: str = KEYS
+    behind: tuple[int, str] | None = None
+
+    @property
+    def where(self) -> str | int:
+        """The list of all: it is in no namespace."""
+        return ""
+
+
 def read_goals(body: bytes, bounds: Bounds = DEFAULTS) -> Standing:
     """The page of goals that a JSON body asks for. Raises BadRequest and names the field, as all of these do."""
     asked = read_body(body, GoalsRequest)
@@ -230,6 +247,28 @@ def read_namespaces(body: bytes, bounds: Bounds = DEFAULTS) -> Tenants:
     return structs.replace(page, behind=read_place(page.what, page.where, asked.cursor, text))
 
 
+def read_keys(body: bytes, bounds: Bounds = DEFAULTS) -> Granted:
+    """The page of API keys that a JSON body asks for."""
+    asked = read_body(body, KeysRequest)
+    page = Granted(limit=read_number(asked, "limit", bounds))
+    if asked.cursor is None:
+        return page
+    return structs.replace(page, behind=read_place(page.what, page.where, asked.cursor, _made))
+
+
+def read_new_key(body: bytes) -> KeyRequest:
+    """The API key that a JSON body asks for."""
+    asked = read_body(body, KeyRequest)
+    if asked.days is not None:
+        read_between("days", asked.days, 1, DAYS_MOST)
+    return asked
+
+
+def read_old_key(body: bytes) -> str:
+    """The id of the API key that a JSON body revokes."""
+    return read_exactly("key_id", read_body(body, RevokeRequest).key_id)
+
+
 def read_epochs(body: bytes, shards: int, bounds: Bounds = DEFAULTS) -> Decided:
     """The page of epochs that a JSON body asks for. `shards`: so many there are."""
     asked = read_body(body, EpochsRequest)
@@ -260,6 +299,12 @@ def _protectors(body: bytes, what: str, kind: str, bounds: Bounds) -> Standing:
         ordered_by=None if asked.ordered_by is None else read_exactly("ordered_by", asked.ordered_by),
         reference=None if asked.reference is None else read_exactly("reference", asked.reference),
     )  # fmt: skip
+
+
+def _made(place: str) -> tuple[int, str]:
+    """Reads the place of a key: when it was made, and its id. Raises ValueError."""
+    at, _, key_id = text(place).partition("/")
+    return number(at), key_id
 
 
 def _memory(asked: str | None) -> str | None:

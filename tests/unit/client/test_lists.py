@@ -11,11 +11,14 @@ from msgspec.structs import replace
 from memquorum import cli
 from memquorum.client import AsyncMemory, lists
 from memquorum.core.api.answers import (
+    ApiKeys,
     Epoch,
     Epochs,
     Goal,
     Goals,
     Holds,
+    KeyInShort,
+    KeyMade,
     Member,
     Members,
     Ordered,
@@ -34,6 +37,7 @@ ERASED = Ordered(
 PINNED = replace(ERASED, kind="protect", status="in force", says={"action": "pin", "memory_id": "m1"}, took=None)
 ASKED = replace(PINNED, kind="restore", status="asked", says={"action": "forget", "memory_ids": ["m1", "m2"]})
 MEMBER = Member(2, "two", "review", False, 1.5, 0.9, "ab" * 32, Since(0), Since(1, 7, 0), Since(3, 9, 0))
+KEY = KeyInShort("9fd12932bb0c", "ada", ("n", "t-*"), ("read",), (), True, 0, 86_400_000, None, "1f2e3d4c5b6a", None)
 PAGES: dict[str, tuple[Any, list[str]]] = {
     "goals": (
         Goals("n", (Goal("sow", 101, ("m1",), 0, 86_400_000, ("ada", "bob")),), "c.9"),
@@ -128,3 +132,59 @@ def test_where_nothing_stands_it_says_so(monkeypatch: pytest.MonkeyPatch, capsys
     assert cli.main(["pins", "-n", "n", "--url", "http://127.0.0.1:1"]) == 0
     assert capsys.readouterr().out == "nothing is pinned in 'n'\n"
     assert lists._since(Since(0)) == "configuration 0"
+
+
+# API keys -------------------------------------------------------------------------------------------------------------
+
+_LINE = "9fd12932bb0c  ada: read in n, t-*; made 1970-01-01 00:00:00 UTC by 1f2e3d4c5b6a, until 1970-01-02 00:00:00 UTC"
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
+    """The client's requests about keys, which the service answers."""
+    said: list[tuple[str, dict[str, Any]]] = []
+    slotted = replace(KEY, slots=("ada/*",), made_by=None, expires_at=None, opens=False, revoked_at=0)
+    answers = {
+        "/keys/list": ApiKeys((KEY, slotted), "c.9"),
+        "/keys": KeyMade("mq_9fd12932bb0c_secret", KEY),
+        "/keys/revoke": slotted,
+    }
+
+    async def answer(_: AsyncMemory, kind: type, method: str, path: str, **more: Any) -> Any:
+        said.append((path, more["json"]))
+        assert (method, kind) == ("POST", type(answers[path]))
+        return answers[path]
+
+    monkeypatch.setattr(AsyncMemory, "_ask", answer)
+    return said
+
+
+@pytest.mark.parametrize("json_too", [False, True])
+def test_keys_are_listed_made_and_revoked(asked: list[Any], capsys: pytest.CaptureFixture[str], json_too: bool) -> None:
+    where = ["-n", "n", "--url", "http://127.0.0.1:1", *(["--json"] if json_too else [])]
+    assert cli.main(["keys", "list", *where, "--limit", "2"]) == 0
+    listed = capsys.readouterr()
+    assert cli.main(["keys", "add", "ada", *where]) == 0
+    made = capsys.readouterr()
+    many = ["--for", "n", "--for", "t-*", "-r", "read", "-r", "publish", "--slot", "ada/*", "--days", "9"]
+    assert cli.main(["keys", "add", "ada", *where, *many]) == 0
+    capsys.readouterr()
+    assert cli.main(["keys", "revoke", "mq_9fd12932bb0c_secret", *where]) == 0
+    gone = capsys.readouterr().out
+    assert asked == [
+        ("/keys/list", {"limit": 2}),
+        ("/keys", {"name": "ada", "namespaces": ["n"], "rights": ["read"], "slots": []}),
+        ("/keys", {"name": "ada", "namespaces": ["n", "t-*"], "rights": ["read", "publish"], "slots": ["ada/*"],
+                   "days": 9}),
+        ("/keys/revoke", {"key_id": "9fd12932bb0c"}),
+    ]  # fmt: skip
+    if json_too:
+        assert len([json.loads(line) for line in listed.out.splitlines()]) == 2
+        assert json.loads(made.out)["key"] == "mq_9fd12932bb0c_secret" and json.loads(gone)["opens"] is False
+        return
+    first, second = listed.out.splitlines()
+    assert first == _LINE and second.endswith(
+        "n, t-*, slots ada/*; made 1970-01-01 00:00:00 UTC, revoked 1970-01-01 00:00:00 UTC"
+    )
+    assert made.out == "mq_9fd12932bb0c_secret\n" and made.err == f"{_LINE}. This is the key; it is not shown again:\n"
+    assert gone == "9fd12932bb0c opens nothing any more\n"

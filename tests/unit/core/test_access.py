@@ -162,3 +162,105 @@ def test_who_may_publish_may_have_slots_and_nobody_else() -> None:
     for wrong in ({"slots": ["door"]}, {"rights": ["publish"], "slots": [" door"]}):
         with pytest.raises(AccessError, match="slots"):
             made(**wrong)
+
+
+# Keys that a key makes ------------------------------------------------------------------------------------------------
+
+OWN = made(1, rights=["read", "publish", "admin"], slots=["ada/*"])[1]
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"rights": ["read"]},
+        {"rights": ["admin"]},
+        {"namespaces": ["greenhouse"]},
+        {"namespaces": ["team-b", "team-c*", "team-*"]},
+        {"rights": ["publish"], "slots": ["ada/phone", "ada/*"]},
+        {"expires_at": NOW + 9},
+    ],
+)
+def test_a_key_makes_others_as_far_as_it_goes_itself(wanted: dict[str, Any]) -> None:
+    told, key = made(2, **wanted)
+    keys = Keys([OWN]).granted(OWN.id, key, NOW)
+    caller = keys.caller(f"Bearer {told}", NOW)
+    assert caller.rights == set(key.rights) and caller.namespaces == key.namespaces
+    assert [one.made_by for one in keys] == [None, OWN.id]
+    assert [one.made_by for one in access.load(access.dump(keys))] == [None, OWN.id]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "field"),
+    [
+        ({"rights": ["read", "erase"]}, "right"),
+        ({"rights": ["audit"]}, "right"),
+        ({"namespaces": ["*"]}, "namespace"),
+        ({"namespaces": ["greenhouse", "mill"]}, "namespace"),
+        ({"namespaces": ["greenhouse*"]}, "namespace"),
+        ({"namespaces": ["team*"]}, "namespace"),
+        ({"rights": ["publish"], "slots": ["*"]}, "slot"),
+        ({"rights": ["publish"], "slots": ["door"]}, "slot"),
+        ({"rights": ["publish"], "slots": ["ad*"]}, "slot"),
+    ],
+)
+def test_nobody_grants_more_than_he_has(wanted: dict[str, Any], field: str) -> None:
+    with pytest.raises(Denied, match="nobody grants more than he has") as caught:
+        Keys([OWN]).granted(OWN.id, made(2, **wanted)[1], NOW)
+    assert caught.value.field == field
+
+
+def test_a_key_that_ends_makes_none_that_lasts_longer() -> None:
+    ends = made(1, rights=["read", "admin"], expires_at=NOW + 5)[1]
+    keys = Keys([ends])
+    assert [one.expires_at for one in keys.granted(ends.id, made(2)[1], NOW)] == [NOW + 5] * 2
+    with pytest.raises(Denied) as caught:
+        keys.granted(ends.id, made(2, expires_at=NOW + 6)[1], NOW)
+    assert caught.value.field == "days"
+
+
+@pytest.mark.parametrize("change", ["revoked", "expired", "without the right", "unknown"])
+def test_a_key_that_is_no_admin_any_more_makes_and_revokes_none(change: str) -> None:
+    given = {"expired": {"expires_at": NOW}, "without the right": {"rights": ["read"]}}.get(change, {})
+    own = made(1, **({"rights": ["read", "admin"]} | given))[1]
+    keys = Keys([own, made(3)[1]])
+    keys = keys.without(own.id, NOW) if change == "revoked" else keys
+    by = "ff" * 6 if change == "unknown" else own.id
+    for asked in (
+        lambda: keys.granted(by, made(2)[1], NOW), lambda: keys.under(by, NOW), lambda: keys.without("03" * 6, NOW, by)
+    ):  # fmt: skip
+        with pytest.raises(Denied, match="lacks the right 'admin'"):
+            asked()
+
+
+def test_an_admin_sees_and_revokes_the_keys_of_its_namespaces_alone() -> None:
+    of = {2: ["greenhouse"], 3: ["team-b"], 4: ["mill"], 5: ["*"], 6: ["greenhouse", "mill"], 7: ["team*"]}
+    keys = Keys([OWN, *(made(at, namespaces=spaces, rights=["erase"])[1] for at, spaces in of.items())])
+    assert {one.id for one in keys.under(OWN.id, NOW)} == {OWN.id, "02" * 6, "03" * 6}
+    revoked = keys.without("02" * 6, NOW, OWN.id)
+    assert [(one.revoked_at, one.revoked_by) for one in revoked if one.id == "02" * 6] == [(NOW, OWN.id)]
+    for other in ("04", "05", "06", "07", "08"):
+        with pytest.raises(AccessError, match="there is no key") as caught:
+            keys.without(other * 6, NOW, OWN.id)
+        assert caught.value.field == "key_id"
+
+
+def test_without_keys_nobody_makes_any_and_it_says_who_does() -> None:
+    assert access.EVERYONE.rights == set(access.RIGHTS) - {"admin"}
+    with pytest.raises(Denied, match="memquorum admin keys add"):
+        access.EVERYONE.sight("admin")
+
+
+def test_a_file_of_an_earlier_version_is_read() -> None:
+    value = json.loads(access.dump(Keys([made()[1]])))
+    for name in ("made_by", "revoked_by"):
+        del value["keys"][0][name]
+    assert list(access.load(json.dumps(value).encode())) == [made()[1]]
+    value["keys"][0]["made_by"] = "x"
+    with pytest.raises(AccessError, match="who made"):
+        access.load(json.dumps(value).encode())
+
+
+def test_there_are_so_many_keys_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access, "MOST", 1)
+    with pytest.raises(AccessError, match="there are 1 keys"):
+        Keys([OWN]).with_key(made(2)[1])

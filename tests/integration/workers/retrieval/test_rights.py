@@ -112,6 +112,10 @@ ENDPOINT_ROWS: Mapping[str, tuple[Any, ...]] = {
     "evidence": ("",),
     "trace": IDS,
     "access": ("",),
+    # A new key is of no account here: `test_keys_endpoint`.
+    "keys": ({"limit": 2},),
+    "make_key": ({"name": "n", "namespaces": [HERS], "rights": ["erase"]},),
+    "revoke_key": ({"key_id": "0" * 12},),
     "metrics": ("",),
     "livez": ("",),
     "readyz": ("",),
@@ -250,7 +254,8 @@ def questions(namespace: str) -> Iterator[Question]:
         for row in ENDPOINT_ROWS[endpoint.name]:
             path, body = endpoint.path, None
             if isinstance(row, dict):
-                body = row if "shard" in row else {"namespace": namespace, **row}
+                whole = "shard" in row or endpoint.name in ("keys", "make_key", "revoke_key")
+                body = row if whole else {"namespace": namespace, **row}
             else:
                 given = dict.fromkeys(("memory_id", "task_id", "order_id", "session:path", "event_id:path"), row)
                 given |= {"namespace": namespace, "topic:path": row}

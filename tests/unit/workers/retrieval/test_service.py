@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from starlette.testclient import TestClient
 
 from memquorum.core import names
-from memquorum.core.access import EVERYONE, Caller
+from memquorum.core.access import EVERYONE, RIGHTS, Caller
 from memquorum.core.api.answers import Explained, Hit, SearchResult, Shown
 from memquorum.core.api.endpoints import ENDPOINTS, Endpoint, Parameter
 from memquorum.core.avro import Codec
@@ -47,6 +47,16 @@ def client(service: Served) -> TestClient:
     return client_of(service)
 
 
+@pytest.fixture
+def keyed(service: Served, tmp_path: Path) -> TestClient:
+    """Asks with a key that has every right, as endpoints about keys want one."""
+    stored(tmp_path / "keys.json", (1, RIGHTS, ("*",)))
+    service.door = Door(tmp_path / "keys.json")
+    client = client_of(service)
+    client.headers.update(bearer(1))
+    return client
+
+
 def sample(endpoint: Endpoint) -> dict[str, Any] | None:
     samples: dict[str, dict[str, Any]] = {
         "search": SEARCH, "publish": EPISODE, "end_session": {"agent": "ann", "session": "s1"},
@@ -64,7 +74,8 @@ def sample(endpoint: Endpoint) -> dict[str, Any] | None:
         "forget": {"memory_ids": [HERS]},
         "rollback": {"memory_id": HERS, "to": 1, "namespace": "greenhouse"},
         "context": SEARCH | {"agent": "ann"},
-        "journal": {"namespace": "greenhouse"}, "namespaces": {},
+        "journal": {"namespace": "greenhouse"}, "namespaces": {}, "keys": {}, "revoke_key": {"key_id": "01" * 6},
+        "make_key": {"name": "ann", "namespaces": ["greenhouse"], "rights": ["read"]},
         "begin_goal": {"goal": "sow", "memory_ids": [HERS], "namespace": "greenhouse"}, "end_goal": {"goal": "sow"},
         "pin": {"memory_id": HERS, "namespace": "greenhouse"}, "unpin": {"memory_id": HERS, "namespace": "greenhouse"},
     }  # fmt: skip
@@ -94,11 +105,11 @@ def test_a_bad_parameter_is_refused_before_anything_is_asked(
     [("sensitivitymax=0", "sensitivitymax"), ("WAIT_MS=5", "WAIT_MS"), ("shard=1", "shard"), ("%1b%5b31m=1", None)],
 )
 def test_a_name_that_no_parameter_has_is_refused_before_anything_is_asked(
-    service: Served, client: TestClient, endpoint: Endpoint, asked: str, field: str | None
+    service: Served, keyed: TestClient, endpoint: Endpoint, asked: str, field: str | None
 ) -> None:
     service.reads = cast(Any, None)  # whatever asks it, fails
     path = f"{filled(endpoint.path)}?{asked}"
-    answer = client.request(endpoint.method, path, json=sample(endpoint))
+    answer = keyed.request(endpoint.method, path, json=sample(endpoint))
     told = answer.json()
     assert (answer.status_code, told["error"], told["field"]) == (400, "unknown_field", field)
     assert [p.name for p in endpoint.query if p.name not in told["detail"]] == []
@@ -185,8 +196,8 @@ def test_the_description_has_every_route_and_no_other(client: TestClient, servic
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda e: f"{e.method} {e.path}")
-def test_the_description_says_what_is_answered(client: TestClient, endpoint: Endpoint) -> None:
-    told = client.get("/openapi.json").json()
+def test_the_description_says_what_is_answered(keyed: TestClient, endpoint: Endpoint) -> None:
+    told = keyed.get("/openapi.json").json()
     path = re.sub(r":\w+}", "}", endpoint.path)
     operation = told["paths"][path][endpoint.method.lower()]
     assert operation["summary"] and (operation["security"] == [{"key": []}]) == bool(endpoint.rights)
@@ -195,7 +206,7 @@ def test_the_description_says_what_is_answered(client: TestClient, endpoint: End
     assert variables == re.findall(r"{(\w+)}", path)
     if endpoint.name in ("explain", "receipt", "evidence"):
         return  # they want a store, or Kafka: tests/integration/workers/retrieval/test_retrieval.py, test_sdk.py
-    answer = client.request(endpoint.method, filled(endpoint.path), json=sample(endpoint))
+    answer = keyed.request(endpoint.method, filled(endpoint.path), json=sample(endpoint))
     assert answer.status_code == endpoint.status and str(answer.status_code) in operation["responses"], answer.text
     content = operation["responses"][str(endpoint.status)].get("content")
     if content is None:
@@ -229,13 +240,13 @@ def held(value: Any, schema: dict[str, Any], shapes: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("endpoint", [e for e in ENDPOINTS if e.body], ids=lambda e: e.path)
-def test_a_body_has_the_fields_that_are_described(client: TestClient, endpoint: Endpoint) -> None:
+def test_a_body_has_the_fields_that_are_described(keyed: TestClient, endpoint: Endpoint) -> None:
     body = endpoint.body
     assert body is not None
-    schema = client.get("/openapi.json").json()["components"]["schemas"][body.__name__]
+    schema = keyed.get("/openapi.json").json()["components"]["schemas"][body.__name__]
     assert list(schema["properties"]) == [f.name for f in msgspec.inspect.type_info(body).fields]
     for name in schema["properties"]:
-        wrong = client.request(
+        wrong = keyed.request(
             endpoint.method,
             endpoint.path,
             json={**(sample(endpoint) or {}), name: [] if name in ("where", "attributes") else {}},
@@ -243,9 +254,9 @@ def test_a_body_has_the_fields_that_are_described(client: TestClient, endpoint: 
         assert (wrong.status_code, wrong.json()["error"], wrong.json()["field"]) == (400, "wrong_type", name)
     for name in schema["required"]:
         less = {k: v for k, v in (sample(endpoint) or {}).items() if k != name}
-        lacks = client.request(endpoint.method, endpoint.path, json=less)
+        lacks = keyed.request(endpoint.method, endpoint.path, json=less)
         assert (lacks.status_code, lacks.json()["error"], lacks.json()["field"]) == (400, "missing_field", name)
-    strange = client.request(endpoint.method, endpoint.path, json=(sample(endpoint) or {}) | {"colour": 1})
+    strange = keyed.request(endpoint.method, endpoint.path, json=(sample(endpoint) or {}) | {"colour": 1})
     assert (strange.status_code, strange.json()["field"]) == (400, "colour")
 
 
