@@ -17,8 +17,8 @@ from typing import IO
 from infra.embedded.processes import die_with_parent
 from tests import LONG, ROOT
 
-SEEDS = 1_000 if LONG else 150
-EVERY = 1 if LONG else 6
+SEEDS = 500 if LONG else 150
+EVERY = 3 if LONG else 6
 """Every so many guards one is removed: other ones each day, and all within as many days."""
 FIRST = datetime.now(UTC).toordinal() % EVERY
 """The first of them."""

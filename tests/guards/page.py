@@ -16,7 +16,8 @@ _HEAD = """\
 
 Each line is a protection that stands in the code, and the test that turns red when it is taken out. `make guards` takes
 out each in turn and says where the test stayed green; `make test` does so with a sixth of them, `make test LONG=1` with
-all. Written by `python -m tests.guards --page` out of `tests/guards/guards.yaml`; a test holds it equal to that.
+a third, other ones each day. Written by `python -m tests.guards --page` out of `tests/guards/guards.yaml`; a test holds
+it equal to that.
 """
 
 

@@ -1,5 +1,5 @@
-"""A guard is missed when it is gone: each in the long form (and by `make guards`), every sixth one in the short one,
-other ones each day."""
+"""A guard is missed when it is gone: each by `make guards`, every third one in the long form, every sixth one in the
+short form, other ones each day."""
 
 from __future__ import annotations
 
