@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TypedDict
 
 from confluent_kafka import Message
+from msgspec import Struct
 
 from memquorum import topics
 from memquorum.core import asked, framing, ids, intake, labelling, letters, sealing
@@ -34,6 +35,15 @@ _SUBJECT = "dead-letter"
 
 _SCHEMA = "__value_schema_id"
 """Header in which Confluent's serializers may name the schema, in place of the value's first bytes."""
+
+
+class Judged(Struct, frozen=True):
+    """A record that was read, and the answer to it. `size`: its bytes."""
+
+    message: Message
+    origin: Origin
+    answer: Intent | Refusal
+    size: int
 
 
 def value_of(message: Message) -> bytes | None:

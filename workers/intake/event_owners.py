@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from confluent_kafka import Message
 from msgspec.structs import replace
 
 from memquorum.core import ids, intake, letters
@@ -17,9 +16,7 @@ from memquorum.core.intake import EpisodeIntent, Intent, Origin, Refusal
 from memquorum.core.reasons import Reason
 from memquorum.core.records import AccessAccepted, FeedbackAccepted
 from memquorum.ports import Owner, Vault
-from workers.intake.arrivals import wanted
-
-Judged = tuple[Message, Origin, Intent | Refusal]
+from workers.intake.arrivals import Judged, wanted
 
 EPISODE, USE, FEEDBACK = "episode", "use", "feedback"
 """The kinds of record between which an event id cannot be shared."""
@@ -59,14 +56,14 @@ def keyed(vault: Vault, judged: Sequence[Judged]) -> tuple[list[Judged], dict[st
     """
     known = _as_before(vault, judged)
     claims = _whose(vault, known)
-    needed = [one for _, origin, answer in known for one in (*wanted(origin, answer), *_bare(answer))]
+    needed = [key for one in known for key in (*wanted(one.origin, one.answer), *_bare(one.answer))]
     if not needed:
         return known, {}
     keys = vault.create(list(dict.fromkeys(needed)), claims)
     owners = vault.owners([event for event in claims if event not in keys])
-    settled = [(message, origin, _settled(answer, claims, keys, owners)) for message, origin, answer in known]
+    settled = [replace(one, answer=_settled(one.answer, claims, keys, owners)) for one in known]
     # A letter of a forgotten event keeps no payload, so it needs no key.
-    refused = [one for _, origin, answer in settled if answer is TAKEN for one in wanted(origin, answer)]
+    refused = [key for one in settled if one.answer is TAKEN for key in wanted(one.origin, one.answer)]
     return settled, keys | vault.create(list(dict.fromkeys(refused))) if refused else keys
 
 
@@ -86,14 +83,14 @@ def _as_before(vault: Vault, judged: Sequence[Judged]) -> list[Judged]:
     """The records with the event ids of earlier releases if such a release let them in, and with a refusal for those
     that bear an id of the form that intake makes without having been given it."""
     asked = dict[str, EpisodeIntent]()
-    for _, _, answer in judged:
+    for answer in (one.answer for one in judged):
         if isinstance(answer, EpisodeIntent):
             if answer.earlier is not None:
                 asked[ids.memory_id(answer.namespace, answer.earlier)] = answer
             elif ids.made_by_intake(answer.event_id):
                 asked[answer.memory_id] = answer
     owners = vault.owners(asked) if asked else {}
-    return [(message, origin, _known(answer, owners)) for message, origin, answer in judged] if asked else [*judged]
+    return [replace(one, answer=_known(one.answer, owners)) for one in judged] if asked else [*judged]
 
 
 def _known(answer: Intent | Refusal, owners: Mapping[str, Owner]) -> Intent | Refusal:
@@ -123,7 +120,7 @@ def _claim(answer: Intent | Refusal) -> tuple[str, bytes] | None:
 
 
 def _claims(judged: Sequence[Judged]) -> Iterator[tuple[str, bytes]]:
-    return (one for *_, answer in judged if (one := _claim(answer)) is not None)
+    return (claim for one in judged if (claim := _claim(one.answer)) is not None)
 
 
 def _bare(answer: Intent | Refusal) -> Iterator[tuple[str, str, str]]:

@@ -54,7 +54,7 @@ class Gate:
             self._quota = Quota(self._plan, now_ms - away_ms)
             self._quota.stood(away_ms, now_ms)
 
-    def passed(self, answer: Intent | Refusal, size: int, now_ms: int) -> Intent | Refusal:
+    def limited(self, answer: Intent | Refusal, size: int, now_ms: int) -> Intent | Refusal:
         """The answer, or a refusal if its namespace is over a limit. `size`: bytes of the record."""
         if not isinstance(answer, EpisodeIntent | FeedbackAccepted):
             return answer

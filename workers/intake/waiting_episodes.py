@@ -15,15 +15,13 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from unicodedata import normalize
 
-from confluent_kafka import Message
-from msgspec import Struct
-
 from memquorum.core import fairness
 from memquorum.core.avro import Codec
 from memquorum.core.fairness import Fair, Window
-from memquorum.core.intake import EndIntent, EpisodeIntent, Intent, Origin, Refusal
+from memquorum.core.intake import EndIntent, EpisodeIntent, Intent, Refusal
 from memquorum.core.orders import erase
 from memquorum.core.records import ErasureOrdered, FeedbackAccepted, OrderAccepted, Signed
+from workers.intake.arrivals import Judged
 from workers.kafka import loop
 
 Place = tuple[str, int]
@@ -32,15 +30,6 @@ Progress = Callable[[Iterable[int]], Mapping[int, int] | None]
 RECORDS_MOST, BYTES_MOST = 20_000, 16 * 1024 * 1024
 """The limits of held records and bytes of one partition; at either the partition is paused."""
 _ASK_S = 0.05
-
-
-class Judged(Struct, frozen=True):
-    """A record that was read, and the answer to it. `size`: its bytes."""
-
-    message: Message
-    origin: Origin
-    answer: Intent | Refusal
-    size: int
 
 
 class Holding:
@@ -109,7 +98,7 @@ class Holding:
         """Notes the place of a released episode in the accepted stream."""
         self._on_way.setdefault(shard, deque()).append((offset, fairness.cost(one.size)))
 
-    def kept_out(self, one: Judged) -> None:
+    def give_up(self, one: Judged) -> None:
         """Notes that a released episode is not let in."""
         self._out -= fairness.cost(one.size)
 

@@ -35,7 +35,6 @@ from functools import partial
 from typing import Literal, TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
-from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core import ids, intake, letters
@@ -52,6 +51,7 @@ from memquorum.ports import Living, Vault, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.tracing import Hop
 from workers.intake.arrivals import (
+    Judged,
     at,
     dead_letter,
     ending,
@@ -73,7 +73,7 @@ from workers.intake.registry import Registry
 from workers.intake.scored_offsets import Scored
 from workers.intake.stocktaking import Backlog, Stocktaking
 from workers.intake.ticking import Ticking
-from workers.intake.waiting_episodes import Holding, Judged
+from workers.intake.waiting_episodes import Holding
 from workers.intake.writing import Writing
 from workers.kafka import loop, spans
 from workers.kafka.group_membership import GroupMembership
@@ -338,8 +338,8 @@ class Intake:
             for m, origin in zip(said, origins, strict=True)
         ]
         self._shown.contained(self._failures.told())
-        passed = {id(m) for m in messages} - {id(m) for m in said}
-        self._write([one for one in judged if not self._holding.takes(one)], [m for m in messages if id(m) in passed])
+        skipped = {id(m) for m in messages} - {id(m) for m in said}
+        self._write([one for one in judged if not self._holding.takes(one)], [m for m in messages if id(m) in skipped])
         self._release()
 
     def _release(self) -> None:
@@ -357,26 +357,26 @@ class Intake:
         why = f"{waits} records of {spaces} namespaces wait for their turn until others are scored" if waits else None
         self._shown.health.slow("salience", why)
 
-    def _write(self, judged: Sequence[Judged], passed: Sequence[Message] = ()) -> None:
-        """Seals, produces, flushes and commits; leaves everything uncommitted if it is told to stop. `passed`: messages
-        without content, to be committed."""
-        messages = [*(one.message for one in judged), *passed]
+    def _write(self, judged: Sequence[Judged], skipped: Sequence[Message] = ()) -> None:
+        """Seals, produces, flushes and commits; leaves everything uncommitted if it is told to stop. `skipped`:
+        messages without content, to be committed."""
+        messages = [*(one.message for one in judged), *skipped]
         if not messages:
             return
         began, since_ns = time.monotonic(), time.time_ns()
         # The records before the end of a session were let in, and flushed, with the batches before.
         places = ending((one.answer for one in judged), self._shards)
         self._reached = self.reading.ends(places, self._stop, self._turn) if places else {}
-        found = self._from_vault(lambda: keyed(self.vault, [(m.message, m.origin, m.answer) for m in judged]))
+        found = self._from_vault(lambda: keyed(self.vault, judged))
         if found is None or len(self._reached) < len(places):
             return
-        for one, (message, origin, answer) in zip(judged, found[0], strict=True):
-            self._gate.settled(one.answer, answer)
-            if isinstance(answer, Refusal) and isinstance(one.answer, EpisodeIntent):
-                self._holding.kept_out(one)
-            hop = spans.let_in(self._shown.tracing, origin, answer, loop.traceparent(message), since_ns)
-            self._writing.hops.append(hop)
-            self._send(replace(one, answer=answer), found[1], hop)
+        for one, last in zip(judged, found[0], strict=True):
+            self._gate.settled(one.answer, last.answer)
+            if isinstance(last.answer, Refusal) and isinstance(one.answer, EpisodeIntent):
+                self._holding.give_up(one)
+            trace = loop.traceparent(last.message)
+            self._writing.hops.append(spans.let_in(self._shown.tracing, last.origin, last.answer, trace, since_ns))
+            self._send(last, found[1], self._writing.hops[-1])
         if self._writing.flushed():
             self._commit(messages)
             self._shown.worked(time.monotonic() - began)
@@ -391,7 +391,7 @@ class Intake:
                 **proofs(message),
             )  # fmt: skip
         return intake.suggesting(
-            self._gate.passed(answer, len(data or b""), _forward_ms()), self._weights, self._failures
+            self._gate.limited(answer, len(data or b""), _forward_ms()), self._weights, self._failures
         )
 
     def _from_vault(self, ask: Callable[[], T]) -> T | None:

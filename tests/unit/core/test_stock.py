@@ -145,7 +145,7 @@ class Door:
         data = f'{{"agent": "a", "content": "x", "namespace": "{namespace}"}}'.encode()
         self.last = intake.accept(Codec([]), data, Origin(topics.EPISODES, 0, next(self.offsets)), NOW, False)
         assert not isinstance(self.last, Refusal)
-        return self.gate.passed(self.last, 9, 0)
+        return self.gate.limited(self.last, 9, 0)
 
     def until(self, enough: Callable[[], bool]) -> None:
         for _ in range(400):
@@ -197,7 +197,7 @@ def test_what_clears_a_slot_needs_no_room_and_takes_none(books: Books) -> None:
 
     def clears(offset: int) -> EpisodeIntent:
         wanted = intake.accept(Codec([]), nothing, Origin(topics.EPISODES, 1, offset), NOW, False)
-        assert isinstance(wanted, EpisodeIntent) and door.gate.passed(wanted, 9, 0) is wanted
+        assert isinstance(wanted, EpisodeIntent) and door.gate.limited(wanted, 9, 0) is wanted
         return wanted
 
     for offset in range(3):
@@ -215,7 +215,7 @@ def test_what_was_let_in_before_needs_no_room(books: Books) -> None:
     assert door.let_in("a", 1) == 1
     said = door.last
     assert door.let_in("a", 1) == 0 and not isinstance(said, Refusal)
-    assert door.gate.passed(said, 9, 0) is said
+    assert door.gate.limited(said, 9, 0) is said
     door.stocktaking.close()
 
 

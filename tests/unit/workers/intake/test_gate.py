@@ -31,7 +31,7 @@ def episode(namespace: str) -> Intent:
 
 def let_in(gate: Gate, tries: int, now_ms: int, namespace: str = "greenhouse") -> int:
     """Returns how many of so many new episodes pass."""
-    return sum(not isinstance(gate.passed(episode(namespace), 9, now_ms), Refusal) for _ in range(tries))
+    return sum(not isinstance(gate.limited(episode(namespace), 9, now_ms), Refusal) for _ in range(tries))
 
 
 def gauge(telemetry: Telemetry) -> float | None:
@@ -47,7 +47,7 @@ def test_what_is_over_the_limit_is_refused_and_told_of_for_a_minute(telemetry: T
     gate = Gate(Plan(Limits(20)), telemetry.stage("intake"), 0)
     assert let_in(gate, 2, 0) == 2
     assert (telemetry.health.able()[1].get("alarms"), gauge(telemetry)) == (None, 0)
-    answer = gate.passed(episode("greenhouse"), 9, 0)
+    answer = gate.limited(episode("greenhouse"), 9, 0)
     assert isinstance(answer, Refusal) and (answer.reason, answer.field) == (Reason.OVER_QUOTA, "namespace")
     assert "20 episodes a minute and has used 20; this needs 1. Publish it again in 3 s" in answer.detail
     alarms = telemetry.health.able()[1]["alarms"]
@@ -64,9 +64,9 @@ def test_only_episodes_are_counted_and_none_that_is_refused_for_itself(telemetry
     tick = accepted(topics.CLOCK, f'{{"as_of": {NOW}}}')
     wrong = Refusal(Reason.BAD_JSON, None, "no JSON")
     for _ in range(9):
-        assert [gate.passed(one, 9, 0) for one in (use, tick, wrong)] == [use, tick, wrong]
+        assert [gate.limited(one, 9, 0) for one in (use, tick, wrong)] == [use, tick, wrong]
     assert let_in(gate, 2, 0) == 1
-    assert gate.passed(use, 9, 0) is use
+    assert gate.limited(use, 9, 0) is use
 
 
 def test_tasks_and_what_helped_in_them_count_as_episodes_and_are_no_memories(telemetry: Telemetry) -> None:
@@ -82,10 +82,10 @@ def test_tasks_and_what_helped_in_them_count_as_episodes_and_are_no_memories(tel
         said = '"goal": "g", "outcome": "failed", "namespace": "greenhouse"'
         return accepted(topics.TASKS, f'{{"agent": "a", {said}}}')
 
-    answers = [gate.passed(make(), 9, 0) for make in (task, feedback, feedback, task, feedback, task)]
+    answers = [gate.limited(make(), 9, 0) for make in (task, feedback, feedback, task, feedback, task)]
     assert [isinstance(one, Refusal) for one in answers] == [False] * 4 + [True] * 2
     assert let_in(gate, 1, 0) == 0 and let_in(gate, 1, 0, "mill") == 1
-    again = [gate.passed(feedback("f1"), 9, MINUTE_MS) for _ in range(2)]
+    again = [gate.limited(feedback("f1"), 9, MINUTE_MS) for _ in range(2)]
     assert not any(isinstance(one, Refusal) for one in again), "a repetition takes nothing of what new ones need"
 
 
@@ -112,7 +112,7 @@ def test_an_outage_counts_once_and_before_the_first_record(telemetry: Telemetry)
 def test_who_publishes_the_same_again_takes_no_room_of_others(telemetry: Telemetry) -> None:
     gate = Gate(Plan(Limits(20)), telemetry.stage("intake"), 0)
     said = episode("greenhouse")
-    assert [gate.passed(said, 9, 0) for _ in range(3)] == [said] * 3
-    answer = gate.passed(said, 9, 0)
+    assert [gate.limited(said, 9, 0) for _ in range(3)] == [said] * 3
+    answer = gate.limited(said, 9, 0)
     assert isinstance(answer, Refusal) and "let in before, and the namespace may repeat 20 episodes" in answer.detail
     assert let_in(gate, 3, 0) == 1

@@ -13,8 +13,9 @@ from memquorum.core.fairness import LEAST
 from memquorum.core.intake import EndIntent, Origin, Refusal
 from tests.builders import erasures, genesis
 from workers.intake import waiting_episodes
+from workers.intake.arrivals import Judged
 from workers.intake.offsets import Offsets
-from workers.intake.waiting_episodes import Holding, Judged
+from workers.intake.waiting_episodes import Holding
 
 NOW = 1_750_000_000_000
 GENESIS = genesis.make(shards=4, services=erasures.entitled()["services"])
@@ -182,10 +183,10 @@ def test_what_the_group_takes_away_waits_no_longer_and_is_not_counted(line: Line
     assert len(line.let_in) + len(gone) == 4 * LEAST
 
 
-def test_what_is_kept_out_is_on_nobodys_way(line: Line) -> None:
+def test_what_is_given_up_is_on_nobodys_way(line: Line) -> None:
     line.come(*(line.episode("flood") for _ in range(3 * LEAST)))
     for one in line.holding.released():
-        line.holding.kept_out(one)
+        line.holding.give_up(one)
     assert len(line.holding) == 0
 
 
