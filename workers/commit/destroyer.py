@@ -35,9 +35,9 @@ class Destroyer:
         codec: Codec,
         store: PostgresStore,
         vault: Follows,
-        patiently: Callable[[Callable[[list[str]], Any], list[str]], Any],
+        patiently: Callable[[Callable[[], Any]], Any],
     ) -> None:
-        """`patiently`: asks the vault something about ids until it answers. Raises VaultBehind, and for a stop."""
+        """`patiently`: asks the vault until it answers. Raises VaultBehind, and for a stop."""
         self._codec, self._store, self._vault, self._patiently = codec, store, vault, patiently
         self._notes: dict[int, int] = {}
         self._look_at = 0.0
@@ -46,7 +46,7 @@ class Destroyer:
         """Destroys again what the journals call destroyed and the vault does not know to be; how many keys were there.
 
         Raises VaultBehind where it is put back at this very moment."""
-        self._notes, revived = self._patiently(lambda _: self._vault.followed(), []), 0
+        self._notes, revived = self._patiently(self._vault.followed), 0
         for state in states:
             noted = self._notes.get(state.shard, 0)
             if noted == state.seq:
@@ -56,7 +56,7 @@ class Destroyer:
             while found := self._store.destroyed(self._codec, state.shard, after, _AGAIN):
                 ids = [memory_id for _, those, _ in found for memory_id in those]
                 for first in range(0, len(ids), _AGAIN):
-                    revived += self._patiently(self._vault.destroy, ids[first : first + _AGAIN])
+                    revived += self._patiently(partial(self._vault.destroy, ids[first : first + _AGAIN]))
                 revived += sum(self.forget_asked(order) for _, _, order in found if order is not None)
                 after = found[-1][0]
             self.destroy([], {state.shard: state.seq})
@@ -68,7 +68,7 @@ class Destroyer:
         """Takes keys out of the vault, and returns only once they are; `through`: by shard the sequence that the entry
         gets which will tell of it. Raises VaultBehind, and then nothing was destroyed."""
         moves = {shard: (self._notes.get(shard, 0), seq) for shard, seq in through.items()}
-        self._patiently(partial(self._vault.follow, moves), memory_ids)
+        self._patiently(partial(self._vault.follow, moves, memory_ids))
         self._notes |= through
 
     def forget_asked(self, order: ErasureOrdered) -> int:
@@ -78,7 +78,7 @@ class Destroyer:
             return 0
         owner = asked.owner(order.namespace, order.value)
         whose = partial(self._vault.destroy_of, asked.KEYS, owner, begins=order.selector == NAMESPACE)
-        count: int = self._patiently(lambda _: whose(), [])
+        count: int = self._patiently(whose)
         return count
 
     def look(self, states: Iterable[ShardState], now_s: float) -> None:

@@ -95,8 +95,8 @@ def run(
     keys that a later configuration may name; one that is named and not there is waited for. `ready` is called when it
     has reached the store and reads; again after an outage. `stamps`: what the line's records bear, the journal's too;
     None, for tests: records of any writer are accepted. `own_clock`: no key is destroyed for a shard's time that runs
-    away from it; None where the fleet's time is driven. `residue_ms`: see erasing.Erasing; `score_alarm_ms`: after how
-    long an episode without a score is an alarm.
+    away from it; None where the fleet's time is driven. `residue_ms`: see `erasure_turn.Erasing`; `score_alarm_ms`:
+    after how long an episode without a score is an alarm.
 
     Raises DigestConflict (two quorums contradict each other: halt, and let people look), StoreLost (Postgres lacks what
     is published already: halt too) and Fenced (a second commit worker writes to the database, or it is another
@@ -176,7 +176,7 @@ class _Session:
             rules, store, self._destroyer.destroy, self._destroyer.forget_asked,
             head=outbox.signed_head, residue_ms=residue_ms,
         )  # fmt: skip
-        self._recalling = Recalling(rules.codec, bootstrap, store, partial(self._patiently, vault.open))
+        self._recalling = Recalling(rules.codec, bootstrap, store, lambda own: self._patiently(lambda: vault.open(own)))
         self._lines: dict[int, CommitShard] = {}
         self._paused: set[tuple[str, int]] = set()
         self._published: dict[int, int] = {}
@@ -393,7 +393,7 @@ class _Session:
         """Contents and embeddings in the clear, of what is still readable; by shard and offset, embeddings anew."""
         lines = self._lines
         sealed = [one for shard, batch in batches.items() for one in needed(batch, lines[shard].rules.genesis)]
-        keys = self._patiently(self._vault.open, sealed) if sealed else {}
+        keys = self._patiently(partial(self._vault.open, sealed)) if sealed else {}
         found: dict[str, Clear | None] = {}
         for shard, batch in batches.items():
             codec, genesis = lines[shard].rules.codec, lines[shard].rules.genesis
@@ -425,12 +425,12 @@ class _Session:
         outgoing = Outgoing(change.entry.seq, change.entry.event_id, change.appended, hop)
         self._outbox.send([outgoing], net.after, line.rules.genesis)
 
-    def _patiently(self, ask: Callable[[list[str]], T], memory_ids: list[str]) -> T:
+    def _patiently(self, ask: Callable[[], T]) -> T:
         """Asks the vault until it answers. Raises _Stopped, and VaultBehind."""
         for attempt in itertools.count():
             wait = _BACKOFF_S[min(attempt, len(_BACKOFF_S) - 1)]
             try:
-                answer = ask(memory_ids)
+                answer = ask()
                 self._shown.health.go("vault")
                 return answer
             except VaultBehind:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from memquorum.core import asked
 from memquorum.core.avro import Codec
-from memquorum.core.journal import links
+from memquorum.core.journal import hash_chain
 from memquorum.core.records import ErasureOrdered
 from memquorum.ports import VaultBehind, VaultUnavailable
 from tests.builders.shard import NAMESPACE, memory_id
@@ -19,7 +19,7 @@ from workers.commit import destroyer
 from workers.commit.destroyer import Destroyer
 
 NAMES = [memory_id(name) for name in "abcdef"]
-STATE = replace(links.beginning(b"c" * 32, 1), seq=20)
+STATE = replace(hash_chain.beginning(b"c" * 32, 1), seq=20)
 
 
 class _Journal:
@@ -49,7 +49,7 @@ def journal() -> _Journal:
 
 
 def over(
-    codec: Codec, journal: _Journal, vault: InMemoryVault, patiently: Callable[..., Any] = lambda ask, ids: ask(ids)
+    codec: Codec, journal: _Journal, vault: InMemoryVault, patiently: Callable[..., Any] = lambda ask: ask()
 ) -> Destroyer:
     return Destroyer(codec, journal, vault, patiently)  # type: ignore[arg-type]
 
