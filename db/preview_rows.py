@@ -18,7 +18,7 @@ from db.queries import QUERIES
 from db.schedule import found_held, found_weighted
 from db.store import found_quotas
 from memquorum.core.avro import Codec
-from memquorum.core.caps import Quota
+from memquorum.core.caps import Losses
 from memquorum.core.consensus.certificate import follow
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import JournalEntry, Standing, Stored
@@ -74,7 +74,7 @@ class Moment:
             rows = cursor.execute(QUERIES["preview_alive"], wanted)
             return [Alive(Candidate(*row), rests, protected, type_) for *row, rests, protected, type_ in rows]
 
-    def quotas(self, namespaces: Sequence[str], since: int) -> dict[str, Quota]:
+    def quotas(self, namespaces: Sequence[str], since: int) -> dict[str, Losses]:
         """Returns the quotas of the namespaces."""
         return found_quotas(self._connection, [(name, since) for name in namespaces]) if namespaces else {}
 

@@ -41,7 +41,7 @@ from memquorum.core.access import NOWHERE, Sight, covers
 from memquorum.core.api.answers import Hit
 from memquorum.core.audit.receipts import Proof
 from memquorum.core.avro import Codec
-from memquorum.core.caps import NOTHING, Quota
+from memquorum.core.caps import NOTHING, Losses
 from memquorum.core.contained import Failures
 from memquorum.core.journal.rows import Guarded
 from memquorum.core.policy import Policy
@@ -322,12 +322,12 @@ class Reads(ErasureReads, EventReads, ListedReads, PastReads, ExperienceReads):
         rows = await self._pool.ask("guarded", {"namespaces": [namespace]}, sight)
         return Guarded(*rows[0][1:]) if rows else Guarded()
 
-    async def quota(self, sight: Sight, namespace: str, since: int) -> Quota:
+    async def quota(self, sight: Sight, namespace: str, since: int) -> Losses:
         """Returns a namespace's quota: the living memories, and those forgotten after `since`."""
         if not covers(sight.namespaces, namespace):
             return NOTHING
         rows = await self._pool.ask("quotas", {"namespaces": [namespace], "since": [since]}, sight)
-        return Quota(rows[0][1], tuple(zip(*rows[0][2:], strict=True))) if rows else NOTHING
+        return Losses(rows[0][1], tuple(zip(*rows[0][2:], strict=True))) if rows else NOTHING
 
     async def needed(self, sight: Sight, namespace: str, kind: str) -> dict[str, str]:
         """The memories of a namespace that a goal needs, by its kind of protection; of each the order."""

@@ -13,7 +13,7 @@ from db.arrays import vector
 from db.connection import READER, Link
 from db.queries import QUERIES
 from db.store import found_quotas
-from memquorum.core.caps import Quota
+from memquorum.core.caps import Losses
 from memquorum.core.merging import Marks
 from memquorum.core.policy import PPM, EpochPolicy
 from memquorum.core.records import JournalEntry, Stored
@@ -199,7 +199,7 @@ class PostgresSchedule:
         with self._link.use() as connection:
             return [Candidate(*row) for row in connection.execute(QUERIES["schedule_candidates"], parameters)]
 
-    def quotas(self, namespaces: Iterable[str], since: int) -> dict[str, Quota]:
+    def quotas(self, namespaces: Iterable[str], since: int) -> dict[str, Losses]:
         """Returns the quotas of the namespaces; see the port."""
         asked = [(namespace, since) for namespace in sorted(set(namespaces))]
         with self._link.use() as connection:

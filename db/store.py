@@ -27,8 +27,8 @@ from db.queries import QUERIES
 from db.standing import Clear, ForeignStore, Published, Start, check_standing
 from memquorum.core import ids, labelling
 from memquorum.core.avro import Codec
-from memquorum.core.caps import Quota
-from memquorum.core.journal import grounds, links
+from memquorum.core.caps import Losses
+from memquorum.core.journal import grounds, hash_chain
 from memquorum.core.journal.contexts import context
 from memquorum.core.journal.effects import destroyed, erased_by
 from memquorum.core.journal.rows import (
@@ -85,11 +85,11 @@ class PostgresStore:
         a stand of after it would have this one apply once more what is applied, and nothing would fence it.
         """
         with self._link.use() as connection, connection.transaction():
-            rows = [{"shard": k, "hash": links.genesis_hash(cluster, k)} for k in range(shards)]
+            rows = [{"shard": k, "hash": hash_chain.genesis_hash(cluster, k)} for k in range(shards)]
             connection.cursor().executemany(QUERIES["shard_insert"], rows)
         with self._link.snapshot() as connection:
             for shard, beginning in connection.execute(QUERIES["shard_beginning"]):
-                if shard >= shards or beginning != links.genesis_hash(cluster, shard):
+                if shard >= shards or beginning != hash_chain.genesis_hash(cluster, shard):
                     raise ForeignStore(
                         f"shard {shard} of this database was begun by another genesis file: use that, or a new database"
                     )
@@ -129,7 +129,7 @@ class PostgresStore:
             return [memory_id for memory_id, kind in protections(connection, memory_ids) if kind == HOLD]
 
     def answered(self, shard: int, orders: Sequence[bytes]) -> set[bytes]:
-        """Finds those of the orders, by their digests (`core.orders.order_digest`), that were answered."""
+        """Finds those of the orders, by their digests (`core.orders.envelope.order_digest`), that were answered."""
         with self._link.use() as connection:
             return _answered(connection, {shard: orders})[shard]
 
@@ -460,11 +460,11 @@ def _filling(connection: psycopg.Connection, slots: Iterable[tuple[str, str]]) -
     return frozenset(memory_id for (memory_id,) in rows)
 
 
-def found_quotas(connection: psycopg.Connection, asked: Iterable[tuple[str, int]]) -> dict[str, Quota]:
+def found_quotas(connection: psycopg.Connection, asked: Iterable[tuple[str, int]]) -> dict[str, Losses]:
     """Returns the quotas of namespaces, for pairs (namespace, time after which forgotten memories count)."""
     namespaces, times = zip(*asked, strict=True)
     rows = connection.execute(QUERIES["quotas"], {"namespaces": list(namespaces), "since": list(times)})
-    return {name: Quota(living, tuple(zip(at, counts, strict=True))) for name, living, at, counts in rows}
+    return {name: Losses(living, tuple(zip(at, counts, strict=True))) for name, living, at, counts in rows}
 
 
 def found_guarded(connection: psycopg.Connection, namespaces: Sequence[str]) -> dict[str, Guarded]:

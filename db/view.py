@@ -220,8 +220,8 @@ class View:
         return self._db.execute(asked, (shard, offset)).fetchone()
 
     def ordered(self, shard: int, offset: int, digest: bytes, accepted_at: int) -> bool:
-        """An order, or a request, of this digest (`core.orders.order_digest`) stands here. True only the first time:
-        only then does it count."""
+        """An order, or a request, of this digest (`core.orders.envelope.order_digest`) stands here. True only the first
+        time: only then does it count."""
         row = (shard, digest, offset, accepted_at)
         return self._write("INSERT OR IGNORE INTO ordered VALUES (?, ?, ?, ?)", row).rowcount == 1
 

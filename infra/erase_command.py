@@ -24,9 +24,9 @@ from memquorum.core.orders.erase import AGE, AGENT, ERASURE, MEMORY, SOURCE, SUB
 from memquorum.core.orders.erase import NAMESPACE as EVERYTHING
 from memquorum.core.orders.protect import HOLD
 from memquorum.core.records import ErasureOrdered
-from memquorum.core.retrieval import ordered
+from memquorum.core.retrieval import order_words
 from memquorum.core.retrieval.erasing import otherwise
-from memquorum.core.retrieval.ordered import counted, sent, stays, summed_up
+from memquorum.core.retrieval.order_words import counted, sent, stays, summed_up
 from memquorum.core.retrieval.telling import moment
 
 _LISTED = 100
@@ -117,7 +117,7 @@ def _found(link: Link, order: ErasureOrdered) -> tuple[list[str], list[Protectio
         standing = protections(connection, ids)
     memories = sum(one.episode.commitment is not None for one in found)
     if not found:
-        told = [ordered.nothing(_named(order), order.value)]
+        told = [order_words.nothing(_named(order), order.value)]
     else:
         summaries = [one.episode.summary for one in found if one.episode.summary is not None]
         told = [f"would erase {counted(memories, len(found))}, of {order.namespace!r}"]
@@ -137,7 +137,7 @@ def _found(link: Link, order: ErasureOrdered) -> tuple[list[str], list[Protectio
     if len(staying) > _LISTED:
         told.append(f"  and {len(staying) - _LISTED:,} more")
     if naming:
-        told.append(ordered.naming(len(naming)))
+        told.append(order_words.naming(len(naming)))
     told += [f"  {left.memory_id}  by {left.agent}, {moment(left.created)}" for left in naming[:_LISTED]]
     if len(naming) > _LISTED:
         told.append(f"  and {len(naming) - _LISTED:,} more")

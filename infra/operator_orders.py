@@ -31,7 +31,7 @@ from memquorum.core.api.answers import Ordered
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import OPERATOR, Genesis
 from memquorum.core.orders.envelope import BadOrder, Order, OrderKind
-from memquorum.core.retrieval import ordered
+from memquorum.core.retrieval import order_words
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
 from workers.upkeep.operator_topic import publish
@@ -76,8 +76,8 @@ class Desk:
         found = answered(self.link, self.codec, [order.order_id for order in orders], self.parsed.wait)
         for order in orders:
             told = found.get(order.order_id)
-            print("\n".join(ordered.lines(told)) if told is not None else _under_way(order.order_id))
-        return 0 if len(found) == len(orders) and all(map(ordered.done, found.values())) else 1
+            print("\n".join(order_words.lines(told)) if told is not None else _under_way(order.order_id))
+        return 0 if len(found) == len(orders) and all(map(order_words.done, found.values())) else 1
 
 
 @contextmanager
@@ -139,5 +139,5 @@ def run(settings: Settings, parsed: Namespace) -> int:
     elif other is not None:
         print("\n".join(other.lines()))
     else:
-        print("\n".join(ordered.lines(found)) if found is not None else f"no order {order_id} was answered")
-    return 0 if (found is not None and ordered.done(found)) or (other is not None and other.in_force) else 1
+        print("\n".join(order_words.lines(found)) if found is not None else f"no order {order_id} was answered")
+    return 0 if (found is not None and order_words.done(found)) or (other is not None and other.in_force) else 1

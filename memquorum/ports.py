@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from msgspec import Struct
 
 from memquorum.core import names
-from memquorum.core.caps import Quota
+from memquorum.core.caps import Losses
 from memquorum.core.contained import OutsideError
 from memquorum.core.late_numpy import np
 from memquorum.core.merging import Marks
@@ -369,7 +369,7 @@ class Schedule(Protocol):
         id. `without`, `room`: as in `due`."""
         ...
 
-    def quotas(self, namespaces: Iterable[str], since: int) -> Mapping[str, Quota]:
+    def quotas(self, namespaces: Iterable[str], since: int) -> Mapping[str, Losses]:
         """Returns each namespace's living memories, and those forgotten after that time of their shard."""
         ...
 

@@ -1,4 +1,4 @@
-"""Filters the candidates of a nomination by the caps of their namespaces; raises an alarm where none may be forgotten.
+"""Gathers the candidates of a nomination within the caps of their namespaces; raises an alarm where none may go.
 
 A namespace that may lose nothing for now is left out until a day has passed since enough of what it lost. Due
 memories of the others come forward meanwhile, so that the cap of one namespace does not hold up the others.
@@ -30,8 +30,8 @@ _LOOKS = 4
 _NEVER = dict.fromkeys(ALIVE, -1)
 
 
-class Caps:
-    """Asks the schedule for candidates; remembers of which namespaces it has told that nothing may go."""
+class Candidates:
+    """Asks the schedule for candidates; remembers the namespaces of which the alarm says that nothing may go."""
 
     def __init__(self, schedule: Schedule, shown: Stage | None = None) -> None:
         self._schedule = schedule

@@ -142,8 +142,8 @@ def run(
 
     `ready` is called once the group has taken this process in; again after each rebalance.
     `instance`: see `create`; `stamps`: see `stage.attach`; `exact_cells`: see `known.Known`. `nomination_seed`,
-    `further`: see `nomination.Nomination`. The process ends at most 4 s after the signal, if need be hard: what was not
-    acknowledged is delivered again.
+    `further`: see `nomination_stage.Nomination`. The process ends at most 4 s after the signal, if need be hard: what
+    was not acknowledged is delivered again.
     """
     shown = telemetry or Telemetry()
     app = create(bootstrap, data_dir, genesis.shards, instance=instance)

@@ -8,7 +8,7 @@ the same partition of `memory.nomination.proposed.v1` or will never come. A read
 
 If several ticks of a shard wait together, only the last is considered: an epoch speaks of the latest time. The guard
 against nominating an epoch that is being voted on lives in process memory; after a restart the nomination may come
-twice, and the members take the first.
+twice: members vote on both, and one of them is decided.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import trace_of_vote
 from streams import stage
 from streams.budget_choice import Budgets
-from streams.cap_filter import Caps
+from streams.candidates import Candidates
 from streams.configuration_orders import NextOrder
 from streams.merge_candidates import Alike, Twins
 from streams.order_queue import OpenOrders
@@ -79,7 +79,7 @@ class Nomination:
         self._next_order = NextOrder(codec, self._configurations, orders)
         self._open = OpenOrders(codec, genesis, stored)
         self._shown = shown or Telemetry().stage("nomination")
-        self._caps = Caps(schedule, self._shown)
+        self._candidates = Candidates(schedule, self._shown)
         self._failures = Failures()
         self._alike, self._twins = Alike(schedule, self._failures), Twins(schedule, self._failures)
         self._budgets = Budgets(schedule, seed, self._shown)
@@ -160,7 +160,7 @@ class Nomination:
         policy = genesis.policy
         plain = nomination.trigger(
             standing, tick.as_of, policy,
-            lambda: self._caps.expired(tick.shard, tick.as_of, policy),
+            lambda: self._candidates.expired(tick.shard, tick.as_of, policy),
             lambda: self._budgets.over(tick.shard, standing, tick.as_of, policy),
             unsaid=lambda: bool(self._drafted(tick.shard, policy, unsaid=True)),
             contested=lambda: bool(self._contested(tick.shard, policy)),
@@ -175,14 +175,14 @@ class Nomination:
                     continue
                 return asking.build(self._codec, genesis, standing, tick, asked)
             why = asking.trigger(asked[2].order_id, FORGET)
-            found = self._caps.candidates(tick, standing, policy, asked[2])
+            found = self._candidates.candidates(tick, standing, policy, asked[2])
             made = self._build(genesis, why, standing, tick, found) if found.asked else None
             # A memory that rests, or is protected, or over its cap, is not nominated now; it may be at a later tick.
             if made is not None and any(proposal.reason == nomination.ASKED for proposal in made.proposals):
                 return made
         made = None
         if plain is not None:
-            found = Going() if plain in nomination.APART else self._caps.candidates(tick, standing, policy)
+            found = Going() if plain in nomination.APART else self._candidates.candidates(tick, standing, policy)
             made = self._build(genesis, plain, standing, tick, found)
         if made is None and put_off is not None:
             return asking.build(self._codec, genesis, standing, tick, put_off)

@@ -95,14 +95,14 @@ class _Case:
     encoded: Sequence[str] = ()
     """The texts that get a vector each: for a finished task its goal with the inputs."""
 
-    @property
-    def sums_up(self) -> bool:
-        """Whether it is a summary, and no general form, which no sentence of its own is looked for."""
-        return self.accepted.summary is not None and not abstract.made(self.accepted.summary)
-
     outcome: str | None = None
     failure: str | None = None
     weighed: Weighed | None = None
+
+    @property
+    def sums_up(self) -> bool:
+        """True for a summary, of which each sentence gets a vector; false for a general form, which has one."""
+        return self.accepted.summary is not None and not abstract.made(self.accepted.summary)
 
 
 def _texts(case: _Case, failures: Failures) -> Sequence[str]:
@@ -161,7 +161,7 @@ class Salience:
 
     def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
         """The outcomes of a batch. Raises what the ports raise that are away, before anything was decided."""
-        self._remember(arrivals)
+        self._begin_shards(arrivals)
         erased: set[tuple[int, str]] = set()
         cases = [case for arrival in arrivals if (case := self._case(arrival, erased)) is not None]
         self._learned.ready({case.arrival.partition for case in cases})
@@ -201,7 +201,7 @@ class Salience:
         for shard, offsets in by_shard(places, topics.SCORED).items():
             self.assignments.wrote(shard, offsets)
 
-    def _remember(self, arrivals: Sequence[Arrival]) -> None:
+    def _begin_shards(self, arrivals: Sequence[Arrival]) -> None:
         """Begins the shards whose first records since their assignment are here, and fills their episodic buffers."""
         for shard in sorted({arrival.partition for arrival in arrivals} & self._begun):
             self.assignments.begin(shard)

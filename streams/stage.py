@@ -7,9 +7,9 @@ one batch at a time, so that it may block on a port and never holds up the event
         stage.attach(app, Decay(codec, ...), name="decay", source=topics.JOURNAL)
 
 The rules come from losses that were measured (DESIGN 2): no tables, one coroutine per agent, batches of which Faust
-acknowledges nothing (`batching.taken`): one is acknowledged only when the broker has confirmed every output of it. A
-failure because something outside is down (the port says so: `VaultUnavailable`, `EncoderUnavailable` and their like) is
-retried for as long as it takes; a record that fails by itself goes to `Processor.poisoned`.
+acknowledges nothing (`batching.in_batches`): one is acknowledged only when the broker has confirmed every output of it.
+A failure because something outside is down (the port says so: `VaultUnavailable`, `EncoderUnavailable` and their like)
+is retried for as long as it takes; a record that fails by itself goes to `Processor.poisoned`.
 """
 
 from __future__ import annotations

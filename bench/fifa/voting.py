@@ -42,7 +42,7 @@ class Members:
             item = self._ledger.get(memory_id)
             if item is not None and item.protected == RESTING:
                 self._ledger.protect(memory_id, None)
-        room = caps.room(caps.Quota(len(self._ledger), self._gone), as_of, self._policy.caps)
+        room = caps.room(caps.Losses(len(self._ledger), self._gone), as_of, self._policy.caps)
         return min(room, self._policy.epoch.proposals_max)
 
     def used(self, memory_id: str) -> None:
@@ -63,7 +63,7 @@ class Members:
             self._ledger.protect(memory_id, RESTING)
             heapq.heappush(self._rests, (rest_until(self._epoch, self._kept[memory_id], self._policy), memory_id))
         if going:
-            self._gone = caps.gone(caps.Quota(0, self._gone), as_of, len(going)).gone
+            self._gone = caps.gone(caps.Losses(0, self._gone), as_of, len(going)).gone
         return going
 
     def _known(self, memory_id: str) -> Item:

@@ -206,7 +206,7 @@ class Fleet:
                 memory.rest = nomination.rest_until(self.epochs, memory.kept, self.policy)
         self.drop(forgotten)
         if forgotten:
-            self._gone = caps.gone(caps.Quota(0, self._gone), as_of, len(forgotten)).gone
+            self._gone = caps.gone(caps.Losses(0, self._gone), as_of, len(forgotten)).gone
         return Epoch(self.epochs, as_of, why, len(proposed.proposals), tuple(forgotten))
 
     def drop(self, memory_ids: Sequence[str]) -> None:
@@ -259,7 +259,7 @@ class Fleet:
             [self.alive[crossing.memory_id].candidate() for crossing in crossed],
             expired,
             evicted,
-            rooms={SPACE: caps.room(caps.Quota(len(self.alive), self._gone), as_of, self.policy.caps)},
+            rooms={SPACE: caps.room(caps.Losses(len(self.alive), self._gone), as_of, self.policy.caps)},
         )
         tick = DecayCrossed(0, as_of, 0, 0, crossed, standing)
         return nomination.build(self.genesis, standing, tick, why, nomination.Offers(going))

@@ -26,8 +26,8 @@ from memquorum.commands import (
 )
 from memquorum.core.api.answers import Erasure, Forget, Needed, Pinned, Restore
 from memquorum.core.journal.anew import WORDS
-from memquorum.core.retrieval import ordered
-from memquorum.core.retrieval.ordered import counted, nothing, remains, sent, stays, summed_up
+from memquorum.core.retrieval import order_words
+from memquorum.core.retrieval.order_words import counted, nothing, remains, sent, stays, summed_up
 from memquorum.core.retrieval.restoring import UNKNOWN
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.showing.plurals import many
@@ -74,7 +74,7 @@ def under_way(order_id: str | None) -> str:
          example="memquorum order 0b9c7a1e-6f6e-4a55-9a43-5d2d4f0e8a11")  # fmt: skip
 def _order(parsed: argparse.Namespace) -> int:
     """Shows the outcome of an order of any kind. Exits with 1 unless it was carried out whole."""
-    return give(parsed, "order", ordered.lines, parsed.order_id, good=ordered.done)
+    return give(parsed, "order", order_words.lines, parsed.order_id, good=order_words.done)
 
 
 # Erasing and restoring ------------------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def _staying(found: Erasure) -> Iterator[str]:
     if found.staying_more:
         yield f"  and {found.staying_more:,} more"
     if found.naming_count:
-        yield ordered.naming(found.naming_count)
+        yield order_words.naming(found.naming_count)
     for one in found.naming:
         yield f"  {one.memory_id}  by {one.agent}, {moment(one.created)}: {one.why}"
     if more := (found.naming_count or 0) - len(found.naming):

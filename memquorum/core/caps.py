@@ -19,16 +19,19 @@ from msgspec import Struct
 from memquorum.core.policy import DAY_MS_MOST, CapsPolicy
 
 
-class Quota(Struct, frozen=True):
-    """The state of a namespace that the caps are checked against. `living`: its memories that are alive; `gone`: (time
-    of the shard, how many were forgotten then), oldest first; what is too old to count may be left out."""
+class Losses(Struct, frozen=True):
+    """What a namespace has and what it lost of late: the caps are checked against it.
+
+    `living`: its memories that are alive; `gone`: (time of the shard, how many were forgotten then), oldest first; what
+    is too old to count may be left out.
+    """
 
     living: int = 0
     gone: tuple[tuple[int, int], ...] = ()
 
 
-NOTHING = Quota()
-"""The quota of an unknown namespace."""
+NOTHING = Losses()
+"""The losses of an unknown namespace."""
 
 
 def since(as_of: int, caps: CapsPolicy) -> int:
@@ -36,48 +39,48 @@ def since(as_of: int, caps: CapsPolicy) -> int:
     return as_of - caps.day_ms
 
 
-def lately(quota: Quota, as_of: int, caps: CapsPolicy) -> int:
+def lately(losses: Losses, as_of: int, caps: CapsPolicy) -> int:
     """Returns how many memories were forgotten within a day."""
-    return sum(count for at, count in quota.gone if at > since(as_of, caps))
+    return sum(count for at, count in losses.gone if at > since(as_of, caps))
 
 
-def room(quota: Quota, as_of: int, caps: CapsPolicy) -> int:
+def room(losses: Losses, as_of: int, caps: CapsPolicy) -> int:
     """Returns how many memories of the namespace one decision may take now."""
-    return max(0, min(_most(quota.living, caps.epoch_share, caps), day_left(quota, as_of, caps)))
+    return max(0, min(_most(losses.living, caps.epoch_share, caps), day_left(losses, as_of, caps)))
 
 
-def stopped_until(quota: Quota, as_of: int, caps: CapsPolicy) -> int | None:
+def stopped_until(losses: Losses, as_of: int, caps: CapsPolicy) -> int | None:
     """Returns when memories may be forgotten again if nothing else changes. None if some may be forgotten now."""
-    if day_left(quota, as_of, caps) > 0:
+    if day_left(losses, as_of, caps) > 0:
         return None
-    for at, _ in quota.gone:
+    for at, _ in losses.gone:
         again = at + caps.day_ms
-        if again > as_of and day_left(quota, again, caps) > 0:
+        if again > as_of and day_left(losses, again, caps) > 0:
             return again
     return as_of + caps.day_ms
 
 
-def day_left(quota: Quota, as_of: int, caps: CapsPolicy) -> int:
+def day_left(losses: Losses, as_of: int, caps: CapsPolicy) -> int:
     """Returns how many more memories may be forgotten within the day; below 0 if more were than the cap allows."""
-    forgotten = lately(quota, as_of, caps)
-    return _most(quota.living + forgotten, caps.day_share, caps) - forgotten
+    forgotten = lately(losses, as_of, caps)
+    return _most(losses.living + forgotten, caps.day_share, caps) - forgotten
 
 
-def rooms(quotas: Mapping[str, Quota], namespaces: Iterable[str], as_of: int, caps: CapsPolicy) -> dict[str, int]:
+def rooms(losses: Mapping[str, Losses], namespaces: Iterable[str], as_of: int, caps: CapsPolicy) -> dict[str, int]:
     """The room of each of the namespaces."""
-    return {namespace: room(quotas.get(namespace, NOTHING), as_of, caps) for namespace in namespaces}
+    return {namespace: room(losses.get(namespace, NOTHING), as_of, caps) for namespace in namespaces}
 
 
-def born(quota: Quota, count: int) -> Quota:
-    """So many came alive, or ended without being forgotten."""
-    return Quota(quota.living + count, quota.gone)
+def changed_by(losses: Losses, count: int) -> Losses:
+    """Adds the memories that came alive; takes away, below 0, those that ended without being forgotten."""
+    return Losses(losses.living + count, losses.gone)
 
 
-def gone(quota: Quota, as_of: int, count: int) -> Quota:
+def gone(losses: Losses, as_of: int, count: int) -> Losses:
     """Adds the memories forgotten at a time of the shard, and drops those that are too old to count under any
     policy."""
-    kept = tuple(one for one in quota.gone if one[0] > as_of - DAY_MS_MOST)
-    return Quota(quota.living, (*kept, (as_of, count)))
+    kept = tuple(one for one in losses.gone if one[0] > as_of - DAY_MS_MOST)
+    return Losses(losses.living, (*kept, (as_of, count)))
 
 
 def _most(living: int, share: Fraction, caps: CapsPolicy) -> int:

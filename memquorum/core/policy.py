@@ -231,7 +231,7 @@ class ProtectionPolicy(Struct, frozen=True):
 FORGETTING = ("fifo", "lru", "priority", "reflection", "random", "hybrid", "worth")
 """The policies that say what goes where a namespace is over its budget (SPEC D; `core.budgets`)."""
 FEATURES = ("recency", "accesses", "goals", "centrality", "worth", "novelty", "urgency")
-"""The features ψ of a memory, in the order of every θ (`core.budgets.features`)."""
+"""The features ψ of a memory, in the order of every θ (`core.budgets.items.features`)."""
 TOKENS_LEAST = 64
 """The smallest budget: fewer tokens hold no memory of a few sentences."""
 _EQUAL = (PPM // len(FEATURES),) * len(FEATURES)
@@ -286,8 +286,7 @@ class BudgetPolicy(Struct, frozen=True):
 
 class ExperiencePolicy(Struct, frozen=True):
     """The evidence that a memory needs before experience serves it, and how its weight moves (SPEC E, SEDM;
-    `core.experience`). Unless a comment says otherwise, the values are those of the source and of research/judgement
-    d."""
+    `core.experience`). Unless a comment says otherwise, the values are those of the source and of decision 125."""
 
     # A candidate is admitted from this S on: S = ΔR − λ_L·ΔL − λ_T·ΔT.
     eta_ppm: int = 50_000

@@ -375,7 +375,7 @@ class Look(Struct, frozen=True):
     _cosines: Vector
 
     def alike(self, above: float) -> Iterator[tuple[float, str, Seen]]:
-        """The memories with a cosine > `above`, and it, the nearest first, ties by id."""
+        """Yields each memory whose cosine is above `above`, with its cosine: the nearest first, ties by id."""
         # Most who ask want a few of thousands: a cosine is computed exactly only when its memory may come next.
         exact = list[tuple[float, str, int]]()
         for row, about in self._nearly(above):
@@ -421,8 +421,8 @@ class SummaryLine:
 
 class Summed:
     """The contents of summaries, sentence by sentence. The vector of a summary is of all its sentences, and near to
-    none of them. So a repeated sentence is recognized by its fingerprint (`text.sameness`), and a denied one by its
-    content words and then by its claims (`text.conflict`)."""
+    none of them. So a repeated sentence is recognized by its fingerprint (`core.reading.sameness`), and a denied one by
+    its content words and then by its claims (`core.reading.conflict`)."""
 
     def __init__(self) -> None:
         self._sentences: dict[str, list[bytes]] = {}
@@ -523,7 +523,8 @@ _AGREES = "agreement"
 
 
 def _choose(known: list[tuple[float, str, Seen]], marks: Marks) -> Repeated | None:
-    """The most similar that says the same, if it can be one that an episode of these marks may become one with."""
+    """Chooses the most similar memory into which an episode of these marks may be merged; else the most similar one,
+    unmerged; None where there is none."""
     for _, memory_id, other in known:
         if merges(marks, other.marks):
             return Repeated(memory_id)
@@ -840,7 +841,7 @@ class Surroundings:
         return Seen(agent, flat, marks, self._failures.answer(_AGREES, [memory_id], b"", fingerprint, text))
 
     def _buffer(self, agent: str) -> Neighbourhood:
-        """The agent's last 64 episodes that no gate turned away, stored or not: an episodic trace."""
+        """The agent's last `buffer_size` episodes that no gate turned away, stored or not: an episodic trace."""
         if agent in self._buffers:
             self._buffers.move_to_end(agent)
         else:

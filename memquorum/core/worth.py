@@ -2,9 +2,9 @@
 
 **worth** = Σ ln((n + 258) / (df + ref + 1)) over the content words of a text, in millionths. Here n counts the texts
 that the namespace accepted before, df those of them that have the word, and ref those of the 256 ordinary texts
-(`text.ordinary`), which count as if they had gone before. So a word is common or rare from the first text on, and what
-was said early is not worth less because little had been said. Words that only a question has count half. No model, no
-label, nothing from later on.
+(`core.reading.content.ORDINARY`), which count as if they had gone before. So a word is common or rare from the first
+text on, and what was said early is not worth less because little had been said. Words that only a question has count
+half. No model, no label, nothing from later on.
 
 **rank** = (lower + ½ equal) / all, over the worths of every text of like type and author kind that the namespace
 accepted, stored or not, forgotten or not, and of the 256. So ranks do not slide as a namespace empties. Worths are

@@ -18,7 +18,7 @@ from memquorum.core.audit.witness import Store
 from memquorum.core.consensus import rolling
 from memquorum.core.identity import messages
 from memquorum.core.journal.effects import Rules
-from memquorum.core.journal.links import entry_hash, genesis_hash
+from memquorum.core.journal.hash_chain import entry_hash, genesis_hash
 from memquorum.core.journal.rows import (
     Answered,
     Change,

@@ -35,7 +35,7 @@ from memquorum.core.api.answers import (
     Trial,
 )
 from memquorum.core.avro import Codec
-from memquorum.core.caps import Quota
+from memquorum.core.caps import Losses
 from memquorum.core.intake import EndIntent, EpisodeIntent
 from memquorum.core.journal.rows import Guarded
 from memquorum.core.orders.erase import ERASURE
@@ -94,7 +94,7 @@ class Store:
         self.protected: list[tuple[Any, ...]] = []
         self.filters: list[Filters] = []
         self.listings: list[Listing] = []
-        self.quotas: dict[str, Quota] = {}
+        self.quotas: dict[str, Losses] = {}
         self.orders = {
             ORDER: answered(ORDER, "erase", "erased", took=TOOK),
             REQUESTED: answered(REQUESTED, "restore", "asked", says={"action": "restore"}),
@@ -409,9 +409,9 @@ class Store:
         kinds = [one[1] for one in self.protected]
         return Guarded(kinds.count("pin"), sum(kind.startswith("goal:") for kind in kinds))
 
-    async def quota(self, sight: Sight, namespace: str, since: int) -> Quota:
+    async def quota(self, sight: Sight, namespace: str, since: int) -> Losses:
         assert covers(sight.namespaces, namespace)
-        return self.quotas.get(namespace, Quota(100))
+        return self.quotas.get(namespace, Losses(100))
 
     async def needed(self, sight: Sight, namespace: str, kind: str) -> dict[str, str]:
         """The memories that a goal needs."""

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
-from memquorum.core.caps import Quota
+from memquorum.core.caps import Losses
 from memquorum.core.commit import applying, ordering
 from memquorum.core.consensus.certificate import check_decision
 from memquorum.core.experience.abstract import RULES
 from memquorum.core.identity.membership import CONSOLIDATOR, Genesis
-from memquorum.core.journal import links
+from memquorum.core.journal import hash_chain
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Change, ErasureRow, LetGo, Rows, UseRow
 from memquorum.core.journal.tombstones import Tombstone, Tombstones
@@ -85,7 +85,7 @@ class Shard:
 
     def __init__(self, codec: Codec, genesis: Genesis, shard: int = 0) -> None:
         self.rules = Rules(codec, genesis)
-        self.work = Workset(Rows(links.beginning(genesis.cluster, shard)))
+        self.work = Workset(Rows(hash_chain.beginning(genesis.cluster, shard)))
         self.changes: list[Change] = []
         self.offset = -1
         self.scored_offset = -1
@@ -100,12 +100,12 @@ class Shard:
         return self.work.rows
 
     @property
-    def quotas(self) -> dict[str, Quota]:
+    def quotas(self) -> dict[str, Losses]:
         """Returns the quota of each namespace."""
         living = Counter(self.rows.memories[memory_id].namespace for memory_id in self.rows.strengths)
         took = [one for change in self.changes for one in change.of(LetGo)]
         return {
-            name: Quota(living[name], tuple((one.as_of, one.forgotten) for one in took if one.namespace == name))
+            name: Losses(living[name], tuple((one.as_of, one.forgotten) for one in took if one.namespace == name))
             for name in living.keys() | {one.namespace for one in took}
         }
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from memquorum.core.access import covers
 from memquorum.core.avro import Codec
-from memquorum.core.caps import Quota
+from memquorum.core.caps import Losses
 from memquorum.core.decay import span_ms
 from memquorum.core.policy import EpochPolicy
 from memquorum.core.records import Crossing, DecayCrossed, Standing
@@ -43,7 +43,7 @@ class Shelf:
     down: set[str] = field(default_factory=set)
     votes: list[OrderVote] = field(default_factory=list)
     requested: list[bytes] = field(default_factory=list)
-    stands: dict[str, Quota] = field(default_factory=dict)
+    stands: dict[str, Losses] = field(default_factory=dict)
     unsure: list[Candidate] = field(default_factory=list)
     disputed: list[tuple[Candidate, Candidate]] = field(default_factory=list)
     guessed: list[tuple[Candidate, Candidate]] = field(default_factory=list)
@@ -95,7 +95,7 @@ class Shelf:
         self._note("aged", shard, *before.items(), limit)
         return self.old[:limit]
 
-    def quotas(self, namespaces: Iterable[str], since: int) -> dict[str, Quota]:
+    def quotas(self, namespaces: Iterable[str], since: int) -> dict[str, Losses]:
         return {name: self.stands[name] for name in namespaces if name in self.stands}
 
     def promotable(self, shard: int, salience_ppm: int, created_before: int, limit: int) -> list[Candidate]:

@@ -23,7 +23,7 @@ from memquorum.core.experience.reward import REACH
 from memquorum.core.experience.trial import Judged, Statistics
 from memquorum.core.identity import messages
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.journal import links
+from memquorum.core.journal import hash_chain
 from memquorum.core.policy import PPM
 from memquorum.core.records import (
     AccessAccepted,
@@ -266,7 +266,7 @@ def _entries(shard: int, last: JournalAppended, doomed: list[str]) -> Iterator[F
         entry = codec.encode(
             replace(before, seq=before.seq + 1, as_of=DOOM, effect=effect, event_id="doom", detail=codec.encode(detail))
         )
-        forged = JournalAppended(entry, last.hash, links.entry_hash(last.hash, entry))
+        forged = JournalAppended(entry, last.hash, hash_chain.entry_hash(last.hash, entry))
         yield Forgery(f"entry '{effect}'", topics.JOURNAL, shard, codec.encode(forged))
 
 

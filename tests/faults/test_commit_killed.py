@@ -18,7 +18,7 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
 from memquorum.core.ids import memory_id
-from memquorum.core.journal import links
+from memquorum.core.journal import hash_chain
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Rows
 from memquorum.core.journal.workset import Workset
@@ -73,7 +73,7 @@ def expected(flow: Flow, codec: Codec, shard: int) -> Workset:
     """Returns the state after an undisturbed run, by the rules alone and without the decision, which no later record
     touches.
     """
-    rules, work = Rules(codec, GENESIS), Workset(Rows(links.beginning(GENESIS.cluster, shard)))
+    rules, work = Rules(codec, GENESIS), Workset(Rows(hash_chain.beginning(GENESIS.cluster, shard)))
     for item in flow.log[shard]:
         place, record = applying.RecordPosition(topics.ACCEPTED, shard, item.offset), item.record
         if isinstance(record, EpisodeAccepted):

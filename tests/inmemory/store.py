@@ -21,11 +21,11 @@ from memquorum import topics
 from memquorum.core import ids, linking
 from memquorum.core.access import covers
 from memquorum.core.avro import Codec
-from memquorum.core.caps import Quota
+from memquorum.core.caps import Losses
 from memquorum.core.consolidation.alike import cosine_ppm
 from memquorum.core.experience.admission import ADMITTED
 from memquorum.core.experience.context import Context
-from memquorum.core.journal import anew, grounds, links
+from memquorum.core.journal import anew, grounds, hash_chain
 from memquorum.core.journal.contexts import context
 from memquorum.core.journal.naming import DROPPED, REINFORCED, Kin, Names, matching
 from memquorum.core.journal.protections import counted, protects
@@ -150,7 +150,7 @@ class InMemoryStore:
     def start(self, cluster: bytes, shards: int) -> dict[int, Start]:
         """Returns the start of each shard; makes the missing shards."""
         for shard in range(shards):
-            self.states.setdefault(shard, links.beginning(cluster, shard))
+            self.states.setdefault(shard, hash_chain.beginning(cluster, shard))
         decided = {k: {row.seq: row.digest for row in self.decisions if row.shard == k} for k in self.states}
         return {
             shard: Start(
@@ -200,10 +200,10 @@ class InMemoryStore:
         found = frozenset(memory_id for memory_id, slot in of.items() if slot in slots)
         return Keys(memories=found, protected=found)
 
-    def quotas(self, asked: Iterable[tuple[str, int]]) -> dict[str, Quota]:
+    def quotas(self, asked: Iterable[tuple[str, int]]) -> dict[str, Losses]:
         """Returns the quotas of namespaces, for pairs (namespace, time after which forgotten memories count)."""
         return {
-            name: Quota(
+            name: Losses(
                 self.alive(name),
                 tuple(
                     (o.as_of, o.forgotten) for o in self.rows[LetGo].values() if o.namespace == name and o.as_of > since
@@ -788,7 +788,7 @@ class InMemorySchedule(_OfExperience):
         known = {s.memory_id: s for s in self._free(shard, room=room)}
         return [self._candidate(known[i]) for i in memory_ids if i in known]
 
-    def quotas(self, namespaces: Iterable[str], since: int) -> dict[str, Quota]:
+    def quotas(self, namespaces: Iterable[str], since: int) -> dict[str, Losses]:
         """Returns the quotas of the namespaces; see the port."""
         return self._store.quotas((namespace, since) for namespace in namespaces)
 

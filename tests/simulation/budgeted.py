@@ -21,7 +21,7 @@ from msgspec import structs
 
 from memquorum.core import caps
 from memquorum.core.budgets.claims import AGE, BUDGET, PRESSURE, wrong
-from memquorum.core.caps import Quota
+from memquorum.core.caps import Losses
 from memquorum.core.journal import resting
 from memquorum.core.policy import FORGETTING, NO_CAPS, PPM, BudgetPolicy, CapsPolicy, Policy
 from memquorum.core.records import AccessAccepted, NominationProposed, Proposal, Standing, Weighed
@@ -120,7 +120,7 @@ class World:
         self.rests: dict[str, tuple[int, int]] = {}
         self.back: dict[str, int] = {}
         self.epoch = 0
-        self.quota = Quota()
+        self.quota = Losses()
         self.stage = Budgets(Shelf(), bytes(32))
 
     # What happens -----------------------------------------------------------------------------------------------------
@@ -236,7 +236,7 @@ class World:
         through: int,
     ) -> None:
         honest = [me for me in thought if me not in self.lies]
-        self.quota = Quota(len(self._alive(through)), self.quota.gone)
+        self.quota = Losses(len(self._alive(through)), self.quota.gone)
         room = caps.room(self.quota, self.now, self.policy.caps)
         went, decided = list[str](), list[str]()
         for at, outcome in enumerate(found):
@@ -267,7 +267,7 @@ class World:
     def _nominated(self, epoch: int, act: str) -> tuple[Proposal, ...]:
         alive = self._alive(len(self.events))
         shelf = Shelf(weighs=[self._weighted(one, epoch, alive) for one in alive.values()])
-        shelf.stands = {SPACE: Quota(len(alive), self.quota.gone)}
+        shelf.stands = {SPACE: Losses(len(alive), self.quota.gone)}
         self.stage._schedule = shelf
         standing = Standing(last_epoch=epoch - 1, last_epoch_at=0, interactions=0, alive=len(alive))
         chosen = self.stage.leaving(0, standing, self.now, self.genesis).chosen

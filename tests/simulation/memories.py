@@ -23,7 +23,7 @@ from memquorum.core.journal.effects import Rules
 from memquorum.core.records import AccessAccepted, ClockTicked, DecayCrossed, EpisodeAccepted, NominationProposed
 from memquorum.core.vote import nomination
 from memquorum.core.vote.kinds import KINDS
-from streams.cap_filter import Caps
+from streams.candidates import Candidates
 from tests.builders.shard import accepted, scored
 from tests.inmemory.store import InMemorySchedule, InMemoryStore
 from tests.simulation.plan import SHARDS
@@ -79,7 +79,7 @@ class Memories:
         state, schedule = store.states[shard], InMemorySchedule(store)
         standing = replace(state.standing, last_epoch=epoch - 1)
         tick = DecayCrossed(shard, self.now, self.last, state.seq, (), standing)
-        found = Caps(schedule).candidates(tick, standing, policy)
+        found = Candidates(schedule).candidates(tick, standing, policy)
         # One of them: a simulated member likes one of two that are promoted together.
         before = self.now - policy.promote.age_ms + 1
         going = nomination.Going(expired=found.expired, doubted=found.doubted, rooms=found.rooms)

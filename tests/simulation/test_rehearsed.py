@@ -17,7 +17,7 @@ from memquorum.core.identity import messages
 from memquorum.core.journal import grounds, rehearsals
 from memquorum.core.records import RehearsalMade
 from memquorum.ports import Seen
-from streams import cap_filter
+from streams import candidates
 from tests.simulation.dice import Dice
 from tests.simulation.mutations import mutate, mutations
 from tests.simulation.plan import ACTS, MS, Plan, draw
@@ -140,7 +140,7 @@ def who_reads_ahead_holds_up_the_rest(patch: Patch) -> None:
 
 
 def nobody_nominates_what_is_doubted(patch: Patch) -> None:
-    patch.setattr(cap_filter.rehearsal, "doubted", lambda *_: False)
+    patch.setattr(candidates.rehearsal, "doubted", lambda *_: False)
 
 
 @dataclass(frozen=True)

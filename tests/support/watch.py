@@ -15,7 +15,7 @@ from db.vault import PostgresVault
 from infra.embedded.postgres import Postgres
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.journal import links
+from memquorum.core.journal import hash_chain
 from memquorum.core.journal.effects import Rules, redo
 from memquorum.core.journal.rows import Rows
 from memquorum.core.journal.workset import Workset
@@ -105,7 +105,7 @@ def check_journal(databases: tuple[str, str], codec: Codec, shard: int, genesis:
     """Checks the shard's journal in Postgres: it has no gaps, its hashes hold, and redone by the rules it gives the
     stored state.
     """
-    work = Workset(Rows(links.beginning(genesis.cluster, shard)))
+    work = Workset(Rows(hash_chain.beginning(genesis.cluster, shard)))
     columns = "entry, previous_hash, hash, seq, effect, event_id, source_offset"
     found = rows(databases, f"SELECT {columns} FROM journal WHERE shard = %s ORDER BY seq", shard)
     for entry, previous, this, *repeated in found:

@@ -89,7 +89,7 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The source, target and extent of a rebuild; see `replay.rebuild`. It can be sent to another process.
+    """The source, target and extent of a rebuild (`workers.rebuild.worker.rebuild`). It can be sent to another process.
 
     `gone`: memories whose keys are destroyed by the journal and may still be in a vault restored from a backup.
     """
@@ -106,7 +106,7 @@ class Job:
     gone: frozenset[str] = frozenset()
 
     def shard(self, shard: int, course: Course) -> Counts:
-        """Rebuilds a shard. Raises what `replay.rebuild` raises, and Ended."""
+        """Rebuilds a shard. Raises what `workers.rebuild.worker.rebuild` raises, and Ended."""
         replay = Replay(Rules(self.codec, self.genesis), shard, self.namespace)
         last = None if self.until_seq is None else self.until_seq.get(shard, 0)
         with ExitStack() as stack:

@@ -11,7 +11,7 @@ from memquorum.core.budgets import least
 from memquorum.core.budgets.claims import AGE, BUDGET, PRESSURE
 from memquorum.core.budgets.limits import budget_of
 from memquorum.core.budgets.weighing import item
-from memquorum.core.caps import Quota
+from memquorum.core.caps import Losses
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import shard_of
 from memquorum.core.policy import Policy
@@ -66,7 +66,7 @@ class Room:
         for space in {proposal.namespace for proposal in proposed}:
             through = self._view.weights.before(space, nomination.accepted_offset)
             living = sum(one.candidate.memory_id in through for one in known.get(space, ()))
-            room = caps.room(Quota(living, self._view.weights.gone(space)), nomination.as_of, policy.caps)
+            room = caps.room(Losses(living, self._view.weights.gone(space)), nomination.as_of, policy.caps)
             # The quorum of honest votes for one memory, as a share of all honest votes.
             shared = room * (genesis.quorum - genesis.f) // (genesis.n - genesis.f)
             rooms[space] = room if asked[space] <= room else shared

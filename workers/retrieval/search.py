@@ -1,8 +1,8 @@
 """The search. Hits count as used unless it peeks: for each, an access is published behind the answer.
 
-Four statements of `db/queries.sql` decide on the memories found and their order: `search`, `search_filtered`,
+Four statements of `db/queries.sql` decide which memories are found, the nearest first: `search`, `search_filtered`,
 `search_crowd` and, for memories that the cache names, `search_cached`. `find` chooses among them with
-`db.reads.Reads.search`.
+`db.reads.Reads.search`. `pipeline.ordered` puts the best hits in the order that they are served in.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from memquorum.core.audit.findings import Findings, Kind
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage, UnknownConfiguration, open_any, unsigned
-from memquorum.core.journal.links import entry_hash, genesis_hash
+from memquorum.core.journal.hash_chain import entry_hash, genesis_hash
 from memquorum.core.records import JournalAppended, JournalEntry, JournalHead
 
 _HASH = 32

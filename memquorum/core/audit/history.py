@@ -32,11 +32,11 @@ from memquorum.core.audit.restores import Restores
 from memquorum.core.audit.scores import Scores
 from memquorum.core.audit.slots import Slots
 from memquorum.core.budgets import claims
-from memquorum.core.caps import Quota
+from memquorum.core.caps import Losses
 from memquorum.core.consensus.certificate import BadCertificate, Checked, Verified, check_decision
 from memquorum.core.experience.texts import ENDED, EVENTS
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.journal import comparing, decisions, finished, grounds, links, patching, repetitions
+from memquorum.core.journal import comparing, decisions, finished, grounds, hash_chain, patching, repetitions
 from memquorum.core.journal.effects import EFFECTS, ERASED, REPEATED, Rules, needs, order_in, perform
 from memquorum.core.journal.restores import asks as use_asks
 from memquorum.core.journal.rows import (
@@ -103,10 +103,10 @@ class History:
     """The history of one shard, entry by entry."""
 
     def __init__(self, rules: Rules, shard: int, findings: Findings) -> None:
-        self.state = links.beginning(rules.genesis.cluster, shard)
+        self.state = hash_chain.beginning(rules.genesis.cluster, shard)
         self.memories: dict[str, Memory] = {}
         self.strengths: dict[str, Strength] = {}
-        self.quotas: dict[str, Quota] = {}
+        self.quotas: dict[str, Losses] = {}
         self._rules = rules
         # The configuration that takes the next decision, and whose policy judges the following entries.
         self._configuration = rules.genesis
@@ -171,7 +171,7 @@ class History:
             return None
         try:
             change = perform(self._rules, self.rows(entry, detail), entry, detail, link.appended)
-        except (links.BrokenChain, BadCertificate):
+        except (hash_chain.BrokenChain, BadCertificate):
             self._skip(link)  # the judge has noted the fault
             return None
         self._make(change, detail)
@@ -402,7 +402,7 @@ class History:
         """Counts so many more living memories of the memory's namespace."""
         if more:
             namespace = self.memories[memory_id].namespace
-            self.quotas[namespace] = caps.born(self.quotas.get(namespace, caps.NOTHING), more)
+            self.quotas[namespace] = caps.changed_by(self.quotas.get(namespace, caps.NOTHING), more)
 
     def _compact(self, memory: Memory) -> Memory:
         """Returns the memory with its texts shared with others: few agents and namespaces write many memories."""
@@ -421,7 +421,7 @@ class History:
 
     def _skip(self, link: Link) -> None:
         """Skips an entry whose change cannot be applied."""
-        self.state = links.advance(self.state, link.entry, link.appended)
+        self.state = hash_chain.advance(self.state, link.entry, link.appended)
 
     def _newer_tick(self, entry: JournalEntry) -> bool:
         return not self._tick_offsets or entry.source_offset > self._tick_offsets[-1]

@@ -28,7 +28,7 @@ from memquorum.core.consensus.certificate import BadCertificate, Checked, check_
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage, open_any
 from memquorum.core.journal.anew import ANEW
-from memquorum.core.journal.links import entry_hash
+from memquorum.core.journal.hash_chain import entry_hash
 from memquorum.core.orders import aged
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.erase import ERASURE

@@ -1,7 +1,7 @@
 """A living memory as a policy sees it, its features ψ, and its score (SPEC D; MaRS eq. 5).
 
 `score = (Û − λ_priv·s) / w`, `Û = θ^(type)·ψ`, w in tokens. A negative one is not divided: else the heaviest memories
-that are too sensitive to keep would go last (research/judgement d).
+that are too sensitive to keep would go last.
 
 Features are millionths. **Worth** is a sum over words, and `WORTH_UNIT` counts as 1, so that a long text may be worth
 as much per token as a short one. **The others are multiplied by it**: recency, accesses, nearness to goals, centrality,

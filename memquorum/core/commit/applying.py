@@ -25,7 +25,7 @@ from memquorum.core.identity.messages import BadMessage
 from memquorum.core.journal import (
     decisions,
     finished,
-    links,
+    hash_chain,
     rehearsals,
     repetitions,
     restores,
@@ -350,7 +350,7 @@ def apply_entry(
         namespace=namespace,
         memory_id=memory_id,
     )
-    return perform(rules, rows, entry, detail, links.append(rules.codec, state, entry))
+    return perform(rules, rows, entry, detail, hash_chain.append(rules.codec, state, entry))
 
 
 def _stored(place: RecordPosition, episode: EpisodeAccepted, scored: Scored, readable: bool) -> Stored:

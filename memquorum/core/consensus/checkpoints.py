@@ -63,7 +63,7 @@ class Checkpoints:
         return self._ask()
 
     def decided(self, decision: t.Decided) -> list[t.Effect]:
-        """Notes a decided sequence; `decision.decisions` counts it already. At the end of an interval it asks for the
+        """Notes a decided sequence; its field `decisions` counts it already. At the end of an interval it asks for the
         stream."""
         self.decisions = decision.decisions
         last = decision.checked.configures is not None

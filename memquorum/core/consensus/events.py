@@ -235,7 +235,7 @@ class Note(StrEnum):
 
     CONFLICT = "conflict"  # two different messages of one member for one slot: both are attached
     INVALID = "invalid"  # an authentic message that an honest member would not have sent
-    LATE = "late"  # the request timer ran out
+    LATE = "late"  # the timer of a request or of a view change ran out
     REFUSED = "refused"  # a nomination that contradicts this member's own view
 
 

@@ -1,6 +1,6 @@
 """One member's part in one shard's consensus: PBFT as a function of events (DESIGN 10 to 14).
 
-No input, output, clock or randomness: `handle` takes an event and returns effects (`transitions`). The same events in
+No input, output, clock or randomness: `handle` takes an event and returns effects (`events`). The same events in
 the same order give the same effects, so a simulator can drive it and a failure can be replayed.
 
 Differences from the paper of 1999: the proposal is a ballot certificate whose outcome every replica computes itself;

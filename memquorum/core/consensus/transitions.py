@@ -3,13 +3,14 @@
 A slot is one sequence number of one shard; one is in flight at a time. These are the phases and their steps:
 
     idle ─nominated─► balloting ─proposed─► pre-prepared ─prepared─► prepared ─committed─► decided ─next─► idle
-    any of them but decided ─suspected─► view-changing ─new-view─► idle, in the next view
+    any of them ─suspected─► view-changing ─new-view─► idle, in the next view
 
 - *nominated*: a valid nomination of the awaited epoch is here. Every member casts its ballot, the primary gathers.
 - *proposed*: the primary's pre-prepare is here and its certificate holds. Every other member sends its prepare.
 - *prepared*: q members stand behind the proposal, the primary by its pre-prepare. Every member sends its commit.
 - *committed*: q members committed. The slot is decided, the next sequence and epoch begin.
 - *suspected*: the primary is late or broke a rule, or f+1 members ask for a higher view. The replica asks for it too.
+  A decided slot is left by this step where the replica still waits for a view that it asked for before.
 - *new-view*: the primary of a higher view shows q members who asked for it. That view is entered.
 - *configured*: the decision made another configuration, whose replica goes on. This one decides nothing more.
 

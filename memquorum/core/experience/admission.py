@@ -1,4 +1,4 @@
-"""Decides whether a candidate is admitted, by the statistics of its verifiers (SPEC E; research/judgement d).
+"""Decides whether a candidate is admitted, by the statistics of its verifiers (SPEC E; infra/decisions/0125).
 
 S ≥ η admits, with a weight of 1: S is the share of judges that a memory helped, which says how many tasks need it and
 not what it is worth to the one that does (decision 126). Verifiers that compute by rules find the same bytes. f + 1 are

@@ -1,4 +1,4 @@
-"""A proposal to admit, held against what a member read itself (SPEC E; research/judgement d).
+"""A proposal to admit, held against what a member read itself (SPEC E; infra/decisions/0125).
 
 `borne_out` asks whether enough of those who were drawn signed the very same statistics, of this candidate, as of a
 decision that the member knows; `tried_again` recomputes one context of them, which each member draws for itself by the

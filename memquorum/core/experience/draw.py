@@ -1,4 +1,4 @@
-"""Draws the verifiers of a candidate (research/judgement d), so that no publisher can choose them.
+"""Draws the verifiers of a candidate (infra/decisions/0125), so that no publisher can choose them.
 
 The lot depends on the candidate's id and on the digest of the nomination that a *later* decision is about. The
 publisher does not know that yet, and the proposer of a decision could only grind what members vote on. Each verifier's

@@ -42,7 +42,7 @@ class Reader:
 
     def may_precede(self, stamp: bytes | None) -> bool:
         """True if a stamp may be from before this member was added: too short for its tag. It proves nothing, so it
-        counts only before the first record of its partition that has such a tag (`workers/strangers`)."""
+        counts only before the first record of its partition that has such a tag (`workers.kafka.strangers`)."""
         return self.added and stamp is not None and _TAG_BYTES <= len(stamp) < (1 + self.place) * _TAG_BYTES
 
 

@@ -33,8 +33,8 @@ from memquorum.core.journal import (
     disclosures,
     erasures,
     finished,
-    linked,
-    links,
+    hash_chain,
+    link_rows,
     patching,
     protections,
     rehearsals,
@@ -115,10 +115,10 @@ class Rules(Struct, frozen=True):
 def redo(rules: Rules, rows: Rows, link: JournalAppended) -> Change:
     """Applies a journal entry again, by the commit worker's own rule.
 
-    Raises links.BrokenChain where the link is not the next, DecodeError for a detail that cannot be read, and
+    Raises hash_chain.BrokenChain where the link is not the next, DecodeError for a detail that cannot be read, and
     BadCertificate for a decision whose certificate does not hold.
     """
-    entry = links.check_link(rules.codec, rows.state, link)
+    entry = hash_chain.check_link(rules.codec, rows.state, link)
     return perform(rules, rows, entry, rules.codec.decode(entry.detail), link)
 
 
@@ -203,11 +203,11 @@ def perform(rules: Rules, rows: Rows, entry: JournalEntry, detail: Any, link: Jo
     """
     effect = EFFECTS.get(entry.effect)
     if effect is None or not isinstance(detail, effect.details):
-        raise links.BrokenChain(
+        raise hash_chain.BrokenChain(
             f"journal of shard {entry.shard}, sequence {entry.seq}: effect {entry.effect!r} with a "
             f"{type(detail).__name__} is none that this version knows"
         )
-    state = links.advance(rows.state, entry, link)
+    state = hash_chain.advance(rows.state, entry, link)
     blank = Change(entry=entry, appended=link, state=state, cursors=_cursors(entry))
     try:
         change = effect.rule(rules, rows, _answering(rules.codec, rows, blank, detail), detail)
@@ -216,7 +216,7 @@ def perform(rules: Rules, rows: Rows, entry: JournalEntry, detail: Any, link: Jo
         KeyError, decisions.NotTheOutcome, BadOrder, erasures.NotTheOrder, BadMessage, rehearsals.NotRehearsed,
         trials.NotTried,
     ) as error:  # fmt: skip
-        raise links.BrokenChain(
+        raise hash_chain.BrokenChain(
             f"journal of shard {entry.shard}, sequence {entry.seq}: {entry.effect!r} does not fit the state before it "
             f"({type(error).__name__}: {error})"
         ) from error
@@ -291,7 +291,7 @@ def _do_stored(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Chan
         _event(entry, "stored", detail),
         *repetitions.provenance(rows, entry, detail),
         *contested,
-        *linked.noted(rows, entry, detail),
+        *link_rows.noted(rows, entry, detail),
         state=state,
         revealed=memory.id,
         gone=_undropped(entry, detail),

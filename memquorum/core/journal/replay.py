@@ -20,7 +20,7 @@ from memquorum.core import labelling, linking, sealing
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.certificate import BadCertificate
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.journal import grounds, links, rollbacks, trials
+from memquorum.core.journal import grounds, hash_chain, rollbacks, trials
 from memquorum.core.journal.effects import Rules, needs, perform
 from memquorum.core.journal.rows import (
     AdmissionRow,
@@ -119,7 +119,7 @@ class Replay:
 
     def __init__(self, rules: Rules, shard: int, namespace: str | None = None) -> None:
         """`namespace`: of memories, only those of this one are answered; the journal and its decisions always are."""
-        self.state: ShardState = links.beginning(rules.genesis.cluster, shard)
+        self.state: ShardState = hash_chain.beginning(rules.genesis.cluster, shard)
         self._rules = rules
         self._namespace = namespace
         self._memories: dict[str, Memory] = {}
@@ -166,7 +166,7 @@ class Replay:
         anew: dict[str, SealedAnew] = {}
         try:
             for read in batch:
-                links.check_next(work.rows.state, read.link, read.entry)
+                hash_chain.check_next(work.rows.state, read.link, read.entry)
                 change = perform(self._rules, work.rows, read.entry, read.detail, read.link)
                 work.absorb(change)
                 if change.configures is not None:
@@ -180,7 +180,7 @@ class Replay:
                     sealed.append(back)
                     if encoded is not None:
                         anew[told.memory_id] = encoded
-        except (links.BrokenChain, BadCertificate) as error:
+        except (hash_chain.BrokenChain, BadCertificate) as error:
             raise CannotReplay(f"shard {self.state.shard}: {error}") from error
         net = work.net()
         self._keep(net)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from memquorum.core.caps import Quota
+from memquorum.core.caps import Losses
 from memquorum.core.facets import EPISODIC
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import JournalAppended, JournalEntry, Restored, Standing
@@ -568,8 +568,8 @@ class GoalDue(Struct, frozen=True):
 
 
 class Answered(Struct, frozen=True):
-    """An order, or a request, that was answered, by its digest (`core.orders.order_digest`); it applies once. `effect`:
-    how, by the journal entry `seq`, an erasure by its first one."""
+    """An order, or a request, that was answered, by its digest (`core.orders.envelope.order_digest`); it applies once.
+    `effect`: how, by the journal entry `seq`, an erasure by its first one."""
 
     shard: Int4
     digest: bytes
@@ -629,7 +629,7 @@ class Rows(Struct, frozen=True):
     events: Mapping[EventKey, Event] = field(default_factory=dict)
     erased: Collection[EventKey] = frozenset()
     """(namespace, memory id) of those asked for that an order has erased."""
-    quotas: Mapping[str, Quota] = field(default_factory=dict)
+    quotas: Mapping[str, Losses] = field(default_factory=dict)
     """By namespace, the quotas before the batch, for namespaces of which a decision may take something."""
     protected: Mapping[tuple[str, str], Protection] = field(default_factory=dict)
     """By (memory id, kind), the orders that protect those asked for."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from memquorum.core.caps import Quota
+from memquorum.core.caps import Losses
 from memquorum.core.journal import grounds, protections
 from memquorum.core.journal.loaded import Loaded, LoadedSet, known
 from memquorum.core.journal.rows import (
@@ -113,7 +113,7 @@ class Workset:
         self._guarded = Loaded(rows.guarded, absent["guarded"])
         self._grounds: Loaded = Loaded(rows.grounds, absent["grounds"])
         self._answered: set[bytes] = LoadedSet(rows.answered, absent["answered"])
-        self._quotas: Mapping[str, Quota] = Loaded(rows.quotas, absent["quotas"])
+        self._quotas: Mapping[str, Losses] = Loaded(rows.quotas, absent["quotas"])
         self._cursors: dict[str, int] = {}
 
     @property

@@ -3,7 +3,8 @@
 1. `query` and `requests`: the requests that may be made, and their results; `filing`: conditions on path and
    attributes; `bounds`: the limits of load. `query.passes` decides what a reader may see, as `$gates` of
    db/sql_fragments does in the store;
-2. statements of db/queries.sql alone decide what `search` finds; `cache` keeps the vectors that are used most;
+2. statements of db/queries.sql alone decide what `search` finds, `workers.retrieval.pipeline` in which order it is
+   served; `cache` keeps the vectors that are used most;
 3. the steps of `retrieve`: `wording` chooses the words to look up, `fusion` joins two rankings, `ranking` adds strength
    and tier, `diffusion` general forms of other namespaces, `hops` the memories that the first hits name. `packing` fits
    the ranking into a budget, with `pieces` of summaries. `folding` serves the same text once. `past` orders hits by the
@@ -15,8 +16,8 @@
    page, and as a `graph`; `using`: the uses that a reader reports;
 4. `buffer`, `working`: the latest memories of an agent, and the content of a prompt; `context`: the requests for it;
    `redaction`: the masking of texts;
-5. orders that are requested over HTTP: `erasing`, `forgetting`, `restoring`, `rolling_back`, `pinning`; `ordered`:
-   the result of one;
+5. orders that are requested over HTTP: `erasing`, `forgetting`, `restoring`, `rolling_back`, `pinning`; `order_words`:
+   the result of one in words;
 6. `explain`: why a memory is here or gone, from its rows and certificates; `votes` reads the certificates;
    `decisions`: the votes of a namespace; `holding`: the conditions on a memory's use; `sessions`: the state of a
    session; `admitting`: a memory's admission to experience; `pages`: the other lists for people, with `seats`: the

@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 from memquorum.core import caps, decay, facets, labelling, linking, triage, worth
 from memquorum.core.avro import Codec
 from memquorum.core.budgets import least
-from memquorum.core.caps import NOTHING, Quota
+from memquorum.core.caps import NOTHING, Losses
 from memquorum.core.consensus.certificate import BadCertificate, follow
 from memquorum.core.consolidation import importance
 from memquorum.core.facets import Facets
@@ -154,7 +154,7 @@ class Facts(Struct, frozen=True):
     erasure: Erasing | None = None
     protected: tuple[Protection, ...] = ()
     waiting: tuple[Waiting, ...] = ()
-    quota: Quota = NOTHING
+    quota: Losses = NOTHING
     conflicts: tuple[Pair, ...] = ()
     sent: tuple[Sent, ...] = ()
     sources_sent: tuple[SourceSent, ...] = ()

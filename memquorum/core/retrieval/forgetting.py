@@ -9,7 +9,7 @@ from msgspec import Struct
 from memquorum.core import caps
 from memquorum.core.api.answers import Leaving
 from memquorum.core.api.requests import ForgetRequest
-from memquorum.core.caps import Quota
+from memquorum.core.caps import Losses
 from memquorum.core.decay import decay_ppm, of_tier
 from memquorum.core.orders.protect import GOAL, HOLD, PIN
 from memquorum.core.orders.restore import FORGET
@@ -62,7 +62,7 @@ def standing(
     policy: Policy,
     *,
     shields: Mapping[str, str] | None = None,
-    quota: Quota | None = None,
+    quota: Losses | None = None,
 ) -> tuple[Leaving, ...]:
     """Returns the state of each memory that a vote would consider, in the order of the request; living ones may be
     proposed.
@@ -98,7 +98,7 @@ def shield(kind: str, ordered_by: str, reference: str | None, order_id: str) -> 
     return f"{how} by {ordered_by}{why}, order {order_id}"
 
 
-def stopped(quota: Quota, as_of: int, given: CapsPolicy) -> str | None:
+def stopped(quota: Losses, as_of: int, given: CapsPolicy) -> str | None:
     """Returns in words until when a namespace's caps block all forgetting; None if they do not."""
     until = caps.stopped_until(quota, as_of, given)
     if until is None:

@@ -1,7 +1,7 @@
 """Ranks the hits of a retrieval: relevance × strength × tier (docs/use/reading.md).
 
-It serves `retrieve`, `recall` and `context`. A search is ordered by cosine alone, in the store
-(`workers/retrieval/search.py`).
+It serves `retrieve`, `recall` and `context`. A search starts from the cosines of the store;
+`workers.retrieval.pipeline` puts the best hits of either in their last order.
 
 Relevance counts most. Strength, which is high for what was used lately or was salient when it came, moves a score by at
 most `strength_share`; it decides between two memories that answer equally well. A memory in long-term memory, which the

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from memquorum.core import caps, decay, triage
 from memquorum.core.budgets.claims import AGE, PRESSURE
 from memquorum.core.budgets.least import older
-from memquorum.core.caps import Quota
+from memquorum.core.caps import Losses
 from memquorum.core.facets import EPISODIC
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import Policy
@@ -107,7 +107,7 @@ def outlook(
     standing: Standing,
     shard: int,
     alive: Sequence[Alive],
-    quotas: Mapping[str, Quota],
+    quotas: Mapping[str, Losses],
     *,
     as_of: int,
     policy: Policy,

@@ -1,7 +1,7 @@
-"""Keepers of a namespace's memories under a budget: a policy (`budgets.Ledger`), the fleet's own votes, an oracle.
+"""Keepers of a namespace's memories under a budget: a policy (`ledger.Ledger`), the fleet's own votes, an oracle.
 
-The oracle knows all future requests. No fast way is known to find the optimum for memories of different sizes
-(research/judgement e), so it is greedy by a density: memories that are never read again go first, then those with the
+The oracle knows all future requests. No fast way is known to find the optimum for memories of different sizes,
+so it is greedy by a density: memories that are never read again go first, then those with the
 lowest density per token. Three densities are tried, and the best counts: by the next read alone, by all future reads
 over the time that they take, and by their number.
 """

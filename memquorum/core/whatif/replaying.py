@@ -22,7 +22,7 @@ from msgspec import Struct, field
 
 from memquorum.core import caps
 from memquorum.core.budgets.items import CAPPED, Item
-from memquorum.core.caps import Quota
+from memquorum.core.caps import Losses
 from memquorum.core.policy import BudgetPolicy, CapsPolicy
 from memquorum.core.whatif.events import (
     Asked,
@@ -141,7 +141,7 @@ class _Lately:
         self._sum += count
 
     def at(self, as_of: int, of: CapsPolicy) -> tuple[tuple[int, int], ...]:
-        """Returns the entries of a `Quota`: the current sum, as if all had gone now."""
+        """Returns the entries of a `Losses`: the current sum, as if all had gone now."""
         while self._went and self._went[0][0] <= caps.since(as_of, of):
             self._sum -= self._went.popleft()[1]
         return ((as_of, self._sum),)
@@ -176,7 +176,7 @@ class _Side:
             return False
         most = trial.proposals_most
         if trial.caps is not None:
-            room = caps.room(Quota(len(self.keeper), self._lately.at(at, trial.caps)), at, trial.caps)
+            room = caps.room(Losses(len(self.keeper), self._lately.at(at, trial.caps)), at, trial.caps)
             most = room if most is None else min(most, room)
         if most is not None and most <= 0:
             self.result.counts.capped += 1

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from memquorum.core import caps
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
-from memquorum.core.caps import Quota
+from memquorum.core.caps import Losses
 from memquorum.core.identity.membership import load
 from memquorum.core.journal.rows import LetGo, Strength
 from memquorum.core.policy import NO_CAPS, CapsPolicy, EpochPolicy, PolicyError, TriagePolicy, from_json, to_json
@@ -23,7 +23,7 @@ from memquorum.core.tiers import ALIVE, LONG_TERM, SHORT_TERM
 from memquorum.core.vote import nomination
 from memquorum.ports import Candidate, DueMemory
 from memquorum.telemetry.bundle import Telemetry
-from streams.cap_filter import ALARM, Caps
+from streams.candidates import ALARM, Candidates
 from tests.builders import genesis, votes
 from tests.builders.policies import by_the_paper
 from tests.builders.published import kinds, publish
@@ -37,20 +37,20 @@ GENESIS = genesis.make(policy=by_the_paper())
 
 
 def test_a_tenth_in_an_epoch_a_quarter_in_a_day_and_three_in_any_case() -> None:
-    assert caps.room(Quota(1_000), NOW, CAPS) == 100
-    lost = Quota(800, ((NOW - DAY, 500), (NOW - DAY + 1, 100), (NOW - 1, 100)))
+    assert caps.room(Losses(1_000), NOW, CAPS) == 100
+    lost = Losses(800, ((NOW - DAY, 500), (NOW - DAY + 1, 100), (NOW - 1, 100)))
     assert caps.lately(lost, NOW, CAPS) == 200
     assert caps.room(lost, NOW, CAPS) == 50  # a quarter of the 1,000 that lived within the day, less 200
-    assert [caps.room(Quota(n), NOW, CAPS) for n in (0, 1, 9, 30, 40)] == [3, 3, 3, 3, 4]
-    assert caps.room(Quota(6, ((NOW - 1, 3),)), NOW, CAPS) == 0
+    assert [caps.room(Losses(n), NOW, CAPS) for n in (0, 1, 9, 30, 40)] == [3, 3, 3, 3, 4]
+    assert caps.room(Losses(6, ((NOW - 1, 3),)), NOW, CAPS) == 0
 
 
 def test_when_something_may_go_again() -> None:
-    lost = Quota(750, ((NOW - DAY + 10, 200), (NOW, 50)))
+    lost = Losses(750, ((NOW - DAY + 10, 200), (NOW, 50)))
     assert caps.room(lost, NOW, CAPS) == 0
     assert caps.stopped_until(lost, NOW, CAPS) == NOW + 10
     assert caps.room(lost, NOW + 10, CAPS) > 0
-    assert caps.stopped_until(Quota(750), NOW, CAPS) is None
+    assert caps.stopped_until(Losses(750), NOW, CAPS) is None
 
 
 @given(
@@ -62,11 +62,11 @@ def test_within_any_day_no_more_goes_than_its_share(
     living: int, epochs: list[tuple[int, int]], policy: CapsPolicy
 ) -> None:
     """Whatever is asked for and whenever: what was taken within a day never is more than the share of what lived."""
-    quota, now, taken = Quota(living), NOW, list[tuple[int, int]]()
+    quota, now, taken = Losses(living), NOW, list[tuple[int, int]]()
     for wanted, later in epochs:
         now += later
         count = min(wanted, quota.living, caps.room(quota, now, policy))
-        quota = caps.gone(caps.born(quota, -count), now, count)
+        quota = caps.gone(caps.changed_by(quota, -count), now, count)
         taken.append((now, count))
         within = sum(n for at, n in taken if at > now - policy.day_ms)
         assert within <= max(policy.floor, (quota.living + within) * policy.day_share)
@@ -170,7 +170,7 @@ def candidate(name: str, namespace: str, tier: str = SHORT_TERM) -> Candidate:
     return Candidate(name, namespace, tier, NOW - SPAN, NOW - SPAN, 400_000, early=False)
 
 
-def shelf(alive: list[Candidate], **stands: Quota) -> Shelf:
+def shelf(alive: list[Candidate], **stands: Losses) -> Shelf:
     due = [DueMemory(c.memory_id, c.namespace, c.last_access) for c in alive]
     return Shelf(alive=alive, due_memories=due, stands=stands)
 
@@ -181,8 +181,8 @@ def tick(shelf: Shelf) -> DecayCrossed:
 
 
 def test_no_more_is_nominated_than_the_cap_leaves() -> None:
-    full = shelf([candidate(f"a{n}", "a") for n in range(7)] + [candidate("b", "b")], a=Quota(40), b=Quota(2))
-    found = Caps(full).candidates(tick(full), STANDING, POLICY)
+    full = shelf([candidate(f"a{n}", "a") for n in range(7)] + [candidate("b", "b")], a=Losses(40), b=Losses(2))
+    found = Candidates(full).candidates(tick(full), STANDING, POLICY)
     assert found.rooms == {"a": 4, "b": 3}
     record = nomination.build(genesis.make(policy=POLICY), STANDING, tick(full), "interval", nomination.Offers(found))
     assert record is not None
@@ -195,13 +195,13 @@ def test_what_was_promoted_is_the_last_to_go_under_pressure() -> None:
     alive = [*kept, *(replace(candidate(f"new{n}", "a"), last_access=NOW - n) for n in range(3))]
     held = Shelf(
         alive=alive, due_memories=[DueMemory(c.memory_id, "a", c.last_access, c.tier) for c in alive],
-        stands={"a": Quota(40)},
+        stands={"a": Losses(40)},
     )  # fmt: skip
     quiet = DecayCrossed(1, NOW, 33, 9, (), STANDING)
 
     def unused(over: int) -> list[str]:
         standing = Standing(last_epoch=4, last_epoch_at=0, interactions=0, alive=POLICY.epoch.capacity + over)
-        return [one.memory_id for one in Caps(held).candidates(quiet, standing, POLICY).evicted]
+        return [one.memory_id for one in Candidates(held).candidates(quiet, standing, POLICY).evicted]
 
     assert unused(2) == ["new0", "new1"]
     assert unused(5) == ["new0", "new1", "new2", "kept0", "kept1"]
@@ -213,29 +213,29 @@ def test_what_goes_first_is_of_the_lowest_score_then_without_one() -> None:
     alive[0] = replace(alive[0], fades=False)
     alive[3] = replace(alive[3], tier=LONG_TERM)
     due = [DueMemory(c.memory_id, "a", c.last_access, c.tier) for c in alive]
-    held = Shelf(alive=alive, due_memories=due, fallen=[due[2], due[1]], stands={"a": Quota(40)})
+    held = Shelf(alive=alive, due_memories=due, fallen=[due[2], due[1]], stands={"a": Losses(40)})
     standing = Standing(last_epoch=4, last_epoch_at=0, interactions=0, alive=POLICY.epoch.capacity + 4)
     policy = replace(POLICY, triage=TriagePolicy(expire_ppm=0))
-    found = Caps(held).candidates(DecayCrossed(1, NOW, 33, 9, (), STANDING), standing, policy)
+    found = Candidates(held).candidates(DecayCrossed(1, NOW, 33, 9, (), STANDING), standing, policy)
     assert [one.memory_id for one in found.evicted] == ["lower", "low", "wanted", "kept"]
     assert list(found.expired) == []
 
 
 def test_a_full_namespace_does_not_keep_back_what_expired_in_another() -> None:
-    stopped = Quota(30, ((NOW - 5, 10),))
+    stopped = Losses(30, ((NOW - 5, 10),))
     alive = [*(candidate(f"a{n}", "a") for n in range(20)), candidate("b", "b")]
     fallen = [DueMemory(c.memory_id, c.namespace, c.last_access) for c in alive]
-    full = Shelf(alive=alive, fallen=fallen, stands={"a": stopped, "b": Quota(2)})
-    found = Caps(full).candidates(DecayCrossed(1, NOW, 33, 9, (), STANDING), STANDING, POLICY)
+    full = Shelf(alive=alive, fallen=fallen, stands={"a": stopped, "b": Losses(2)})
+    found = Candidates(full).candidates(DecayCrossed(1, NOW, 33, 9, (), STANDING), STANDING, POLICY)
     assert found.rooms == {"a": 0, "b": 3}
     assert "b" in [c.memory_id for c in found.expired]
 
 
 def test_one_namespaces_cap_holds_up_nobody_else_and_is_told(caplog: pytest.LogCaptureFixture) -> None:
-    stopped = Quota(30, ((NOW - 5, 10),))
-    full = shelf([candidate(f"a{n}", "a") for n in range(20)] + [candidate("b", "b")], a=stopped, b=Quota(2))
+    stopped = Losses(30, ((NOW - 5, 10),))
+    full = shelf([candidate(f"a{n}", "a") for n in range(20)] + [candidate("b", "b")], a=stopped, b=Losses(2))
     telemetry = Telemetry()
-    asked = Caps(full, telemetry.stage("nomination"))
+    asked = Candidates(full, telemetry.stage("nomination"))
     with caplog.at_level(logging.INFO):
         found = asked.candidates(tick(full), STANDING, POLICY)
     assert found.rooms == {"a": 0, "b": 3}
@@ -244,7 +244,7 @@ def test_one_namespaces_cap_holds_up_nobody_else_and_is_told(caplog: pytest.LogC
     _, told = telemetry.health.able()
     assert "forgotten in a:" in str(told["alarms"]) and ALARM in str(told["alarms"])
     assert telemetry.meters.registry.get_sample_value("memquorum_forgetting_stopped", {"shard": "1"}) == 1
-    full.stands["a"] = Quota(30)
+    full.stands["a"] = Losses(30)
     with caplog.at_level(logging.INFO):
         asked.candidates(tick(full), STANDING, POLICY)
     assert "may be nominated to be forgotten again" in caplog.text
@@ -252,10 +252,10 @@ def test_one_namespaces_cap_holds_up_nobody_else_and_is_told(caplog: pytest.LogC
 
 
 def test_what_is_only_demoted_raises_no_alarm_and_holds_up_nothing() -> None:
-    stopped = Quota(30, ((NOW - 5, 10),))
+    stopped = Losses(30, ((NOW - 5, 10),))
     long_ago = [candidate(f"a{n}", "a", LONG_TERM) for n in range(20)]
-    full, telemetry = shelf([*long_ago, candidate("b", "b")], a=stopped, b=Quota(2)), Telemetry()
-    found = Caps(full, telemetry.stage("nomination")).candidates(tick(full), STANDING, POLICY)
+    full, telemetry = shelf([*long_ago, candidate("b", "b")], a=stopped, b=Losses(2)), Telemetry()
+    found = Candidates(full, telemetry.stage("nomination")).candidates(tick(full), STANDING, POLICY)
     assert "alarms" not in telemetry.health.able()[1]
     assert found.rooms == {}
     assert {"a0", "a7"} <= {c.memory_id for c in found.crossed}

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
 from memquorum.core.budgets.claims import AGE, BUDGET, wrong
-from memquorum.core.caps import Quota
+from memquorum.core.caps import Losses
 from memquorum.core.decay import span_ms
 from memquorum.core.identity.messages import open_signed
 from memquorum.core.policy import NO_CAPS, PPM, BudgetPolicy, CapsPolicy, Policy
@@ -45,7 +45,7 @@ def _memory(name: str, age: int, tokens: int = 30, *, tier: str = SHORT_TERM, **
 
 def _shelf(*weighs: Weighted) -> Shelf:
     alive = [one.candidate for one in weighs if one.candidate.tier != DRAFT]
-    return Shelf(weighs=list(weighs), alive=alive, stands={"n": Quota(living=len(alive))})
+    return Shelf(weighs=list(weighs), alive=alive, stands={"n": Losses(living=len(alive))})
 
 
 class Stage:
@@ -131,7 +131,7 @@ def test_an_epoch_for_another_reason_takes_it_along_and_does_not_count_on_what_d
     # 120 tokens, two memories too many: members may keep what decayed.
     assert _told(record) == [("b", BUDGET), ("c", BUDGET), ("a", "decayed")]
     stage = Stage(codec, shelf, replace(policy, caps=CapsPolicy(floor=1)))
-    shelf.stands = {"n": Quota(4)}
+    shelf.stands = {"n": Losses(4)}
     assert _told(stage.tick(replace(STANDING, last_epoch_at=NOW - HOUR), Crossing("a", old.last_access, 299_999))) == [
         ("b", BUDGET)
     ], "it takes what room the budget leaves"
@@ -179,7 +179,7 @@ def test_a_long_line_of_the_decayed_leaves_an_epochs_proposals_to_what_is_beyond
     def told(beyond: int) -> list[str]:
         shelf = _shelf(*(_memory(f"{age:02}", age) for age in range(beyond + 2)))
         shelf.alive += old
-        shelf.stands["other"] = Quota(len(old))
+        shelf.stands["other"] = Losses(len(old))
         return [reason for _, reason in _told(Stage(codec, shelf, policy).tick(STANDING, *crossed))]
 
     assert told(9) == [BUDGET] * 9 + ["decayed"] * 7

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.caps import Quota
+from memquorum.core.caps import Losses
 from memquorum.core.decay import span_ms
 from memquorum.core.identity.messages import open_signed
 from memquorum.core.policy import CapsPolicy, EpochPolicy, Policy
@@ -98,7 +98,7 @@ def test_what_rests_or_is_of_another_namespace_is_not_nominated(codec: Codec, sh
 
 
 def test_caps_stand_before_a_request(codec: Codec, shelf: Shelf) -> None:
-    shelf.stands = {SPACE: Quota(10, ((NOW - 1, 500),))}
+    shelf.stands = {SPACE: Losses(10, ((NOW - 1, 500),))}
     assert nominate(codec, shelf, by_the_paper(caps=CapsPolicy())) is None
 
 

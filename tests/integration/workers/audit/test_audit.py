@@ -291,7 +291,7 @@ def test_an_empty_journal_is_not_whole_where_records_were_let_in(flow: Flow, dat
 
 def _forged_entry(lived: Flow, values: list[bytes]) -> list[bytes]:
     """An entry behind the last, as anybody can chain it who may write to the topic."""
-    from memquorum.core.journal.links import entry_hash
+    from memquorum.core.journal.hash_chain import entry_hash
 
     last = lived.codec.decode_as(JournalAppended, values[-1])
     entry = lived.codec.decode_as(JournalEntry, last.entry)

@@ -12,7 +12,7 @@ from db.vault import PostgresVault
 from infra.embedded.postgres import Postgres
 from memquorum.core import caps
 from memquorum.core.avro import Codec
-from memquorum.core.caps import Quota
+from memquorum.core.caps import Losses
 from memquorum.core.policy import ForgetPolicy
 from memquorum.core.records import Decided
 from tests.builders import genesis
@@ -63,7 +63,7 @@ def test_who_nominates_everything_gets_what_the_caps_leave(
     namespace, asked = flow.namespace(SHARD), PostgresSchedule(databases[0])
     quotas = asked.quotas([namespace], caps.since(TICK + 1 + DAY, GENESIS.policy.caps))
     asked.close()
-    assert quotas == {namespace: Quota(9, ((TICK + 1 + DAY, 3),))}
+    assert quotas == {namespace: Losses(9, ((TICK + 1 + DAY, 3),))}
     assert rows(databases, "SELECT epoch, forgotten, held_back FROM let_go ORDER BY epoch") == [
         (1, 3, 13), (2, 1, 12), (3, 3, 9),
     ]  # fmt: skip

@@ -13,7 +13,7 @@ from memquorum.core.access import Sight
 from memquorum.core.api.answers import Ordered
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Keys
-from memquorum.core.retrieval import ordered, telling
+from memquorum.core.retrieval import order_words, telling
 from memquorum.core.retrieval.explain import explain
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.rolling_back import Weighed
@@ -81,12 +81,12 @@ async def test_what_became_of_each_request_is_told(reads: Reads, codec: Codec) -
     declined, done, waits = [await order(reads, codec, one.order_id) for one in (EARLY, ORDER, OPEN)]
     assert (declined.status, declined.memories, declined.epoch) == ("nothing to roll back", (), None)
     assert declined.why == "that version is not older than the one in force"
-    assert next(ordered.lines(declined)) == f"rollback: nothing to roll back: {declined.why}"
+    assert next(order_words.lines(declined)) == f"rollback: nothing to roll back: {declined.why}"
     (one,) = done.memories
     assert (done.status, done.epoch, one.memory_id, one.status) == ("decided", 4, A, "rolled back")
     assert (done.says["version"], done.why) == (1, None)
     assert (waits.status, [one.status for one in waits.memories]) == ("asked", ["asked"])
-    assert [ordered.done(one) for one in (declined, done, waits)] == [False, True, False]
+    assert [order_words.done(one) for one in (declined, done, waits)] == [False, True, False]
 
 
 async def test_an_account_of_the_memory_tells_the_vote_and_what_waits(reads: Reads, codec: Codec) -> None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
-from memquorum.core.journal import links
+from memquorum.core.journal import hash_chain
 from memquorum.core.journal.effects import Rules
 from memquorum.core.records import JournalAppended, Signed, Standing, Ticked
 from tests.builders import genesis
@@ -49,13 +49,13 @@ def insert_junk(public: Published) -> None:
 
 def insert_foreign(public: Published) -> None:
     entry = public.rules.codec.encode(replace(public.entry(4), shard=1, seq=5))
-    link = JournalAppended(entry, public.link(3).hash, links.entry_hash(public.link(3).hash, entry))
+    link = JournalAppended(entry, public.link(3).hash, hash_chain.entry_hash(public.link(3).hash, entry))
     public.entries.insert(4, public.rules.codec.encode(link))
 
 
 def fork(public: Published) -> None:
     entry = public.rules.codec.encode(replace(public.entry(4), event_id="other"))
-    link = JournalAppended(entry, public.link(3).hash, links.entry_hash(public.link(3).hash, entry))
+    link = JournalAppended(entry, public.link(3).hash, hash_chain.entry_hash(public.link(3).hash, entry))
     public.entries.insert(5, public.rules.codec.encode(link))
 
 
@@ -76,7 +76,7 @@ def drop_the_beginning(public: Published) -> None:
 
 def leap(public: Published) -> None:
     entry = public.rules.codec.encode(replace(public.entry(16), seq=2**40))
-    link = JournalAppended(entry, public.link(16).hash, links.entry_hash(public.link(16).hash, entry))
+    link = JournalAppended(entry, public.link(16).hash, hash_chain.entry_hash(public.link(16).hash, entry))
     public.entries.append(public.rules.codec.encode(link))
 
 
@@ -122,7 +122,7 @@ def test_what_follows_a_break_is_still_checked(public: Published) -> None:
 
 def test_an_unreadable_entry_in_a_chain_that_was_made_anew(public: Published) -> None:
     link = public.link(16)
-    public.relink(16, entry=b"no entry", hash=links.entry_hash(link.previous_hash, b"no entry"))
+    public.relink(16, entry=b"no entry", hash=hash_chain.entry_hash(link.previous_hash, b"no entry"))
     public.heads[-1] = signed_head(public.rules, 17, public.link(16).hash, 200_500)
     assert kinds(public.audit()) == [Kind.UNREADABLE]
 
@@ -152,7 +152,7 @@ def append_without_the_key(public: Published) -> None:
     # Flawless but for the missing head.
     tick = public.rules.codec.encode(Ticked(200_500, Standing(2, 200_500, interactions=0, alive=3)))
     entry = public.rules.codec.encode(replace(public.entry(13), seq=18, source_offset=99, detail=tick))
-    link = JournalAppended(entry, last.hash, links.entry_hash(last.hash, entry))
+    link = JournalAppended(entry, last.hash, hash_chain.entry_hash(last.hash, entry))
     public.entries.append(public.rules.codec.encode(link))
 
 

@@ -15,7 +15,7 @@ from memquorum.client.verifying import receipt_lines
 from memquorum.core.audit import receipts
 from memquorum.core.audit.receipts import BadReceipt, Proof
 from memquorum.core.consensus.certificate import BadCertificate, check_decision
-from memquorum.core.journal import links
+from memquorum.core.journal import hash_chain
 from memquorum.core.journal.rows import ShardState
 from memquorum.core.policy import ErasePolicy, Policy
 from memquorum.core.records import Erased, ErasedEpisode, JournalAppended, JournalEntry, JournalHead, OrderFound
@@ -43,8 +43,8 @@ def entries(*parts: tuple[ErasedEpisode, ...], **changes: Any) -> tuple[JournalA
             CODEC.encode(replace(detail, **{k: v for k, v in changes.items() if hasattr(detail, k)})), GREENHOUSE,
         )  # fmt: skip
         entry = replace(entry, **{k: v for k, v in changes.items() if not hasattr(detail, k)})
-        link = links.append(CODEC, state, entry) if entry.seq == state.seq + 1 else made[-1]
-        state = links.advance(state, entry, link)
+        link = hash_chain.append(CODEC, state, entry) if entry.seq == state.seq + 1 else made[-1]
+        state = hash_chain.advance(state, entry, link)
         made.append(link)
     return tuple(made)
 
@@ -236,7 +236,7 @@ def test_an_order_of_a_rule_is_held_against_that_rule(value: str, rule: int, wro
     data = signed(CODEC, ruled, "service:erasure", said)
     detail = CODEC.encode(Erased(data, 2_000_000, 0, 1, 9_000_000, EPISODES))
     entry = JournalEntry(0, 7, BEFORE.as_of, "erased", said.order_id, topics.ACCEPTED, 0, 41, detail, GREENHOUSE)
-    link = links.append(CODEC, BEFORE, entry)
+    link = hash_chain.append(CODEC, BEFORE, entry)
     top = signed(CODEC, ruled, "service:journal", JournalHead(ruled.cluster, 0, 0, 7, link.hash, 1_999_000))
     whole = Proof((link,), top, attesting(CODEC, ruled, OrderFound(data, 2_000_000, 41), said))
     if wrong is None:

@@ -13,7 +13,7 @@ from memquorum.core.audit.chain import Record, Source
 from memquorum.core.audit.findings import Counts, Kind, VerifyReport
 from memquorum.core.audit.verify import verify_shard
 from memquorum.core.avro import Codec
-from memquorum.core.journal import links
+from memquorum.core.journal import hash_chain
 from memquorum.core.records import Decided
 from tests import examples
 from tests.builders import votes
@@ -52,7 +52,7 @@ def test_the_topics_are_enough(public: Published) -> None:
 
 def test_an_empty_shard_is_whole(codec: Codec) -> None:
     report = publish(Shard(codec, GENESIS)).audit(store=True)
-    assert kinds(report) == [] and report.hash == links.genesis_hash(GENESIS.cluster, 0)
+    assert kinds(report) == [] and report.hash == hash_chain.genesis_hash(GENESIS.cluster, 0)
 
 
 def test_a_database_that_knows_nothing_of_an_empty_shard_is_right(codec: Codec) -> None:

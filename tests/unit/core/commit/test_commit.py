@@ -13,7 +13,7 @@ from memquorum.core import letters
 from memquorum.core.avro import Codec
 from memquorum.core.commit import applying, ordering
 from memquorum.core.ids import shard_of
-from memquorum.core.journal import decisions, effects, links, resting
+from memquorum.core.journal import decisions, effects, hash_chain, resting
 from memquorum.core.journal.rows import (
     Conflict,
     DecisionRow,
@@ -471,7 +471,7 @@ def test_whoever_walks_the_journal_reaches_the_same_rows(codec: Codec, steps: li
     shard = Shard(codec, GENESIS)
     for step in steps:
         play(shard, step)
-    again = Workset(Rows(links.beginning(GENESIS.cluster, 0)))
+    again = Workset(Rows(hash_chain.beginning(GENESIS.cluster, 0)))
     for change in shard.changes:
         detail = codec.decode(change.entry.detail)
         needed, rows = effects.needs(codec, change.entry, detail), again.rows
@@ -535,12 +535,12 @@ def test_a_journal_that_does_not_fit_is_named(shard: Shard) -> None:
     change = shard.access(A, 5)
     codec = shard.rules.codec
     lying = replace(change.entry, detail=codec.encode(used(A, agent="x", at=5)))
-    state = links.beginning(GENESIS.cluster, 0)
-    with pytest.raises(links.BrokenChain, match="sequence 1: 'accessed' does not fit"):
-        effects.redo(shard.rules, Rows(state), links.append(codec, state, lying))
+    state = hash_chain.beginning(GENESIS.cluster, 0)
+    with pytest.raises(hash_chain.BrokenChain, match="sequence 1: 'accessed' does not fit"):
+        effects.redo(shard.rules, Rows(state), hash_chain.append(codec, state, lying))
     unknown = replace(change.entry, effect="vanished")
-    with pytest.raises(links.BrokenChain, match="effect 'vanished'"):
-        effects.redo(shard.rules, Rows(state), links.append(codec, state, unknown))
+    with pytest.raises(hash_chain.BrokenChain, match="effect 'vanished'"):
+        effects.redo(shard.rules, Rows(state), hash_chain.append(codec, state, unknown))
 
 
 @pytest.mark.parametrize("forged", ["forgotten", "promoted"])
@@ -553,8 +553,8 @@ def test_results_that_the_ballots_do_not_give_are_refused(shard: Shard, forged: 
     codec = shard.rules.codec
     detail = codec.decode_as(Decided, change.entry.detail)
     lie = replace(detail, results=(replace(detail.results[0], outcome=forged),))
-    link = links.append(codec, before.state, replace(change.entry, detail=codec.encode(lie)))
-    with pytest.raises(links.BrokenChain, match=f"'{forged}', where the ballots say 'kept'"):
+    link = hash_chain.append(codec, before.state, replace(change.entry, detail=codec.encode(lie)))
+    with pytest.raises(hash_chain.BrokenChain, match=f"'{forged}', where the ballots say 'kept'"):
         effects.redo(shard.rules, before, link)
 
 
@@ -575,7 +575,7 @@ def test_a_tick_of_an_older_journal_is_still_followed(shard: Shard) -> None:
     entry = JournalEntry(
         state.shard, state.seq + 1, 5_000, "ticked", "t", topics.ACCEPTED, state.shard, 1, codec.encode(tick)
     )
-    change = effects.redo(shard.rules, shard.rows, links.append(codec, state, entry))
+    change = effects.redo(shard.rules, shard.rows, hash_chain.append(codec, state, entry))
     assert change.state.as_of == 5_000
 
 

@@ -11,7 +11,7 @@ from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
 from memquorum.core.journal.effects import needs
-from memquorum.core.journal.links import BrokenChain
+from memquorum.core.journal.hash_chain import BrokenChain
 from memquorum.core.journal.replay import CannotReplay
 from memquorum.core.journal.rows import Change, Conflict, Dropped, Event
 from memquorum.core.records import ErasedEpisode, Restored, Stored

@@ -12,7 +12,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
 from memquorum.core.identity import signatures
 from memquorum.core.intake import EpisodeIntent, Origin
-from memquorum.core.journal import links
+from memquorum.core.journal import hash_chain
 from memquorum.core.journal.effects import redo
 from memquorum.core.journal.replay import Replay
 from memquorum.core.journal.rows import Dropped, ErasedRow, ErasureRow, Memory, Provenance, Rows, Strength
@@ -227,7 +227,7 @@ def test_a_replay_reaches_the_same_rows(shard: Shard, codec: Codec) -> None:
 def test_another_namespaces_memory_is_never_taken(shard: Shard, codec: Codec) -> None:
     beside = next(n for n in ("n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7") if n != NAMESPACE)
     shard.episode("x", namespace=beside)
-    with pytest.raises(links.BrokenChain, match="another namespace"):
+    with pytest.raises(hash_chain.BrokenChain, match="another namespace"):
         shard.erase(order(codec), among(beside, {"x": "short-term"}))
 
 
@@ -235,7 +235,7 @@ def test_an_order_that_does_not_hold_is_not_redone(shard: Shard, codec: Codec) -
     said = ordered(GENESIS)
     forged = accepted(said, signed(codec, GENESIS, said, seed=genesis.seed_of("member:0")), AT)
     assert "the signature is not operator" in (applying.unfit(codec, GENESIS, forged) or "")
-    with pytest.raises(links.BrokenChain, match="signature"):
+    with pytest.raises(hash_chain.BrokenChain, match="signature"):
         shard.erase(forged, [])
     other = accepted(ordered(GENESIS, namespace="acme"), signed(codec, GENESIS, said), AT)
     assert "is not" in (applying.unfit(codec, GENESIS, other) or "")

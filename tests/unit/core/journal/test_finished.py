@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
-from memquorum.core.journal import links
+from memquorum.core.journal import hash_chain
 from memquorum.core.journal.effects import redo
 from memquorum.core.journal.naming import Kin
 from memquorum.core.journal.replay import Replay
@@ -134,7 +134,7 @@ def test_the_journal_makes_the_same_rows_again(shard: Shard, codec: Codec) -> No
     for read in reads:
         one_by_one.take([read])
     assert one_by_one.state == replay.state
-    work = Workset(Rows(links.beginning(GENESIS.cluster, 0)))
+    work = Workset(Rows(hash_chain.beginning(GENESIS.cluster, 0)))
     for change in shard.changes:
         work.absorb(redo(shard.rules, work.rows, change.appended))
     assert work.rows.state == shard.rows.state

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
-from memquorum.core.journal import links
-from memquorum.core.journal.links import BrokenChain
+from memquorum.core.journal import hash_chain
+from memquorum.core.journal.hash_chain import BrokenChain
 from memquorum.core.journal.rows import ShardState
 from memquorum.core.records import JournalAppended, JournalEntry
 from memquorum.schema_files import load_codec
@@ -25,30 +25,39 @@ def entry(seq: int, as_of: int = 5, shard: int = 2, detail: bytes = b"d") -> Jou
 
 
 def chain(times: list[int]) -> tuple[ShardState, list[JournalAppended]]:
-    state, appended = links.beginning(CLUSTER, 2), []
+    state, appended = hash_chain.beginning(CLUSTER, 2), []
     for seq, as_of in enumerate(times, start=1):
         one = entry(seq, as_of)
-        appended.append(links.append(CODEC, state, one))
-        state = links.advance(state, one, appended[-1])
+        appended.append(hash_chain.append(CODEC, state, one))
+        state = hash_chain.advance(state, one, appended[-1])
     return state, appended
 
 
 def walk(appended: list[JournalAppended], codec: Codec = CODEC) -> ShardState:
-    state = links.beginning(CLUSTER, 2)
+    state = hash_chain.beginning(CLUSTER, 2)
     for link in appended:
-        state = links.advance(state, links.check_link(codec, state, link), link)
+        state = hash_chain.advance(state, hash_chain.check_link(codec, state, link), link)
     return state
 
 
 def test_the_hash_is_what_the_decision_says() -> None:
-    state = links.beginning(CLUSTER, 2)
+    state = hash_chain.beginning(CLUSTER, 2)
     assert state.hash == hashlib.sha256(b"memquorum/journal/0" + CLUSTER + b"\0\0\0\2").digest()
-    link = links.append(CODEC, state, entry(1))
+    link = hash_chain.append(CODEC, state, entry(1))
     assert link.hash == hashlib.sha256(b"memquorum/journal/1" + state.hash + link.entry).digest()
 
 
 def test_shards_and_clusters_have_their_own_beginnings() -> None:
-    assert len({links.genesis_hash(CLUSTER, 0), links.genesis_hash(CLUSTER, 1), links.genesis_hash(b"x" * 32, 0)}) == 3
+    assert (
+        len(
+            {
+                hash_chain.genesis_hash(CLUSTER, 0),
+                hash_chain.genesis_hash(CLUSTER, 1),
+                hash_chain.genesis_hash(b"x" * 32, 0),
+            }
+        )
+        == 3
+    )
 
 
 @given(st.lists(st.integers(0, 2**40), max_size=8).map(sorted))
@@ -93,14 +102,14 @@ def test_any_damage_breaks_the_chain(times: list[int], data: st.DataObject) -> N
 def test_what_is_not_next_is_not_appended(wrong: JournalEntry, complaint: str) -> None:
     state, _ = chain([5])
     with pytest.raises(BrokenChain, match=complaint):
-        links.append(CODEC, state, wrong)
+        hash_chain.append(CODEC, state, wrong)
     # Nor accepted when somebody else has appended it with a hash that fits.
     data = CODEC.encode(wrong)
     with pytest.raises(BrokenChain, match=complaint):
-        links.check_link(CODEC, state, JournalAppended(data, state.hash, links.entry_hash(state.hash, data)))
+        hash_chain.check_link(CODEC, state, JournalAppended(data, state.hash, hash_chain.entry_hash(state.hash, data)))
 
 
 def test_bytes_that_are_no_entry_are_named() -> None:
     state, _ = chain([])
     with pytest.raises(BrokenChain, match="cannot be read"):
-        links.check_link(CODEC, state, JournalAppended(b"?", state.hash, links.entry_hash(state.hash, b"?")))
+        hash_chain.check_link(CODEC, state, JournalAppended(b"?", state.hash, hash_chain.entry_hash(state.hash, b"?")))

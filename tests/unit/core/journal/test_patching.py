@@ -12,7 +12,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
 from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.intake import Origin, Refusal, accept
-from memquorum.core.journal import links
+from memquorum.core.journal import hash_chain
 from memquorum.core.journal.replay import Replay
 from memquorum.core.journal.rows import Answered, Change, PatchRow, Strength
 from memquorum.core.orders.envelope import BadOrder
@@ -143,7 +143,7 @@ def test_the_same_patches_are_the_same_record_whenever_they_are_made() -> None:
 def test_an_entry_that_says_that_others_apply_cannot_be_followed(shard: Shard, codec: Codec) -> None:
     record = accepted(codec, GENESIS, wanted(GENESIS, patch(A), patch(memory_id("never"))))
     lie = Patched(record.order, record.accepted_at, (0, 1))
-    with pytest.raises(links.BrokenChain, match="the places that apply are not"):
+    with pytest.raises(hash_chain.BrokenChain, match="the places that apply are not"):
         applying.apply_entry(
             shard.rules, shard.rows, applying.RecordPosition(topics.ACCEPTED, 0, 99), effect="patched", detail=lie,
             event_id=record.event_id, namespace=NAMESPACE,

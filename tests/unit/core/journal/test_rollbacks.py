@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
 from memquorum.core.experience.admission import ADMITTED
-from memquorum.core.journal import links
+from memquorum.core.journal import hash_chain
 from memquorum.core.journal.effects import redo
 from memquorum.core.journal.replay import Replay
 from memquorum.core.journal.rows import AdmissionRow, Change, DecisionRow, Rows, WeightRow
@@ -188,8 +188,8 @@ def test_an_entry_that_rolls_back_what_cannot_be_is_not_followed(shard: Shard, c
     state = shard.changes[-2].state
     entry = replace(change.entry, detail=codec.encode(replace(detail, results=done)))
     rows: Rows = replace(shard.rows, state=state)
-    with pytest.raises(links.BrokenChain, match="not alive"):
-        redo(shard.rules, rows, links.append(codec, state, entry))
+    with pytest.raises(hash_chain.BrokenChain, match="not alive"):
+        redo(shard.rules, rows, hash_chain.append(codec, state, entry))
 
 
 @pytest.mark.parametrize("size", [1, 7, 99])

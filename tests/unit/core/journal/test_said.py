@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memquorum.core.avro import Codec
-from memquorum.core.journal import links
+from memquorum.core.journal import hash_chain
 from memquorum.core.journal.effects import needs, redo
 from memquorum.core.journal.rows import Conflict, Memory, Rows
 from memquorum.core.journal.workset import Workset
@@ -112,7 +112,7 @@ def test_a_rebuild_reaches_the_same_times(shard: Shard) -> None:
     add_episode(shard, "b", 2_000)
     again(shard, "c", 3_000)
     again(shard, "d", 2_500)
-    work = Workset(Rows(links.beginning(shard.rules.genesis.cluster, 0)))
+    work = Workset(Rows(hash_chain.beginning(shard.rules.genesis.cluster, 0)))
     for change in shard.changes:
         work.absorb(redo(shard.rules, work.rows, change.appended))
     assert work.rows.memories == shard.rows.memories

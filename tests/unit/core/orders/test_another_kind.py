@@ -18,7 +18,7 @@ from memquorum.core.orders import table
 from memquorum.core.orders.envelope import OrderKind, check_said
 from memquorum.core.orders.table import ORDERS
 from memquorum.core.records import JournalEntry, OrderFound, Proposal, Protected, ProtectionOrdered, Standing
-from memquorum.core.retrieval import ordered
+from memquorum.core.retrieval import order_words
 from memquorum.core.vote import asking
 from tests import ROOT
 from tests.builders import genesis, protections, votes
@@ -60,7 +60,7 @@ def test_it_is_let_in_put_to_the_vote_and_told_of(codec: Codec) -> None:
     entry = JournalEntry(0, 3, 5_100, "noted", ORDER.order_id, "t", 0, 8, detail, ORDER.namespace, ORDER.memory_id)
     told = order_rows.shown(codec, [(codec.encode(entry), *(None,) * 11)])
     assert told is not None and (told.kind, told.status, told.says["memory_id"]) == ("note", "noted", ORDER.memory_id)
-    assert ordered.done(told) and next(ordered.lines(told)) == "pin: noted"
+    assert order_words.done(told) and next(order_words.lines(told)) == "pin: noted"
 
 
 def test_whatever_is_no_answer_to_an_order_the_index_of_orders_leaves_out() -> None:

@@ -20,7 +20,7 @@ from memquorum.core.commit import ordering
 from memquorum.core.identity import messages
 from memquorum.core.intake import Origin, Refusal
 from memquorum.core.journal.effects import Rules
-from memquorum.core.journal.links import BrokenChain
+from memquorum.core.journal.hash_chain import BrokenChain
 from memquorum.core.journal.replay import Replay
 from memquorum.core.journal.rows import Change, GoalDue, Keys, Protection
 from memquorum.core.orders.envelope import BadOrder

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from msgspec.structs import replace
 
-from memquorum.core.caps import Quota
+from memquorum.core.caps import Losses
 from memquorum.core.journal.rows import Protection
 from memquorum.core.orders import uses
 from memquorum.core.policy import Policy
@@ -123,7 +123,7 @@ def _orders(made: Shard) -> Iterator[tuple[str, Account]]:
         order = Protection(A, kind, 0, 1, NAMESPACE, memory_id("order"), "service:erasure", "ada", "sow", 5_000)
         yield kind, explain.explain(CODEC, GENESIS, replace(about, protected=(order,)))
     waiting = tuple(Waiting(memory_id(one), one, "key 7", "spring", 5_000) for one in ("forget", "rollback"))
-    stopped = replace(about, waiting=waiting, quota=Quota(10, ((about.as_of, 5),)))
+    stopped = replace(about, waiting=waiting, quota=Losses(10, ((about.as_of, 5),)))
     yield "waiting", explain.explain(CODEC, GENESIS, stopped)
     held = Holds(
         "social", 700_000, ("support", "diffusion"), ("DE",), True, Suggested(700_000, "privacy/1", ("phone",))

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
 from memquorum.core.budgets.rules import BY_LOT
-from memquorum.core.caps import Quota
+from memquorum.core.caps import Losses
 from memquorum.core.journal.rows import Protection
 from memquorum.core.labelling import Labels
 from memquorum.core.orders import uses
@@ -578,7 +578,7 @@ def test_the_key_of_what_is_sealed_and_held_is_kept(shard: Shard) -> None:
 def test_a_request_that_waits_and_a_cap_that_leaves_nothing_are_told(alive: Shard) -> None:
     about = facts(alive, A)
     waiting = Waiting(memory_id("request"), "forget", "key 7", "spring", 5_000)
-    quota = Quota(10, ((about.as_of, 5),))
+    quota = Losses(10, ((about.as_of, 5),))
     account = explain.explain(CODEC, GENESIS, replace(about, waiting=(waiting,), quota=quota))
     text = "\n".join(telling.lines(account, GENESIS))
     assert "key 7 asked at 1970-01-01 00:00:05 UTC to forget it (spring), request" in text

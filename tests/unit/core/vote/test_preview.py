@@ -17,7 +17,7 @@ from infra.policy_command import changed
 from infra.policy_preview import lines, run
 from infra.settings import Settings, SettingsError
 from memquorum.core import caps
-from memquorum.core.caps import Quota
+from memquorum.core.caps import Losses
 from memquorum.core.decay import span_ms
 from memquorum.core.policy import BudgetPolicy, CapsPolicy, EpochPolicy, Policy
 from memquorum.core.records import Standing
@@ -38,13 +38,13 @@ def candidate(number: int, unused: int = SPAN, namespace: str = "n") -> Candidat
 
 
 def look(
-    alive: Sequence[Alive], policy: Policy = POLICY, quota: Quota | None = None, as_of: int = NOW,
+    alive: Sequence[Alive], policy: Policy = POLICY, quota: Losses | None = None, as_of: int = NOW,
     beyond: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Outlook:  # fmt: skip
     def judge(_: str, asked: Sequence[Candidate]) -> dict[str, Vote]:
         return {c.memory_id: Vote(c.memory_id != "m00", 4, 100_000) for c in asked}
 
-    quotas = {"n": quota or Quota(len(alive))}
+    quotas = {"n": quota or Losses(len(alive))}
     (found,) = outlook(STANDING, 1, alive, quotas, as_of=as_of, policy=policy, judge=judge, members=4, beyond=beyond)
     return found
 
@@ -60,7 +60,7 @@ def test_who_is_due_who_is_left_out_and_what_the_caps_leave() -> None:
         ("m00", False, True), ("m04", True, True), ("m05", True, True),
     ]  # fmt: skip
     assert found.stopped_until is None
-    lost = Quota(30, ((NOW - 5, 10),))
+    lost = Losses(30, ((NOW - 5, 10),))
     stopped = look([*old, *young], quota=lost)
     assert (stopped.room, stopped.nominated, stopped.stopped_until) == (0, 0, NOW - 5 + POLICY.caps.day_ms)
     assert caps.room(lost, NOW, POLICY.caps) == 0

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from memquorum.core.journal import links
+from memquorum.core.journal import hash_chain
 from memquorum.ports import StoreLost
 from workers.kafka.published import Last, check
 
-STATE = replace(links.beginning(b"c" * 32, 3), seq=5, hash=b"5" * 32)
+STATE = replace(hash_chain.beginning(b"c" * 32, 3), seq=5, hash=b"5" * 32)
 
 
 def ours(seq: int) -> bytes:
