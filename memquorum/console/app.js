@@ -23,7 +23,10 @@ const PAGES = [
   {name: "epoch", hidden: true, under: "decisions", load: () => import("./pages/epoch.js"), rights: ["read", "audit"]},
 ];
 const FIRST = PAGES[0];
-const failed = signal(null);
+const failed = signal(/** @type {unknown} */ (null));
+
+// The module of the page comes while the service says what the key may do. What fails here is told where it is shown.
+PAGES.find((one) => one.name === (place.value.path[0] ?? FIRST.name))?.load().catch(() => {});
 
 /** Learns what the key may do; asks for another one where it does not open. */
 async function enter() {
@@ -55,7 +58,7 @@ function toTitle(event) {
 
 /** Asks for the API key, once for the tab. */
 function Door({wrong}) {
-  const given = useRef(null);
+  const given = useRef(/** @type {any} */ (null));
   const open = (event) => {
     event.preventDefault();
     key.value = given.current.value.trim();
@@ -99,7 +102,7 @@ function Frame() {
 
 /** Who reads, and how. */
 function Reader() {
-  const {rights, namespaces} = access.value;
+  const {rights, namespaces} = /** @type {Api.Access} */ (access.value);
   return html`<div class="reader">
     <label class="field"><span>Times in</span><select value=${zone.value} onChange=${(event) => (zone.value = event.target.value)}>
       <option value="utc">UTC</option><option value="own">your zone</option></select></label>
@@ -114,7 +117,7 @@ function Reader() {
 
 /** The namespace that is shown; those that the key sees are offered. */
 function Namespace() {
-  const given = useRef(null), [known, learn] = useState([]);
+  const given = useRef(/** @type {any} */ (null)), [known, learn] = useState(/** @type {Api.NamespaceInShort[]} */ ([]));
   const look = () => known.length || !may("read", "audit") || post("namespaces/list", {limit: 500}).then((page) => learn(page.namespaces), () => {});
   const set = (event) => {
     event.preventDefault();
@@ -124,7 +127,7 @@ function Namespace() {
     <label><span>Namespace</span><input ref=${given} name="ns" value=${namespace.value} list="namespaces" autocomplete="off" spellcheck=${false} onFocus=${look} /></label>
     <datalist id="namespaces">${known.map((one) => html`<option value=${one.namespace}>${many(one.memories, "memory", "memories")}</option>`)}</datalist>
     <button type="submit">Show</button>
-    <span class="muted clock">Times in ${zoned()}${everywhere() ? "" : `; your key sees ${access.value.namespaces.join(", ")}`}</span>
+    <span class="muted clock">Times in ${zoned()}${everywhere() ? "" : `; your key sees ${access.value?.namespaces.join(", ")}`}</span>
   </form>`;
 }
 
@@ -143,11 +146,11 @@ function Page({page, name}) {
     }, setError);
   }, [name]);
   if (!page) return html`<${Head} title="No such page" /><div class="failure"><p>The menu has the pages that there are.</p></div>`;
-  if (page.rights.length && !page.rights.some((one) => access.value.rights.includes(one))) {
-    return html`<${Head} title=${page.title ?? "Not allowed"} /><div class="failure" role="alert"><strong>Your key may not see this</strong><p>This page needs the right ${page.rights.join(" or ")}; your key has ${access.value.rights.join(", ")}.</p></div>`;
+  if (page.rights.length && !may(...page.rights)) {
+    return html`<${Head} title=${page.title ?? "Not allowed"} /><div class="failure" role="alert"><strong>Your key may not see this</strong><p>This page needs the right ${page.rights.join(" or ")}; your key has ${access.value?.rights.join(", ")}.</p></div>`;
   }
   if (error) return html`<${Failure} error=${error} />`;
   return there ? html`<${there} />` : html`<${Waiting} since=${performance.now()} />`;
 }
 
-render(html`<${App} />`, document.getElementById("page"));
+render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById("page")));

@@ -20,10 +20,15 @@ export class Failed extends Error {
 }
 
 /**
+ * @typedef {Record<string, string | number | boolean | null | undefined>} Query
+ * @typedef {{body?: object, query?: Query, signal?: AbortSignal}} More
+ */
+
+/**
  * Asks the service, and returns the JSON of its answer.
  * @param {string} method
  * @param {string} path below the address of the service, without a slash before it
- * @param {{body?: object, query?: Record<string, string | number | boolean | null | undefined>, signal?: AbortSignal}} more
+ * @param {More} more
  * @returns {Promise<any>}
  */
 export async function ask(method, path, {body, query, signal} = {}) {
@@ -31,17 +36,36 @@ export async function ask(method, path, {body, query, signal} = {}) {
   return answer.json();
 }
 
-/** Asks with POST, without the fields that are empty. */
+/**
+ * Asks with POST, without the fields that are empty.
+ * @template {string} P
+ * @param {P} path
+ * @param {Api.Asked<P>} body
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Api.Post<P>>}
+ */
 export function post(path, body, signal) {
   return ask("POST", path, {body: filled(body), signal});
 }
 
-/** Asks with GET. */
+/**
+ * Asks with GET.
+ * @template {string} P
+ * @param {P} path
+ * @param {Query} [query]
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Api.Get<P>>}
+ */
 export function get(path, query, signal) {
   return ask("GET", path, {query, signal});
 }
 
-/** Returns the answer before its body is read. Throws Failed for one with an error. */
+/**
+ * Returns the answer before its body is read. Throws Failed for one with an error.
+ * @param {string} method
+ * @param {string} path
+ * @param {More} more
+ */
 export async function send(method, path, {body, query, signal} = {}) {
   const address = new URL(path, SERVICE);
   for (const [name, value] of Object.entries(query ?? {})) {
@@ -64,17 +88,21 @@ export async function send(method, path, {body, query, signal} = {}) {
   return answer;
 }
 
+/** @param {Response} answer */
 async function failure(answer) {
   const told = await answer.json().catch(() => ({}));
   const detail = told.detail ?? `The service answered with status ${answer.status}.`;
   return new Failed(answer.status, told.error ?? "error", detail, told.field ?? null);
 }
 
-/** Returns an object without its empty fields. */
+/**
+ * Returns an object without its empty fields.
+ * @param {object} body
+ */
 export function filled(body) {
   const kept = Object.entries(body).filter(([, one]) => !(one === undefined || one === null || one === "" || (Array.isArray(one) && !one.length)));
   return Object.fromEntries(kept);
 }
 
-/** Percent-encodes one segment of a path. */
+/** Percent-encodes one segment of a path. @param {string} text */
 export const segment = (text) => encodeURIComponent(text);

@@ -7,7 +7,7 @@ const PAUSES_MS = [1000, 2000, 5000, 10000];
  * Follows a namespace until `signal` ends it. It goes on after the last entry when the service ends the feed, or is away.
  * @param {string} namespace
  * @param {string} cursor after which entry it begins
- * @param {(entry: object) => void} take
+ * @param {(entry: Api.JournalLine) => void} take
  * @param {(state: "live" | "away" | "stopped", why?: string) => void} tell
  * @param {AbortSignal} signal
  */
@@ -18,7 +18,7 @@ export async function follow(namespace, cursor, take, tell, signal) {
       const answer = await send("GET", `journal/${segment(namespace)}/feed`, {query: {cursor}, signal});
       tell("live");
       failures = 0;
-      for await (const event of events(answer.body, signal)) {
+      for await (const event of events(/** @type {ReadableStream<BufferSource>} */ (answer.body), signal)) {
         if (event.id) cursor = event.id;
         if (event.data && event.name !== "end") take(JSON.parse(event.data));
       }
@@ -34,7 +34,11 @@ export async function follow(namespace, cursor, take, tell, signal) {
   }
 }
 
-/** Yields the events of a stream. */
+/**
+ * Yields the events of a stream.
+ * @param {ReadableStream<BufferSource>} body
+ * @param {AbortSignal} signal
+ */
 async function* events(body, signal) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   signal.addEventListener("abort", () => reader.cancel().catch(() => {}), {once: true});
@@ -44,13 +48,14 @@ async function* events(body, signal) {
     if (done) return;
     rest += value;
     const blocks = rest.split("\n\n");
-    rest = blocks.pop();
+    rest = blocks.pop() ?? "";
     for (const block of blocks) yield event(block);
   }
 }
 
+/** @param {string} block */
 function event(block) {
-  const found = {name: "", id: "", data: ""};
+  const found = /** @type {Record<string, string>} */ ({name: "", id: "", data: ""});
   for (const line of block.split("\n")) {
     const [, name, value] = line.match(/^(event|id|data): ?(.*)$/) ?? [];
     if (name === "event") found.name = value;
@@ -59,6 +64,11 @@ function event(block) {
   return found;
 }
 
+/**
+ * @param {number} ms
+ * @param {AbortSignal} signal
+ * @returns {Promise<void>}
+ */
 function pause(ms, signal) {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);

@@ -5,16 +5,21 @@ import {filter, place} from "./place.js";
 import {span} from "./words.js";
 
 /**
+ * @template T
+ * @typedef {{state: "idle" | "waiting" | "there" | "failed", value?: T, error?: unknown, since: number}} Found
+ */
+
+/**
  * Asks for something, and again when what it depends on changes. The question before is given up then.
  * @template T
  * @param {((signal: AbortSignal) => Promise<T>) | null} question null: nothing to ask
  * @param {unknown[]} on what the question depends on
  * @param {boolean} quiet whether an answer that is there stays as it is while the next one is awaited
- * @returns {{state: "idle" | "waiting" | "there" | "failed", value?: T, error?: unknown, since: number, again: () => void, put: (value: T) => void}}
+ * @returns {Found<T> & {again: () => void, put: (value: T) => void}}
  */
 export function useAnswer(question, on, quiet = false) {
   const [turn, setTurn] = useState(0);
-  const [found, set] = useState({state: question ? "waiting" : "idle", since: performance.now()});
+  const [found, set] = useState(/** @type {Found<T>} */ ({state: question ? "waiting" : "idle", since: performance.now()}));
   useEffect(() => {
     if (!question) {
       set({state: "idle", since: 0});
@@ -84,8 +89,11 @@ export function Part({title, children, tools, id}) {
 }
 
 /**
- * A table. `columns`: each with `name`, `of` (makes a cell of a row), and perhaps `kind`: "number", "words".
+ * @template T
+ * @typedef {{name: string, of: (row: T) => unknown, kind?: "number" | "words", about?: string}} Column
  */
+
+/** A table. A column's `of` makes the cell of a row; `about` is told beside its name. */
 export function Table({columns, rows, caption, keyed}) {
   return html`<div class="scroll"><table>
     <caption class="sr">${caption}</caption>
@@ -114,7 +122,7 @@ export function Pages({next, shown}) {
 
 /** A form whose fields are filters of the address. It is sent as a whole. */
 export function Filters({fields, children, label = "Filters"}) {
-  const form = useRef(null);
+  const form = useRef(/** @type {any} */ (null));
   const send = (event) => {
     event?.preventDefault();
     const given = new FormData(form.current);
@@ -151,11 +159,11 @@ export function Bar({value, whole = 1, mark, label, tone = ""}) {
 }
 
 /** What is shown beside the pointer, or beside what has the focus. */
-export const tip = signal(null);
+export const tip = signal(/** @type {{at: DOMRect, content: unknown} | null} */ (null));
 
 /** Attributes by which an element shows a tip. */
 export function tipped(content) {
-  const show = (event) => (tip.value = {at: event.currentTarget.getBoundingClientRect(), content});
+  const show = (/** @type {any} */ event) => (tip.value = {at: event.currentTarget.getBoundingClientRect(), content});
   const hide = () => (tip.value = null);
   return {onMouseEnter: show, onMouseLeave: hide, onFocus: show, onBlur: hide, onKeyDown: (event) => event.key === "Escape" && hide()};
 }

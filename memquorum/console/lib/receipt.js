@@ -55,7 +55,7 @@ async function signed(message, key, cluster) {
 }
 
 /**
- * @param {object} receipt
+ * @param {Api.ErasureReceipt} receipt
  * @param {ArrayBuffer} genesisFile the bytes of the genesis file, as they are
  * @returns {Promise<{name: string, holds: boolean, why: string}[]>} what was checked, in order
  */

@@ -6,13 +6,13 @@ const KEY = "memquorum.key", THEME = "memquorum.theme", ZONE = "memquorum.zone";
 /** The API key. It is kept in the session storage of the tab and nowhere else. @type {import("../vendor/signals.js").Signal<string>} */
 export const key = signal(kept(sessionStorage, KEY) ?? "");
 /** What the key may do, as `GET /access` tells it; null before that is known. */
-export const access = signal(null);
+export const access = signal(/** @type {Api.Access | null} */ (null));
 /** "light", "dark", or "" for what the system has. */
 export const theme = signal(kept(localStorage, THEME) ?? "");
 /** Whose zone times are shown in: "utc" or "own". */
 export const zone = signal(kept(localStorage, ZONE) ?? "utc");
 
-/** True if the key has one of these rights. */
+/** True if the key has one of these rights. @param {string[]} rights */
 export function may(...rights) {
   return rights.some((one) => access.value?.rights.includes(one));
 }

@@ -70,6 +70,7 @@ export const weight = (value) => (value / 1e6).toFixed(2);
 /** A name of a code: "below_threshold" as "below threshold". */
 export const spoken = (code) => (code ?? "").replaceAll("_", " ");
 
+/** @type {[string, number][]} */
 const UNITS = [["d", 86_400_000], ["h", 3_600_000], ["min", 60_000], ["s", 1000]];
 /** A span of time in one or two units. */
 export function span(ms) {

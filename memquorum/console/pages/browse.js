@@ -10,7 +10,7 @@ const TYPES = ["episodic", "semantic", "social", "task"];
 const TIERS = [["short-term,long-term", "in use"], "short-term", "long-term", "sealed", "superseded", ["short-term,long-term,sealed,superseded", "all that are kept"]];
 const PAGE = 50;
 
-/** What the address asks for, as the body of a request. */
+/** What the address asks for, as the body of a request. @param {Record<string, string>} query */
 export function filters(query) {
   const one = (value) => (value ? [value] : undefined);
   return {
@@ -27,7 +27,7 @@ export default function Browse() {
       <a href=${href("ask", {...query, cursor: "", back: ""})}>Ask with these filters</a>
     <//>
     <${Filters} fields=${FIELDS}><${Given} /><button>Apply</button> <a href=${href("memories")}>Clear</a><//>
-    <${Answer} of=${found} show=${(page) => html`<${List} memories=${page.memories} /><${Pages} next=${page.next} shown=${many(page.memories.length, "memory", "memories")} />`} />`;
+    <${Answer} of=${found} show=${(/** @type {Api.Page} */ page) => html`<${List} memories=${page.memories} /><${Pages} next=${page.next} shown=${many(page.memories.length, "memory", "memories")} />`} />`;
 }
 
 /** The fields of the filters, which Browse and Ask share. */
@@ -45,6 +45,7 @@ function List({memories}) {
   return html`<${Table} caption="Memories" rows=${memories} keyed=${(one) => one.memory_id} columns=${COLUMNS} />`;
 }
 
+/** @type {import("../lib/parts.js").Column<Api.Listed>[]} */
 const COLUMNS = [
   {name: "Said", about: "When it was said last, as the agent told", of: (one) => html`<${Time} ms=${one.occurred_at} clock="agent" />`},
   {name: "Memory", of: (one) => html`<${MemoryLink} id=${one.memory_id} />`},
@@ -55,7 +56,7 @@ const COLUMNS = [
   {name: "Salience", kind: "number", about: "How much it matters, in [0, 1]", of: (one) => share(one.salience)},
 ];
 
-/** A text of a list, with what contradicts it and where it is filed. */
+/** A text of a list, with what contradicts it and where it is filed. @param {{one: Api.Listed, cut?: number}} props */
 export function Told({one, cut = 400}) {
   const marked = (one.overtaken ?? []).flatMap((mark) => mark.spans);
   return html`${one.text === null ? html`<span class="none">no text: ${one.superseded_by ? html`superseded by <${MemoryLink} id=${one.superseded_by} />` : one.tier}</span>` : html`<${Words} text=${one.text} cut=${cut} marked=${marked} />`}

@@ -30,7 +30,7 @@ function ByVote() {
   const outcomes = query.outcome ? listed(query.outcome) : query.by === "all" || query.memory ? [] : CHANGES;
   const body = {...asked(query, ns), outcomes, memory_id: query.memory, limit: 20};
   const found = useAnswer((signal) => post("decisions/list", body, signal), [JSON.stringify(body)]);
-  return html`<${Answer} of=${found} show=${(page) => html`
+  return html`<${Answer} of=${found} show=${(/** @type {Api.Decisions} */ page) => html`
     ${page.decisions.length ? html`<${Table} caption="Votes" rows=${page.decisions} keyed=${(one) => `${one.epoch}.${one.position}`} columns=${VOTES} />` : html`<${Nothing}>The members have not decided anything like that in <b>${ns}</b>. They vote when an epoch opens: after enough interactions, or when its time has come.<//>`}
     <${Pages} next=${page.next} shown=${many(page.decisions.length, "vote")} />`} />`;
 }
@@ -41,6 +41,7 @@ function reason(one) {
   return `${said.slice(0, 1).toUpperCase()}${said.slice(1)}`;
 }
 
+/** @type {import("../lib/parts.js").Column<Api.Decision>[]} */
 const VOTES = [
   {name: "Decided", about: "By the shard's clock", of: (one) => html`<${Time} ms=${one.as_of} />`},
   {name: "Epoch", of: (one) => html`<${EpochLink} shard=${one.shard} epoch=${one.epoch} />`},
@@ -54,11 +55,12 @@ function ByEpoch() {
   const {query} = place.value, ns = namespace.value;
   const body = {...asked(query, ns), limit: 50};
   const found = useAnswer((signal) => post("epochs/list", body, signal), [JSON.stringify(body)]);
-  return html`<${Answer} of=${found} show=${(page) => html`
+  return html`<${Answer} of=${found} show=${(/** @type {Api.Epochs} */ page) => html`
     ${page.epochs.length ? html`<${Table} caption="Epochs" rows=${page.epochs} keyed=${(one) => one.epoch} columns=${EPOCHS} />` : html`<${Nothing}>No epoch had a vote like that in <b>${ns}</b>.<//>`}
     <${Pages} next=${page.next} shown=${many(page.epochs.length, "epoch")} />`} />`;
 }
 
+/** @type {import("../lib/parts.js").Column<Api.Epoch>[]} */
 const EPOCHS = [
   {name: "Epoch", of: (one) => html`<${EpochLink} shard=${one.shard} epoch=${one.epoch} />`},
   {name: "Decided", about: "By the shard's clock", of: (one) => html`<${Time} ms=${one.as_of} />`},

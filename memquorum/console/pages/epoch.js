@@ -13,7 +13,12 @@ export default function Epoch() {
     <${Answer} of=${found} show=${(votes) => (votes.length ? html`<${Shown} votes=${votes} />` : html`<${Nothing}>Epoch ${epoch} had no vote on memories of <b>${ns}</b> that your key may see. Perhaps it was about another namespace of the shard, or about an order.<//>`)} />`;
 }
 
-/** All votes of an epoch in a namespace. A cursor of the list names an epoch, and pages follow each other. */
+/**
+ * All votes of an epoch in a namespace. A cursor of the list names an epoch, and pages follow each other.
+ * @param {string} ns
+ * @param {number} epoch
+ * @param {AbortSignal} signal
+ */
 async function decided(ns, epoch, signal) {
   const {epochs} = await epochsAround(ns, epoch, signal), one = epochs.find((found) => found.epoch === epoch);
   if (!one) return [];
@@ -28,11 +33,16 @@ async function decided(ns, epoch, signal) {
   return votes.map((vote) => ({...vote, trigger: one.trigger})).sort((a, b) => kept(a) - kept(b) || a.position - b.position);
 }
 
+/**
+ * @param {string} ns
+ * @param {number} epoch
+ * @param {AbortSignal} signal
+ */
 async function epochsAround(ns, epoch, signal) {
   let cursor;
   for (;;) {
     const page = await post("epochs/list", {namespace: ns, limit: 100, cursor}, signal);
-    if (!page.next || !page.epochs.length || page.epochs.at(-1).epoch <= epoch) return page;
+    if (!page.next || !page.epochs.length || page.epochs[page.epochs.length - 1].epoch <= epoch) return page;
     cursor = page.next;
   }
 }
@@ -54,7 +64,7 @@ function Shown({votes}) {
 }
 
 function Matrix({votes}) {
-  const [chosen, choose] = useState(null);
+  const [chosen, choose] = useState(/** @type {{at: number, member: number} | null} */ (null));
   const members = new Map(votes.flatMap((one) => one.vote.opinions.map((opinion) => [opinion.member, opinion])));
   const rows = [...members.values()].sort((one, other) => one.member - other.member);
   if (!rows.length) return html`<${Nothing}>The certificate proves no ballot: ${first(votes).complaint ?? "it has none"}.<//>`;

@@ -24,13 +24,14 @@ function List() {
   const body = {namespace: ns, statuses: listed(query.status), cursor: query.cursor, limit: 50};
   const found = useAnswer((signal) => post("experience/list", body, signal), [JSON.stringify(body)]);
   return html`<${Filters} fields=${["status"]}><${Choice} name="status" label="Status" values=${STATUSES} /><//>
-    <${Answer} of=${found} show=${(page) => html`
+    <${Answer} of=${found} show=${(/** @type {Api.Experiences} */ page) => html`
       ${Object.keys(page.counts).length > 0 && html`<div class="tiles">${Object.entries(page.counts).map(([status, number]) => html`<div class="tile"><b><a href=${href("experience", {status})}>${count(number)}</a></b><${Status} status=${status} /></div>`)}</div>`}
       ${page.memories.length ? html`<${Table} caption="Memories that were tried" rows=${page.memories} keyed=${(one) => one.memory_id} columns=${COLUMNS} />` : html`<${Nothing}>No memory of <b>${ns}</b> was tried for experience. That begins when agents report finished tasks.<//>`}
       <${Pages} next=${page.next} shown=${many(page.memories.length, "memory", "memories")} />`} />`;
 }
 
 const Status = ({status}) => html`<span class=${`badge ${TONES[status] ?? ""}`}>${status}</span>`;
+/** @type {import("../lib/parts.js").Column<Api.Experienced>[]} */
 const COLUMNS = [
   {name: "Memory", of: (one) => html`<a class="id" href=${href(`experience/${one.memory_id}`)}>${one.memory_id.slice(0, 8)}</a>`},
   {name: "Text", kind: "words", of: (one) => html`<${Words} text=${one.text ?? "not in use"} cut=${300} />`},
@@ -45,15 +46,16 @@ const COLUMNS = [
 function One({id}) {
   const found = useAnswer((signal) => get(`experience/${segment(id)}`, {}, signal), [id]);
   return html`<${Head} title=${`Experience of ${id.slice(0, 8)}`}><${MemoryLink} id=${id} full /> <a href=${href("experience")}>All</a><//>
-    <${Answer} of=${found} show=${(one) => html`<${Facts} rows=${[["Status", html`<${Status} status=${one.status} />`], ["Weight", one.weight !== null && share(one.weight)], ["Gain S", one.score !== null && share(one.score)], ["Needed", share(one.least)], ["Judged by", one.judges !== null && `${count(one.judges)} of ${count(one.judges_needed)} tasks that are needed`], ["General form", one.general && html`<${MemoryLink} id=${one.general} />`], ["Made from", one.general_of && html`<${MemoryLink} id=${one.general_of} />`], ["Stands for it", one.merged_into && html`<${MemoryLink} id=${one.merged_into} />`]]} />
+    <${Answer} of=${found} show=${(/** @type {Api.Admission} */ one) => html`<${Facts} rows=${[["Status", html`<${Status} status=${one.status} />`], ["Weight", one.weight !== null && share(one.weight)], ["Gain S", one.score !== null && share(one.score)], ["Needed", share(one.least)], ["Judged by", one.judges !== null && `${count(one.judges)} of ${count(one.judges_needed)} tasks that are needed`], ["General form", one.general && html`<${MemoryLink} id=${one.general} />`], ["Made from", one.general_of && html`<${MemoryLink} id=${one.general_of} />`], ["Stands for it", one.merged_into && html`<${MemoryLink} id=${one.merged_into} />`]]} />
       ${one.weights.length > 0 && html`<${Part} title="Weight over time"><${Weights} versions=${one.weights} /><//>`}
       ${one.votes.length > 0 && html`<${Part} title="Votes">${one.votes.map((vote) => html`<p>Epoch ${vote.epoch}: ${vote.kind}, <span class="badge">${vote.outcome}</span> by ${vote.yes} members with weight ${share(vote.weight)}, where ${share(vote.needed)} is needed</p>`)}<//>`}
       <${Part} title="Trials">${one.trials.length ? one.trials.map((trial) => html`<${Trial} trial=${trial} />`) : html`<${Nothing}>No verifier has tried it.<//>`}<//>`} />`;
 }
 
+/** @param {{versions: Api.WeightVersion[]}} props */
 function Weights({versions}) {
   const top = Math.max(1.2, ...versions.map((one) => one.weight)), x = (at) => 20 + (560 * at) / Math.max(1, versions.length - 1), y = (weight) => 110 - (100 * weight) / top;
-  return html`<svg class="chart" viewBox="0 0 600 120" role="img" aria-label=${`${many(versions.length, "version")} of the weight, the last one ${share(versions.at(-1).weight)}`}>
+  return html`<svg class="chart" viewBox="0 0 600 120" role="img" aria-label=${`${many(versions.length, "version")} of the weight, the last one ${share(versions[versions.length - 1].weight)}`}>
       <line class="grid" x1="20" x2="590" y1=${y(1)} y2=${y(1)} /><text x="0" y=${y(1) + 4}>1</text>
       <polyline points=${versions.map((one, at) => `${x(at)},${y(one.weight)}`).join(" ")} />
       ${versions.map((one, at) => html`<circle cx=${x(at)} cy=${y(one.weight)} r="3.5"><title>${`Version ${one.version}, epoch ${one.epoch}: ${share(one.weight)}, ${one.cause}`}</title></circle>`)}</svg>
@@ -64,6 +66,7 @@ function Weights({versions}) {
     ]} />`;
 }
 
+/** @param {{trial: Api.Trial}} props */
 function Trial({trial}) {
   return html`<details><summary>${trial.verifier}: S = ${share(trial.score)}${trial.agrees === null ? "" : trial.agrees ? ", as was agreed on" : ", unlike what was agreed on"}</summary>
     <${Table} caption=${`Tasks that judged for ${trial.verifier}`} rows=${trial.judges} keyed=${(one) => one.task} columns=${[
@@ -78,9 +81,9 @@ function Tasks() {
   const body = {namespace: ns, outcomes: listed(query.outcome), memory_id: query.memory, cursor: query.cursor, limit: 50};
   const found = useAnswer(query.task ? null : (signal) => post("tasks/list", body, signal), [JSON.stringify(body), query.task]);
   const one = useAnswer(query.task ? (signal) => get(`tasks/${segment(query.task)}`, {}, signal) : null, [query.task]);
-  if (query.task) return html`<p><a href=${href("experience", {tab: "tasks"})}>All tasks</a></p><${Answer} of=${one} show=${(task) => html`<${Task} task=${task} />`} />`;
+  if (query.task) return html`<p><a href=${href("experience", {tab: "tasks"})}>All tasks</a></p><${Answer} of=${one} show=${(/** @type {Api.FinishedTask} */ task) => html`<${Task} task=${task} />`} />`;
   return html`<${Filters} fields=${["outcome", "memory"]}><${Choice} name="outcome" label="Outcome" values=${["succeeded", "failed", "unknown"]} /><${Field} name="memory" label="Was given" placeholder="a memory's id" /><button>Apply</button><//>
-    <${Answer} of=${found} show=${(page) => html`${page.tasks.length ? html`<${Table} caption="Finished tasks" rows=${page.tasks} keyed=${(task) => task.task} columns=${[
+    <${Answer} of=${found} show=${(/** @type {Api.Tasks} */ page) => html`${page.tasks.length ? html`<${Table} caption="Finished tasks" rows=${page.tasks} keyed=${(task) => task.task} columns=${[
       {name: "Ended", about: "As the agent said it", of: (task) => html`<${Time} ms=${task.finished_at} clock="agent" />`},
       {name: "Task", of: (task) => html`<a class="id" href=${href("experience", {tab: "tasks", task: task.task})}>${task.task.slice(0, 8)}</a>`},
       {name: "Aim", kind: "words", of: (task) => html`<${Words} text=${task.goal} cut=${300} />`}, {name: "Agent", of: (task) => html`<${Words} text=${task.agent} />`},
@@ -89,12 +92,13 @@ function Tasks() {
     ]} />` : html`<${Nothing}>No finished task was reported in <b>${ns}</b>.<//>`}<${Pages} next=${page.next} shown=${many(page.tasks.length, "task")} />`} />`;
 }
 
+/** @param {{task: Api.FinishedTask}} props */
 const Task = ({task}) => html`<${Part} title="The task"><p><${Words} text=${task.goal} /></p><${Facts} rows=${[["Outcome", task.outcome], ["Said by", task.said_by], ["Agent", html`<${Words} text=${task.agent} />`], ["Ended", html`<${Time} ms=${task.finished_at} clock="agent" />`], ["Was given", task.retrieved.map((id) => html`<${MemoryLink} id=${id} /> `)], ["Helped", task.helped.map((id) => html`<${MemoryLink} id=${id} /> `)], ["Did not help", task.did_not_help.map((id) => html`<${MemoryLink} id=${id} /> `)]]} />
   ${[["Inputs", task.inputs], ["Outputs", task.outputs], ...task.tools.map((tool, at) => [`Tool call ${at + 1}`, tool])].filter(([, text]) => text).map(([title, text]) => html`<h3>${title}</h3><pre><${Words} text=${text} cut=${20000} /></pre>`)}<//>`;
 
 function Rewards() {
   const ns = namespace.value, found = useAnswer((signal) => get(`rewards/${segment(ns)}`, {}, signal), [ns]);
-  return html`<${Answer} of=${found} show=${(all) => (all.agents.length ? html`<${Table} caption="Rewards" rows=${all.agents} keyed=${(one) => one.agent} columns=${[
+  return html`<${Answer} of=${found} show=${(/** @type {Api.Rewards} */ all) => (all.agents.length ? html`<${Table} caption="Rewards" rows=${all.agents} keyed=${(one) => one.agent} columns=${[
     {name: "Agent", of: (one) => html`<a href=${href("memories", {agent: one.agent})}><${Words} text=${one.agent} /></a>`},
     ...["used", "promoted", "repeated", "refused"].map((cause) => ({name: cause, kind: "number", of: (one) => count(one.counts[cause] ?? 0)})),
     {name: "Sum", kind: "number", of: (one) => share(one.sum)}, {name: "Weighted", kind: "number", about: `The sum times ${all.weight}`, of: (one) => share(one.weighted)},
@@ -104,7 +108,7 @@ function Rewards() {
 function Policy() {
   const ns = namespace.value, found = useAnswer((signal) => get(`policy/${segment(ns)}`, {}, signal), [ns]);
   const value = (one) => (typeof one === "object" ? JSON.stringify(one) : String(one));
-  return html`<${Answer} of=${found} show=${(policy) => html`<${Facts} rows=${[["Shard", count(policy.shard)], ["Configuration", count(policy.config)], ["Policy", policy.version ? `version ${policy.version}` : "the genesis file's"]]} />
+  return html`<${Answer} of=${found} show=${(/** @type {Api.PolicyInForce} */ policy) => html`<${Facts} rows=${[["Shard", count(policy.shard)], ["Configuration", count(policy.config)], ["Policy", policy.version ? `version ${policy.version}` : "the genesis file's"]]} />
     <${Part} title="What differs from the defaults">${Object.keys(policy.changed).length ? Object.entries(policy.changed).map(([section, values]) => html`<h3>${section}</h3><${Facts} rows=${Object.entries(values).map(([name, one]) => [name, html`<code>${value(one)}</code>`])} />`) : html`<p class="muted">Nothing.</p>`}<//>
     <${Part} title="All of it">${Object.entries(policy.sections).map(([section, values]) => html`<details><summary>${section}</summary><${Facts} rows=${Object.entries(values).map(([name, one]) => [name, html`<code>${value(one)}</code>`])} /></details>`)}
       <p class="muted">The members change it by an order: <code>memquorum admin policy set</code>.</p><//>`} />`;

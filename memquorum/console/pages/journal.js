@@ -21,7 +21,7 @@ export default function Journal() {
     <${Filters} fields=${["effect", "memory", "since", "until"]}><${Choice} name="effect" label="Only" any="everything" values=${EFFECTS} />
       <${Field} name="memory" label="Memory" placeholder="its id" /><${Field} name="since" label="Since" type="date" about="By the shard's clock, UTC" />
       <${Field} name="until" label="Before" type="date" about="By the shard's clock, UTC" /><button>Apply</button> <a href=${href("journal")}>Clear</a><//>
-    <${Answer} of=${found} show=${(page) => html`${page.entries.length ? html`<${Entries} entries=${page.entries} />` : html`<${Nothing}>Nothing like that happened in <b>${ns}</b>.<//>`}
+    <${Answer} of=${found} show=${(/** @type {Api.Journal} */ page) => html`${page.entries.length ? html`<${Entries} entries=${page.entries} />` : html`<${Nothing}>Nothing like that happened in <b>${ns}</b>.<//>`}
       <${Pages} next=${page.next} shown=${many(page.entries.length, "entry", "entries")} />`} />`;
 }
 
@@ -29,6 +29,7 @@ export default function Journal() {
 export const Entries = ({entries}) => html`<${Table} caption="Journal" rows=${entries} keyed=${(one) => one.cursor} columns=${COLUMNS} />`;
 
 const TONES = {decided: "changed", erased: "bad", withheld: "warn", dropped: "", stored: "good", protected: "warn"};
+/** @type {import("../lib/parts.js").Column<Api.JournalLine>[]} */
 const COLUMNS = [
   {name: "When", about: "By the shard's clock", of: (one) => html`<${Time} ms=${one.at} />`},
   {name: "Effect", of: (one) => html`<a class=${`badge ${TONES[one.effect] ?? ""}`} href=${href("journal", {effect: one.effect})}>${spoken(one.effect)}</a>`},

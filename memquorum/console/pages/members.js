@@ -16,9 +16,10 @@ export default function Members() {
   return html`<${Head} title="Members" about="The members that vote on the memories of this namespace's shard. A decision needs enough of them and enough of their weight." />
     <${Filters} fields=${["seated", "shard"]}><${Choice} name="seated" label="Members" any="all" values=${Object.keys(SEATED)} />
       ${everywhere() && html`<${Field} name="shard" label="Shard" type="number" min="0" about="In place of the namespace's own" /><button>Apply</button>`}<//>
-    <${Answer} of=${found} show=${(page) => html`<${Shown} page=${page} />`} />`;
+    <${Answer} of=${found} show=${(/** @type {Api.Members} */ page) => html`<${Shown} page=${page} />`} />`;
 }
 
+/** @param {{page: Api.Members}} props */
 function Shown({page}) {
   const seated = page.members.filter((one) => one.seated), weight = seated.reduce((sum, one) => sum + one.weight, 0);
   const heaviest = Math.max(1, ...page.members.map((one) => one.weight));
@@ -31,6 +32,11 @@ function Shown({page}) {
     <${Pages} next=${page.next} shown=${many(page.members.length, "member")} />`;
 }
 
+/**
+ * @param {number} shard
+ * @param {number} heaviest
+ * @returns {import("../lib/parts.js").Column<Api.Member>[]}
+ */
 const columns = (shard, heaviest) => [
   {name: "Id", kind: "number", of: (one) => count(one.id)},
   {name: "Member", of: (one) => html`<${Words} text=${one.name} />`},
@@ -43,6 +49,7 @@ const columns = (shard, heaviest) => [
   {name: "Key", of: (one) => html`<code title=${one.public_key}>${one.public_key.slice(0, 12)}…</code> <${Copy} text=${one.public_key} label="the public key" /> <span class="muted">since <${Since} shard=${shard} since=${one.key_since} /></span>`},
 ];
 
+/** @param {{shard: number, since: Api.Since}} props */
 function Since({shard, since}) {
   if (since.epoch === null) return html`<span title="Configuration 0">the genesis file</span>`;
   return html`<${Time} ms=${since.as_of} /> <${EpochLink} shard=${shard} epoch=${since.epoch}>epoch ${since.epoch}<//>`;

@@ -16,9 +16,14 @@ export default function Memory() {
     <${Answer} of=${found} show=${(both) => html`<${Shown} ...${both} />`} />`;
 }
 
-/** The memory, where the key may read it and it is one, and its account. */
+/**
+ * The memory, where the key may read it and it is one, and its account.
+ * @param {string} id
+ * @param {string | undefined} redact
+ * @param {AbortSignal} signal
+ */
 async function both(id, redact, signal) {
-  const at = `memories/${segment(id)}`;
+  const at = /** @type {const} */ (`memories/${segment(id)}`);
   const one = may("read") ? get(at, {redact}, signal).catch((error) => {
     if (error instanceof Failed && error.status === 404) return null;
     throw error;
@@ -27,6 +32,7 @@ async function both(id, redact, signal) {
   return {memory, ...explained};
 }
 
+/** @param {{memory: Api.Shown | null} & Api.Explained} props */
 function Shown({memory, account, lines, numbers}) {
   const told = sections(lines);
   return html`<div class="memory">
@@ -43,15 +49,18 @@ function Shown({memory, account, lines, numbers}) {
   </div>`;
 }
 
-/** The lines of an account: those before the first heading, and those under each. */
+/**
+ * The lines of an account: those before the first heading, and those under each.
+ * @param {string[]} lines
+ */
 function sections(lines) {
-  const found = {head: [], rest: []};
+  const found = {head: /** @type {string[]} */ ([]), rest: /** @type {[string, string[]][]} */ ([])};
   let under = found.head, fresh = false;
   for (const line of lines) {
     if (line.startsWith("This is memory ")) continue; // the title says so
     if (!line.trim()) fresh = true;
     else if (fresh && !line.startsWith(" ") && !line.endsWith(".")) {
-      under = [];
+      /** @type {string[]} */ (under = []);
       found.rest.push([line, under]);
       fresh = false;
     } else {
@@ -70,6 +79,7 @@ function Line({text}) {
   return html`<p class="line do"><span>${what}</span> <code>${command}</code> <${Copy} text=${command} label="the command" /></p>`;
 }
 
+/** @param {{memory: Api.Shown | null, account: Api.Explained["account"]}} props */
 function Text({memory, account}) {
   const tier = memory?.tier ?? account.tier;
   const body = memory?.text !== null && memory?.text !== undefined
@@ -144,16 +154,21 @@ function Steps({id}) {
 /** The spans by their traces, in order. */
 const traces = (spans) => [...new Set(spans.map((one) => one.trace))].map((trace) => spans.filter((one) => one.trace === trace));
 
+/** @param {{spans: Api.TraceSpan[]}} props */
 function Waterfall({spans}) {
   const from = Math.min(...spans.map((one) => one.start_ms)), to = Math.max(...spans.map((one) => one.start_ms + one.took_ms)), whole = Math.max(0.001, to - from);
   return html`<h3>Trace ${spans[0].trace.slice(0, 8)}, <${Time} ms=${from} clock="wall" />, ${whole.toFixed(1)} ms</h3>
-    <ol class="waterfall">${spans.map((one) => html`<li><span class="step" style=${{paddingLeft: `${one.depth * 12}px`}} title=${Object.entries(one.marks).map(([name, value]) => `${name} ${value}`).join(", ")}>${one.name} <span class="muted">${one.service}</span></span>
-      <svg viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label=${`from ${(one.start_ms - from).toFixed(1)} ms for ${one.took_ms.toFixed(1)} ms`}>${one.waited_ms > 0 && html`<rect class="waited" x=${100 * Math.max(0, one.start_ms - one.waited_ms - from) / whole} width=${100 * one.waited_ms / whole} y="3" height="2" />`}<rect class="took" x=${100 * (one.start_ms - from) / whole} width=${Math.max(0.6, 100 * one.took_ms / whole)} y="1" height="6" /></svg>
-      <span class="muted">${one.took_ms.toFixed(1)} ms${one.waited_ms > 0 ? `, waited ${one.waited_ms.toFixed(1)}` : ""}</span></li>`)}</ol>`;
+    <ol class="waterfall">${spans.map((one) => {
+      const start = one.start_ms - from, waited = one.waited_ms ?? 0;
+      return html`<li><span class="step" style=${{paddingLeft: `${one.depth * 12}px`}} title=${Object.entries(one.marks).map(([name, value]) => `${name} ${value}`).join(", ")}>${one.name} <span class="muted">${one.service}</span></span>
+        <svg viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label=${`from ${start.toFixed(1)} ms for ${one.took_ms.toFixed(1)} ms`}>${waited > 0 && html`<rect class="waited" x=${(100 * Math.max(0, start - waited)) / whole} width=${(100 * waited) / whole} y="3" height="2" />`}<rect class="took" x=${(100 * start) / whole} width=${Math.max(0.6, (100 * one.took_ms) / whole)} y="1" height="6" /></svg>
+        <span class="muted">${one.took_ms.toFixed(1)} ms${waited > 0 ? `, waited ${waited.toFixed(1)}` : ""}</span></li>`;
+    })}</ol>`;
 }
 
 // What is known ----------------------------------------------------------------------------------------------------------
 
+/** @param {{memory: Api.Shown | null, account: Api.Explained["account"]}} props */
 function Known({memory, account}) {
   const profile = account.profile;
   return html`<${Part} title="What is known of it"><${Facts} rows=${[

@@ -32,15 +32,16 @@ function useBeat(ms) {
 function Fleet() {
   const found = useAnswer((signal) => get("fleet", {}, signal), [useBeat(AGAIN_MS)], true);
   return html`<${Part} title="The line" tools=${found.value && html`<span class="muted">${found.value.state}: ${found.value.step}</span>`}>
-    <${Answer} of=${found} show=${(fleet) => html`<${Line} fleet=${fleet} />`} /><//>`;
+    <${Answer} of=${found} show=${(/** @type {Api.Fleet} */ fleet) => html`<${Line} fleet=${fleet} />`} /><//>`;
 }
 
-/** The processes in the order of a record's way. */
+/** The processes in the order of a record's way. @param {{fleet: Api.Fleet}} props */
 function Line({fleet}) {
   if (!fleet.processes.length) return html`<${Nothing}>${fleet.step}.<//>`;
   return html`<ol class="line-strip">${fleet.processes.map((one) => html`<${Process} one=${one} />`)}</ol>`;
 }
 
+/** @param {{one: Api.FleetProcess}} props */
 function Process({one}) {
   const tone = one.alarm || one.state === "halted" ? "bad" : one.problem || one.state !== "running" ? "warn" : "good";
   const said = {good: "running", warn: one.state === "running" ? "slowed or waiting" : one.state, bad: "alarm"}[tone];
@@ -48,7 +49,7 @@ function Process({one}) {
     ${one.stages.map((stage) => html`<div class="stage">${one.stages.length > 1 && html`<span class="muted">${stage.stage}</span>`}
       <span title="records a second that it took in and gave out">${rate(stage.took)} → ${rate(stage.sent)} <small>/s</small></span>
       ${stage.lag !== null && html`<span title="records that wait">lag ${count(stage.lag)}</span>`}
-      ${stage.p50_ms !== null && html`<span title="half of them took no longer; in brackets: 99 of 100">${Math.round(stage.p50_ms)} ms (${Math.round(stage.p99_ms)})</span>`}
+      ${stage.p50_ms !== null && stage.p99_ms !== null && html`<span title="half of them took no longer; in brackets: 99 of 100">${Math.round(stage.p50_ms)} ms (${Math.round(stage.p99_ms)})</span>`}
       ${stage.open ? html`<span>${many(stage.open, "open epoch")}</span>` : null}
       ${stage.refused > 0 && html`<a href=${href("orders", {tab: "letters"})}>${count(stage.refused)} refused</a>`}</div>`)}
     ${one.problem && html`<p class="note warn"><${Words} text=${one.problem} /></p>`}
@@ -61,11 +62,12 @@ const rate = (value) => (value >= 10 ? count(Math.round(value)) : value.toFixed(
 
 function State({ns}) {
   const found = useAnswer((signal) => get(`namespaces/${segment(ns)}`, {}, signal), [ns, useBeat(2 * AGAIN_MS)], true);
-  return html`<${Part} title=${`In ${ns}`}><${Answer} of=${found} show=${(state) => html`<${Numbers} state=${state} />`} /><//>`;
+  return html`<${Part} title=${`In ${ns}`}><${Answer} of=${found} show=${(/** @type {Api.NamespaceState} */ state) => html`<${Numbers} state=${state} />`} /><//>`;
 }
 
 const LISTABLE = ["short-term", "long-term", "sealed", "superseded"];
 
+/** @param {{state: Api.NamespaceState}} props */
 function Numbers({state}) {
   const tiers = Object.keys(TIERS).filter((tier) => state.tiers[tier]);
   if (!tiers.length) return html`<${Nothing}>Nothing was recorded in <b>${state.namespace}</b> so far. An agent publishes the first memory, as in the README's ten lines; or choose another namespace above.<//>`;
@@ -91,14 +93,14 @@ function Numbers({state}) {
 const STATES = {live: ["good", "live"], away: ["warn", "away, comes again"], stopped: ["bad", "stopped"]};
 
 function Live({ns}) {
-  const [entries, set] = useState(null), [state, setState] = useState(["away", ""]), [error, fail] = useState(null);
+  const [entries, set] = useState(/** @type {Api.JournalLine[] | null} */ (null)), [state, setState] = useState(["away", ""]), [error, fail] = useState(/** @type {unknown} */ (null));
   const [paused, pause] = useState(false);
   useEffect(() => {
     if (paused) return undefined;
     const stop = new AbortController();
     post("journal/list", {namespace: ns, limit: SHOWN}, stop.signal).then((page) => {
       set(page.entries);
-      const take = (entry) => set((before) => [entry, ...before.filter((one) => one.cursor !== entry.cursor)].slice(0, SHOWN));
+      const take = (/** @type {Api.JournalLine} */ entry) => set((before) => [entry, ...(before ?? []).filter((one) => one.cursor !== entry.cursor)].slice(0, SHOWN));
       return follow(ns, page.latest, take, (now, why = "") => setState([now, why]), stop.signal);
     }).catch((wrong) => stop.signal.aborted || fail(wrong));
     return () => stop.abort();

@@ -6,6 +6,7 @@ import {Answer, Choice, Copy, Facts, Failure, Field, Filters, Head, Nothing, Pag
 import {everywhere, may} from "../lib/session.js";
 import {count, EpochLink, many, MemoryLink, spoken, Tier, Time, Words} from "../lib/words.js";
 
+/** @type {Record<string, [string, string[], () => unknown]>} */
 const TABS = {
   "": ["Orders", ["forget", "erase", "audit"], () => html`<${Orders} />`],
   erase: ["Erase", ["erase"], () => html`<${Erase} />`],
@@ -66,7 +67,7 @@ function Order({id}) {
 
 function Receipt({id}) {
   const found = useAnswer((signal) => get(`orders/${segment(id)}/receipt`, {}, signal), [id]);
-  const [checks, set] = useState(null), [wrong, fail] = useState("");
+  const [checks, set] = useState(/** @type {{name: string, holds: boolean, why: string}[] | null} */ (null)), [wrong, fail] = useState("");
   const check = async (event, receipt) => {
     const [file] = event.target.files;
     if (!file) return;
@@ -75,7 +76,7 @@ function Receipt({id}) {
       const {verify} = await import("../lib/receipt.js");
       set(await verify(receipt, await file.arrayBuffer()));
     } catch (error) {
-      fail(`That is no genesis file, or no receipt that this page can read: ${error.message}`);
+      fail(`That is no genesis file, or no receipt that this page can read: ${error instanceof Error ? error.message : error}`);
     }
   };
   return html`<${Part} title="Receipt"><${Answer} of=${found} show=${(receipt) => html`
@@ -122,21 +123,21 @@ function Stays({title, rows, more}) {
 
 /** Orders it, once its name was typed again. */
 function Confirm({body, memories}) {
-  const [typed, type] = useState(""), [state, set] = useState({state: "idle"}), reference = useRef(null);
+  const [typed, type] = useState(""), [state, set] = useState(/** @type {import("../lib/parts.js").Found<Api.Erasure>} */ ({state: "idle", since: 0})), reference = useRef(/** @type {any} */ (null));
   const name = body[place.value.query.what];
   const order = async (event) => {
     event.preventDefault();
     set({state: "waiting", since: performance.now()});
     try {
       const done = await post("orders/erase", {...body, dry_run: false, reference: reference.current.value.trim()});
-      set({state: "there", value: done});
+      set({state: "there", value: done, since: 0});
       if (done.order_id) go(`orders/${done.order_id}`);
     } catch (error) {
-      set({state: "failed", error});
+      set({state: "failed", error, since: 0});
     }
   };
   if (state.state === "waiting") return html`<${Waiting} since=${state.since} />`;
-  if (state.state === "failed") return html`<${Failure} error=${state.error} again=${() => set({state: "idle"})} />`;
+  if (state.state === "failed") return html`<${Failure} error=${state.error} again=${() => set({state: "idle", since: 0})} />`;
   return html`<${Part} title="Order it"><form class="filters confirm" onSubmit=${order} aria-label="Order the erasure">
     <label class="field grow"><span>Type <b><${Words} text=${name} /></b> to erase ${many(memories, "memory", "memories")} for good</span><input name="typed" value=${typed} onInput=${(event) => type(event.target.value)} autocomplete="off" spellcheck=${false} /></label>
     <label class="field grow"><span>Reference, as of a ticket (it stays in the journal)</span><input ref=${reference} name="reference" autocomplete="off" /></label>
