@@ -1,7 +1,8 @@
 """Sees the processes of an installation for the retrieval service: their numbers, their problems, and their traces.
 
 It reads the run folder, and asks each process that has announced itself there for its metrics, as `fleet status` does.
-Two answers that are a moment apart give rates. However many people look, the processes are asked every two seconds.
+Two answers that are a moment apart give rates. However many people look, the processes are asked every four seconds,
+and what they said is worked out once.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from memquorum.core.api.answers import Fleet, FleetProcess, FleetStage, TraceSpa
 if TYPE_CHECKING:
     from infra.status import Scrape
 
-_AGAIN_S, _FIRST_S = 2.0, 1.0
+_AGAIN_S, _FIRST_S = 4.0, 0.25
 _WINDOW = 6
 _SPANS_MOST = 500
 _MIB = 1024 * 1024
@@ -35,16 +36,15 @@ class Watched:
         self._lock = threading.Lock()
         self._seen: deque[dict[str, Scrape]] = deque(maxlen=_WINDOW)
         self._at = 0.0
+        self._told = Fleet("unknown", "", ())
 
     def fleet(self) -> Fleet:
         """Returns the state of the processes. May take a second, or longer where one does not answer."""
         with self._lock:
-            self._look()
-            found = run_folder.read_pids(self._settings.run_dir)
-            processes = found.get("processes") or {name: {} for name in self._seen[-1]}
-            told = tuple(self._process(name, process) for name, process in processes.items())
-        state = str(found.get("state", "unknown"))
-        return Fleet(state, str(found.get("step", "another supervisor runs its processes")), told)
+            if time.monotonic() - self._at >= _AGAIN_S:
+                self._look()
+                self._told = self._tell()
+            return self._told
 
     def trace(self, memory_id: str) -> tuple[TraceSpan, ...]:
         """Returns the recorded steps of a memory, the first ones of many."""
@@ -54,12 +54,17 @@ class Watched:
         folder = telemetry.traces_dir(self._settings.run_dir)
         return () if trace_id is None else reading.steps(reading.find(folder, trace_id), _SPANS_MOST)
 
+    def _tell(self) -> Fleet:
+        found = run_folder.read_pids(self._settings.run_dir)
+        processes = found.get("processes") or {name: {} for name in self._seen[-1]}
+        told = tuple(self._process(name, process) for name, process in processes.items())
+        state = str(found.get("state", "unknown"))
+        return Fleet(state, str(found.get("step", "another supervisor runs its processes")), told)
+
     def _look(self) -> None:
-        """Asks all processes, unless that was a moment ago."""
+        """Asks all processes."""
         from infra import status
 
-        if time.monotonic() - self._at < _AGAIN_S:
-            return
         # Rates over a window that ended long ago would be of another time.
         if time.monotonic() - self._at > _AGAIN_S * 5 * _WINDOW:
             self._seen.clear()
