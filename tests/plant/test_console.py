@@ -39,6 +39,7 @@ PAGES = {
     "conflicts?tab=sessions&session=shift-1": ("read",),
     "conflicts?tab=rollups": ("read",),
     "experience?tab=": ("read",),
+    "experience?tab=next": ("read",),
     "experience?tab=tasks": ("read",),
     "experience?tab=rewards": ("read", "audit"),
     "experience?tab=policy": ("read", "audit"),
@@ -239,6 +240,74 @@ def test_an_erasure_is_previewed_confirmed_and_its_receipt_verified(fleet: Plant
             file = {"name": "g.json", "mimeType": "application/json", "buffer": json.dumps(altered).encode()}
             page.locator("input[type=file]").set_input_files(files=[file])
             page.locator(".checks .fails").first.wait_for()
+
+
+MOST_CLICKS = 5
+Step = tuple[str, str]
+"""The role of what is clicked, and its name: a link, a tab, a button or a folded part."""
+TASKS: dict[str, tuple[str, list[Step], tuple[str, ...]]] = {
+    "what is stuck": ("now", [], ("The line", "intake", "commit")),
+    "which member disagrees most": ("now", [("link", "Members")], ("Who disagreed", "Was for what was not done")),
+    "what will be forgotten next": (
+        "now", [("link", "Budgets and experience"), ("link", "What goes next")], ("voted on now", "by one decision")
+    ),
+    "is the journal whole": (
+        "now", [("link", "Journal"), ("link", "Is it whole?")], ("memquorum admin audit verify",)
+    ),
+    "what did an agent learn today": (
+        "now", [("summary", "agent"), ("dated", "")], ("The alarm code of pump 7", "anna")
+    ),
+    "what does the fleet believe about pump 7, and since when": (
+        "now", [("link", "Ask"), ("question", "What is the alarm code of pump 7?"), ("button", "Ask")],
+        ("The alarm code of pump 7 is 4821", "anna"),
+    ),
+    "who voted a memory away, and why": (
+        "now", [("link", "Epochs and votes"), ("memory", "")], ("for it: ", "take the place of its sources", "Votes")
+    ),
+    "what did a session become": (
+        "now", [("link", "Conflicts and consolidation"), ("summed", "")], ("consolidated", "to consolidate")
+    ),
+}  # fmt: skip
+"""What people ask: the page that they begin on, what they click, and what answers."""
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_question_of_people_is_answered_in_few_clicks(
+    fleet: Plant, chromium: Any, lived: dict[str, str], task: str
+) -> None:
+    begin, steps, answer = TASKS[task]
+    assert len(steps) <= MOST_CLICKS
+    with tab(chromium, fleet, begin) as look:
+        page, main = look.page, look.page.locator("main")
+        for kind, name in steps:
+            match kind:
+                case "question":
+                    page.get_by_label("Question", exact=True).last.fill(name)
+                case "summary":
+                    main.locator("summary").filter(has_text=name).first.click()
+                case "dated":
+                    main.get_by_role("table", name="Agents").locator("a:has(time)").first.click()
+                case "memory":
+                    main.get_by_role("table", name="Votes").locator("a.id[href*=memory]").first.click()
+                case "summed":
+                    main.get_by_role("link", name="consolidate").click()
+                case _:
+                    page.get_by_role(kind, name=name, exact=True).first.click()
+            look.there()
+        for words in answer:
+            main.get_by_text(words).filter(visible=True).first.wait_for()
+
+
+def test_the_strength_of_a_memory_is_drawn_until_it_may_be_voted_on(
+    fleet: Plant, chromium: Any, lived: dict[str, str]
+) -> None:
+    with fleet.client(NAMESPACE) as memory, tab(chromium, fleet) as look:
+        (living, *_) = memory.memories(tiers=["short-term"]).memories
+        look.open(f"memory/{living.memory_id}?ns={NAMESPACE}")
+        said = look.page.locator("svg.strength").get_attribute("aria-label")
+        left = memory.explain(living.memory_id).account["profile"]["decay_ppm"] / 1e6
+        assert said.startswith(f"It has {left:.3f} of its strength."), said
+        assert look.page.locator("svg.strength polyline.next").count() == 1
 
 
 # How it is seen -------------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ export default function Ask() {
   const search = useAnswer(ways.search, on), retrieve = useAnswer(ways.retrieve, on), context = useAnswer(ways.context, on);
   return html`<${Head} title="Ask" about="One question, answered in the three ways in which agents read. The page only peeks, so looking keeps no memory alive." />
     <${Filters} fields=${FIELDS} label="Question">
-      <div class="question"><${Field} name="q" label="Question" type="search" placeholder="When does valve 3 open?" grow autofocus /><button class="first">Ask</button></div>
+      <div class="question"><${Field} name="q" label="Question" type="search" placeholder="When does valve 3 open?" grow /><button class="first">Ask</button></div>
       <${Field} name="as" label="As agent" placeholder=${READER} about="Whose latest memories a context begins with" />
       <${Field} name="k" label="Hits (k)" type="number" min="1" placeholder="10" /><${Field} name="budget" label="Tokens" type="number" min="1" placeholder="2000" />
       <${Field} name="hops" label="Steps" type="number" min="1" max="2" placeholder="1" about="2 also finds what the first hits name" />

@@ -17,7 +17,7 @@ export default function Journal() {
   const {query} = place.value, ns = namespace.value;
   const body = {namespace: ns, effects: listed(query.effect), memory_id: query.memory, since: day(query.since), until: day(query.until), cursor: query.cursor, limit: 50};
   const found = useAnswer((signal) => post("journal/list", body, signal), [JSON.stringify(body)]);
-  return html`<${Head} title="Journal" about="What happened in this namespace, the latest first. The journal is a chain of hashes; memquorum admin audit verify checks it."><a href=${href("now")}>Live</a><//>
+  return html`<${Head} title="Journal" about="What happened in this namespace, the latest first."><a href=${href("orders", {tab: "evidence"})}>Is it whole?</a><a href=${href("now")}>Live</a><//>
     <${Filters} fields=${["effect", "memory", "since", "until"]}><${Choice} name="effect" label="Only" any="everything" values=${EFFECTS} />
       <${Field} name="memory" label="Memory" placeholder="its id" /><${Field} name="since" label="Since" type="date" about="By the shard's clock, UTC" />
       <${Field} name="until" label="Before" type="date" about="By the shard's clock, UTC" /><button>Apply</button> <a href=${href("journal")}>Clear</a><//>
@@ -28,11 +28,13 @@ export default function Journal() {
 /** Entries as a table. */
 export const Entries = ({entries}) => html`<${Table} caption="Journal" rows=${entries} keyed=${(one) => one.cursor} columns=${COLUMNS} />`;
 
+/** Effects whose event is an order. */
+const ORDERED = new Set(["erased", "withheld"]);
 const TONES = {decided: "changed", erased: "bad", withheld: "warn", dropped: "", stored: "good", protected: "warn"};
 /** @type {import("../lib/parts.js").Column<Api.JournalLine>[]} */
 const COLUMNS = [
   {name: "When", about: "By the shard's clock", of: (one) => html`<${Time} ms=${one.at} />`},
   {name: "Effect", of: (one) => html`<a class=${`badge ${TONES[one.effect] ?? ""}`} href=${href("journal", {effect: one.effect})}>${spoken(one.effect)}</a>`},
   {name: "What", kind: "words", of: (one) => html`<${Words} text=${one.words} />`},
-  {name: "Where", of: (one) => html`${one.epoch !== null && html`<${EpochLink} shard=${one.shard} epoch=${one.epoch}>epoch ${one.epoch}<//>`}${one.memory_ids.slice(0, 3).map((id) => html`<${MemoryLink} id=${id} /> `)}${one.memory_ids.length > 3 && html`<span class="muted">and more</span>`}`},
+  {name: "Where", of: (one) => html`${one.epoch !== null && html`<${EpochLink} shard=${one.shard} epoch=${one.epoch}>epoch ${one.epoch}<//>`}${ORDERED.has(one.effect) && html`<a class="id" href=${href(`orders/${one.event_id}`)}>order ${one.event_id.slice(0, 8)}</a> `}${one.memory_ids.slice(0, 3).map((id) => html`<${MemoryLink} id=${id} /> `)}${one.memory_ids.length > 3 && html`<span class="muted">and more</span>`}`},
 ];

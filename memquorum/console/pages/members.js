@@ -6,6 +6,45 @@ import {Answer, Bar, Choice, Copy, Facts, Field, Filters, Head, Nothing, Pages, 
 import {everywhere} from "../lib/session.js";
 import {count, EpochLink, many, share, Time, Words} from "../lib/words.js";
 
+const LATELY = 200;
+/** @typedef {{votes: number, against: number, unheard: number}} Stood how often a member voted, how often not as it was decided, and how often for what was not done */
+
+/**
+ * How the members stood to the last votes on a namespace.
+ * @param {string} ns
+ * @param {AbortSignal} signal
+ */
+async function lately(ns, signal) {
+  const found = /** @type {Map<number, Stood>} */ (new Map());
+  let cursor = /** @type {string | null} */ (null);
+  for (let at = 0; at < LATELY; at += 100) {
+    const page = await post("decisions/list", {namespace: ns, limit: 100, cursor}, signal);
+    for (const one of page.decisions) {
+      if (one.outcome === "voided") continue;
+      for (const opinion of one.vote.opinions) {
+        const stood = found.get(opinion.member) ?? {votes: 0, against: 0, unheard: 0}, against = opinion.yes === (one.outcome === "kept");
+        found.set(opinion.member, {votes: stood.votes + 1, against: stood.against + Number(against), unheard: stood.unheard + Number(against && opinion.yes)});
+      }
+    }
+    cursor = page.next;
+    if (!cursor) break;
+  }
+  return found;
+}
+
+/** Who stood against what was decided, those first who did so most often. @param {{members: Api.Member[]}} props */
+function Disagreed({members}) {
+  const ns = namespace.value, found = useAnswer((signal) => lately(ns, signal), [ns]);
+  const part = (/** @type {Stood} */ one) => one.against / one.votes;
+  return html`<${Part} title="Who disagreed" tools=${html`<span class="muted">with the outcomes of the last ${LATELY} votes on ${ns}</span>`}>
+    <${Answer} of=${found} show=${(/** @type {Map<number, Stood>} */ stood) => (stood.size ? html`<${Table} caption="Who disagreed" rows=${[...stood].sort(([, one], [, other]) => part(other) - part(one))} keyed=${(/** @type {[number, Stood]} */ [id]) => id} columns=${[
+      {name: "Member", of: ([id]) => html`<${Words} text=${members.find((one) => one.id === id)?.name ?? `member ${id}`} />`},
+      {name: "Disagreed", of: ([, one]) => html`<span class="with-bar"><${Bar} value=${one.against} whole=${one.votes} tone="warn" label=${`${one.against} of ${one.votes}`} />${count(one.against)} of ${many(one.votes, "vote")}</span>`},
+      {name: "Was for what was not done", kind: "number", of: ([, one]) => count(one.unheard)},
+      {name: "Was against what was done", kind: "number", of: ([, one]) => count(one.against - one.unheard)},
+    ]} />` : html`<${Nothing}>Nothing was voted on in <b>${ns}</b> so far.<//>`)} /><//>`;
+}
+
 const SEATED = {present: true, former: false};
 
 export default function Members() {
@@ -29,7 +68,8 @@ function Shown({page}) {
       ["Members that may lie", count(page.faulty)], ["Their weight in all", share(weight)],
     ]} />
     ${page.members.length ? html`<${Table} caption="Members" rows=${page.members} keyed=${(one) => one.id} columns=${columns(page.shard, heaviest)} />` : html`<${Nothing}>No member is like that.<//>`}
-    <${Pages} next=${page.next} shown=${many(page.members.length, "member")} />`;
+    <${Pages} next=${page.next} shown=${many(page.members.length, "member")} />
+    <${Disagreed} members=${page.members} />`;
 }
 
 /**

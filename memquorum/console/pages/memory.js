@@ -4,8 +4,9 @@ import {Failed, get, segment} from "../lib/api.js";
 import {href, place} from "../lib/place.js";
 import {Answer, Bar, Copy, Facts, Head, Nothing, Part, Table, useAnswer} from "../lib/parts.js";
 import {may} from "../lib/session.js";
-import {count, EpochLink, many, MemoryLink, ppm, share, span, spoken, Tier, Time, Words} from "../lib/words.js";
-import {KINDS, Outcome, Quorum} from "../lib/votes.js";
+import {count, EpochLink, many, MemoryLink, moment, ppm, share, span, spoken, Tier, Time, Words} from "../lib/words.js";
+import {curve} from "../lib/strength.js";
+import {CHANGES, KINDS, Outcome, Quorum} from "../lib/votes.js";
 import {Marks} from "./browse.js";
 
 export default function Memory() {
@@ -40,6 +41,7 @@ function Shown({memory, account, lines, numbers}) {
       <${Text} memory=${memory} account=${account} />
       <section class="verdict" aria-label="What became of it">${told.head.map((line) => html`<p><${Words} text=${line} /></p>`)}</section>
       <${Timeline} account=${account} />
+      <${Strength} account=${account} />
       ${told.rest.filter(([title]) => title !== "What happened").map(([title, rows]) => html`<${Part} title=${title}>${rows.map((line) => html`<${Line} text=${line} />`)}<//>`)}
       <${Votes} account=${account} />
       <${Steps} id=${account.memory_id} />
@@ -84,9 +86,16 @@ function Text({memory, account}) {
   const tier = memory?.tier ?? account.tier;
   const body = memory?.text !== null && memory?.text !== undefined
     ? html`<blockquote><${Words} text=${memory.text} cut=${65536} marked=${(memory.overtaken ?? []).flatMap((one) => one.spans)} /></blockquote>`
-    : html`<${Nothing}>${may("read") ? "It has no text that can be shown: " : "Your key may not read texts. It is "}${tier}.<//>`;
+    : html`<${Nothing}>${may("read") ? NO_TEXT[tier] ?? `It has no text that can be shown: ${tier}.` : `Your key may not read texts. It is ${tier}.`}<//>`;
   return html`<div class="text"><p><${Tier} tier=${tier} /> ${memory && html`<a href=${href("memories", {agent: memory.agent})}><${Words} text=${memory.agent} /></a> in ${account.namespace}`}</p>${body}${memory && html`<${Marks} one=${memory} />`}</div>`;
 }
+
+const NO_TEXT = {
+  gone: "Its text cannot be read any more: its key was destroyed.",
+  sealed: "Its text is not shown while it is sealed. A vote can bring it back.",
+  erased: "It was erased: its key was destroyed by an order.",
+  "never stored": "The episode became no memory, so there is no text.",
+};
 
 // The timeline -----------------------------------------------------------------------------------------------------------
 
@@ -97,7 +106,7 @@ function happened(account) {
   if (born) add(born.occurred_at, html`${born.summary ? "A summary was made of its sources" : html`<${Words} text=${born.agent} /> recorded it: ${many(born.characters, "character")}`}; outcome <b>${spoken(born.outcome)}</b>`, "start", "agent");
   for (const use of account.uses) add(use.at, html`<${Words} text=${use.agent} /> ${use.how === "accessed" ? "read it" : "said it again"}`, "use", "agent");
   for (const one of account.rehearsals) add(one.at, html`A check of old memories: ${spoken(one.verdict)}; salience ${ppm(one.before_ppm)} → ${ppm(one.after_ppm)}${one.witness && html` by <${MemoryLink} id=${one.witness} />`}`);
-  for (const vote of account.votes) add(vote.as_of, html`<${EpochLink} shard=${vote.shard} epoch=${vote.epoch}>Epoch ${vote.epoch}<//>: the members voted ${KINDS[vote.kind] ?? vote.kind}, ${vote.yes} of ${vote.members} for it: <${Outcome} outcome=${vote.outcome} />`, "vote");
+  for (const vote of account.votes) add(vote.as_of, html`<${EpochLink} shard=${vote.shard} epoch=${vote.epoch}>Epoch ${vote.epoch}<//>: ${CHANGES.includes(vote.outcome) ? "the members voted" : "the members were asked"} ${KINDS[vote.kind] ?? vote.kind}, ${vote.yes} of ${vote.members} for it: <${Outcome} outcome=${vote.outcome} />`, "vote");
   for (const one of account.superseded) {
     if (one.epoch === null) add(one.at, html`<${MemoryLink} id=${one.by} /> ${one.cleared ? "cleared its slot" : "took its place"}`, "end");
     if (one.back_at && one.back_epoch === null) add(one.back_at, "It came back", "start");
@@ -130,6 +139,42 @@ function Timeline({account}) {
     </ol><//>`;
 }
 
+// Its strength ----------------------------------------------------------------------------------------------------------
+
+/** Its strength over time, with each use, and when it falls under the threshold if nobody uses it. */
+function Strength({account}) {
+  const found = useAnswer((signal) => get(`policy/${segment(account.namespace)}`, {}, signal), [account.namespace]);
+  const shown = ["short-term", "long-term", "sealed", "superseded"].includes(account.tier) && account.born;
+  return shown ? html`<${Part} title="Strength" tools=${html`<span class="muted">by the policy in force now</span>`}>
+    <${Answer} of=${found} show=${(/** @type {Api.PolicyInForce} */ policy) => html`<${Course} account=${account} decay=${policy.sections.decay} />`} /><//>` : null;
+}
+
+/** @param {{account: Api.Explained["account"], decay: import("../lib/strength.js").Decay}} props */
+function Course({account, decay}) {
+  const of = curve(account, decay);
+  if (!of) return html`<p class="muted">It is too young for a curve.</p>`;
+  const x = (/** @type {number} */ at) => 34 + (596 * (at - of.from)) / (of.to - of.from), y = (/** @type {number} */ value) => 130 - 115 * value;
+  const line = (/** @type {[number, number][]} */ points) => points.map(([at, value]) => `${x(at).toFixed(1)},${y(value).toFixed(1)}`).join(" ");
+  const left = of.points.filter(([at]) => at <= of.now).at(-1)?.[1] ?? 0, inside = of.falls !== null && of.falls <= of.to;
+  const said = `${of.ended ? "At the end it had" : "It has"} ${share(left)} of its strength.${of.falls === null ? "" : of.falls > of.now ? ` Unless somebody uses it, it falls under ${decay.delta} in ${span(of.falls - of.now)}, and the members may vote on it then.` : ` It has been under ${decay.delta} for ${span(of.now - of.falls)}, so the members may vote on it.`}`;
+  return html`<p>${said} ${of.falls !== null && html`<span class="muted"><${Time} ms=${of.falls} /></span>`}</p>
+    <svg class="chart strength" viewBox="0 0 640 150" role="img" aria-label=${said}>
+      <line class="grid" x1="34" x2="630" y1=${y(0)} y2=${y(0)} /><text x="4" y=${y(1) + 4}>1</text><text x="4" y=${y(0) + 4}>0</text>
+      <line class="threshold" x1="34" x2="630" y1=${y(decay.delta)} y2=${y(decay.delta)} /><text x="4" y=${y(decay.delta) + 4}>${decay.delta}</text>
+      <polyline points=${line(of.points.filter(([at]) => at <= of.now))} /><polyline class="next" points=${line(of.points.filter(([at]) => at >= of.now))} />
+      ${of.uses.map(([at, what]) => html`<circle cx=${x(at)} cy=${y(1)} r="3.5"><title>${`${moment(at)}: ${what}`}</title></circle>`)}
+      <line class="today" x1=${x(of.now)} x2=${x(of.now)} y1="10" y2="132" /><text x=${x(of.now)} y="146" text-anchor="middle">${of.ended ? "end" : "now"}</text>
+      ${inside && html`<circle class="falls" cx=${x(of.falls ?? 0)} cy=${y(decay.delta)} r="3.5"><title>${`It falls under ${decay.delta} at ${moment(of.falls ?? 0)}`}</title></circle>`}
+      <text x="34" y="146">${moment(of.from).slice(0, 11)}</text>
+    </svg>`;
+}
+
+/** Who was for it and who against it, in words; a side without anybody is left out. */
+function sides(opinions) {
+  const names = (yes) => opinions.filter((one) => one.yes === yes).map((one) => one.name).join(", ");
+  return [["for it", names(true)], ["against it", names(false)]].filter(([, found]) => found);
+}
+
 function Votes({account}) {
   if (!account.votes.length) return null;
   return html`<${Part} title="Votes" tools=${html`<a href=${href("decisions", {ns: account.namespace, memory: account.memory_id})}>All decisions about it</a>`}>
@@ -137,7 +182,7 @@ function Votes({account}) {
       {name: "Epoch", of: (one) => html`<${EpochLink} shard=${one.shard} epoch=${one.epoch} />`},
       {name: "When", about: "By the shard's clock", of: (one) => html`<${Time} ms=${one.as_of || null} />`},
       {name: "Vote", of: (one) => one.kind}, {name: "Outcome", of: (one) => html`<${Outcome} outcome=${one.outcome} />`},
-      {name: "For it", of: (one) => html`<${Quorum} vote=${one} />`},
+      {name: "For it", of: (one) => html`<${Quorum} vote=${one} />${sides(one.opinions).map(([side, names]) => html`<span class="note side">${side}: <${Words} text=${names} /></span>`)}`},
     ]} /><//>`;
 }
 

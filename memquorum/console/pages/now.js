@@ -31,7 +31,7 @@ function useBeat(ms) {
 
 function Fleet() {
   const found = useAnswer((signal) => get("fleet", {}, signal), [useBeat(AGAIN_MS)], true);
-  return html`<${Part} title="The line" tools=${found.value && html`<span class="muted">${found.value.state}: ${found.value.step}</span>`}>
+  return html`<${Part} title="The line" tools=${found.value && html`<span class="muted">${found.value.step === found.value.state ? found.value.state : `${found.value.state}: ${found.value.step}`}</span>`}>
     <${Answer} of=${found} show=${(/** @type {Api.Fleet} */ fleet) => html`<${Line} fleet=${fleet} />`} /><//>`;
 }
 
@@ -84,7 +84,7 @@ function Numbers({state}) {
     <details><summary>${many(state.agents.length, "agent")} with living memories</summary><${Table} caption="Agents" rows=${state.agents} keyed=${(one) => one.agent} columns=${[
       {name: "Agent", of: (one) => html`<a href=${href("memories", {agent: one.agent})}><${Words} text=${one.agent} /></a>`},
       {name: "Memories", kind: "number", of: (one) => html`<span class="with-bar"><${Bar} value=${one.memories} whole=${most} label=${many(one.memories, "memory", "memories")} />${count(one.memories)}</span>`},
-      {name: "Last said", about: "As the agent said it", of: (one) => html`<${Time} ms=${one.last_at} clock="agent" />`},
+      {name: "Last said", about: "As the agent said it; leads to what it said since that day began", of: (one) => html`<a href=${href("memories", {agent: one.agent, since: new Date(one.last_at).toISOString().slice(0, 10)})}><${Time} ms=${one.last_at} clock="agent" /></a>`},
     ]} /></details>`;
 }
 
@@ -92,11 +92,22 @@ function Numbers({state}) {
 
 const STATES = {live: ["good", "live"], away: ["warn", "away, comes again"], stopped: ["bad", "stopped"]};
 
+/** True while the tab is not looked at. It gives its feed up then: a browser opens six connections to a service in all. */
+function useHidden() {
+  const [hidden, set] = useState(document.hidden);
+  useEffect(() => {
+    const look = () => set(document.hidden);
+    document.addEventListener("visibilitychange", look);
+    return () => document.removeEventListener("visibilitychange", look);
+  }, []);
+  return hidden;
+}
+
 function Live({ns}) {
   const [entries, set] = useState(/** @type {Api.JournalLine[] | null} */ (null)), [state, setState] = useState(["away", ""]), [error, fail] = useState(/** @type {unknown} */ (null));
-  const [paused, pause] = useState(false);
+  const [paused, pause] = useState(false), hidden = useHidden();
   useEffect(() => {
-    if (paused) return undefined;
+    if (paused || hidden) return undefined;
     const stop = new AbortController();
     post("journal/list", {namespace: ns, limit: SHOWN}, stop.signal).then((page) => {
       set(page.entries);
@@ -104,7 +115,7 @@ function Live({ns}) {
       return follow(ns, page.latest, take, (now, why = "") => setState([now, why]), stop.signal);
     }).catch((wrong) => stop.signal.aborted || fail(wrong));
     return () => stop.abort();
-  }, [ns, paused]);
+  }, [ns, paused, hidden]);
   const [tone, said] = paused ? ["", "paused"] : STATES[state[0]];
   const of = error ? {state: "failed", error} : entries ? {state: "there", value: entries} : {state: "waiting", since: performance.now()};
   return html`<${Part} title="What happens" tools=${html`<span class=${`badge ${tone}`} role="status" title=${state[1]}>${said}</span> <button type="button" class="small" onClick=${() => pause(!paused)}>${paused ? "Go on" : "Pause"}</button> <a href=${href("journal")}>All of it</a>`}>

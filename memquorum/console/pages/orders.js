@@ -96,7 +96,7 @@ function Erase() {
   const {query} = place.value, ns = namespace.value;
   const body = query.what && query.value ? {namespace: ns, [query.what]: query.value, dry_run: true, listed: 100} : null;
   const found = useAnswer(body && ((signal) => post("orders/erase", body, signal)), [JSON.stringify(body)]);
-  return html`<p class="muted">An erasure destroys keys at once, and nothing brings their content back. First see what would go; nothing is ordered by that.</p>
+  return html`<p class="lead">An erasure destroys keys at once, and nothing brings their content back. First see what would go; nothing is ordered by that.</p>
     <${Filters} fields=${["what", "value"]} label="What to erase"><${Choice} name="what" label="Erase" any="choose" values=${SELECTORS} /><${Field} name="value" label="Its name or id" grow /><button class="first">Preview</button><//>
     <${Answer} of=${found} show=${(preview) => html`<${Preview} preview=${preview} body=${body} />`} />`;
 }
@@ -171,7 +171,7 @@ function Letters() {
   const found = useAnswer(everywhere() ? (signal) => get("dead-letters", {}, signal) : null, []);
   return html`<${Answer} of=${found} idle=${html`<${Nothing}>${EVERYWHERE}<//>`} show=${({counts, letters}) => {
     const shown = letters.filter((one) => !reason || one.reason === reason);
-    return html`<p class="muted">Records that intake refused in the last hour before the service started, and since. <code>memquorum admin dlq list</code> has all.</p>
+    return html`<p class="lead">Records that intake refused in the last hour before the service started, and since. <code>memquorum admin dlq list</code> has all.</p>
       <div class="tiles">${Object.entries(counts).map(([name, number]) => html`<div class="tile"><b><a href=${href("orders", {tab: "letters", reason: name})}>${count(number)}</a></b><span>${spoken(name)}</span></div>`)}</div>
       ${shown.length ? html`<${Table} caption="Dead letters" rows=${shown} keyed=${(one) => one.place} columns=${[
         {name: "Refused", about: "By the clock of intake", of: (one) => html`<${Time} ms=${one.refused_at} clock="wall" />`}, {name: "Reason", of: (one) => html`<span class="badge warn">${spoken(one.reason)}</span>`},
@@ -189,5 +189,6 @@ function Evidence() {
       {name: "Verdict", of: (one) => html`<span class=${`badge ${one.proven ? "bad" : "warn"}`}>${one.proven ? "proven" : "not proven"}</span> ${one.detail}`},
     ]} />` : html`<${Nothing}>No member has signed what no honest member signs, as far as others reported.<//>`}
     ${strangers > 0 && html`<p class="muted">Passed over: ${many(strangers, "record")} that no member signed.</p>`}
-    <p class="muted">Each report is judged again from the signed messages. The whole journal is checked by <code>memquorum admin audit verify</code>.</p>`} />`;
+    <p class="pages muted">Each report is judged again from the signed messages.</p>
+    <${Part} title="Is the journal whole?"><p>Each of its entries has the hash of the entry before it, and members sign its end. One command checks all of it, without trust in the database or in this service: <code>memquorum admin audit verify</code> <${Copy} text="memquorum admin audit verify" label="the command" /></p><//>`} />`;
 }
