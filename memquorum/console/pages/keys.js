@@ -17,12 +17,12 @@ export default function Page() {
 }
 
 function Denied() {
-  if (key.value) return html`<div class="failure" role="alert"><strong>Your key may not see this</strong><p>This page needs the right admin; your key has ${access.value.rights.join(", ")}.</p></div>`;
+  if (key.value) return html`<div class="failure" role="alert"><strong>Your key may not see this</strong><p>This page needs the right admin; your key has ${access.value?.rights.join(", ")}.</p></div>`;
   return html`<div class="failure" role="alert"><strong>Your key may not see this</strong><p>No key is in force here: whoever reaches this service may do everything else. The first key is made on the command line; from then on nobody comes in without one:</p><p><code>memquorum admin keys add me --namespace '*' --right read --right audit --right admin</code></p></div>`;
 }
 
 function Keys() {
-  const {cursor} = place.value.query, [made, tell] = useState(null), [ending, end] = useState(null);
+  const {cursor} = place.value.query, [made, tell] = useState(/** @type {any} */ (null)), [ending, end] = useState(/** @type {any} */ (null));
   const found = useAnswer((signal) => post("keys/list", {cursor, limit: 50}, signal), [cursor], true);
   const done = (news) => {
     tell(news);
@@ -52,17 +52,20 @@ function Made({made, away}) {
     <p><code class="long">${made.key}</code> <${Copy} text=${made.key} label="the key" /></p><p><button type="button" onClick=${away}>I have it</button></p><//>`;
 }
 
-/** Sends something, and tells how that goes. */
+/**
+ * Sends something, and tells how that goes.
+ * @returns {[import("../lib/parts.js").Found<never>, (path: string, body: object, done: (answer: any) => void) => Promise<void>]}
+ */
 function useSending() {
-  const [state, set] = useState({state: "idle"});
-  const send = async (path, body, done) => {
+  const [state, set] = useState(/** @type {import("../lib/parts.js").Found<never>} */ ({state: "idle", since: 0}));
+  const send = async (/** @type {string} */ path, /** @type {object} */ body, /** @type {(answer: any) => void} */ done) => {
     set({state: "waiting", since: performance.now()});
     try {
       const answer = await post(path, body);
-      set({state: "idle"});
+      set({state: "idle", since: 0});
       done(answer);
     } catch (error) {
-      set({state: "failed", error});
+      set({state: "failed", error, since: 0});
     }
   };
   return [state, send];
@@ -82,11 +85,11 @@ function Revoke({one, done, away}) {
 }
 
 function Make({done}) {
-  const form = useRef(null), [state, send] = useSending();
-  const {rights, slots} = access.value;
+  const form = useRef(/** @type {any} */ (null)), [state, send] = useSending();
+  const {rights, slots} = /** @type {Api.Access} */ (access.value);
   const make = (event) => {
     event.preventDefault();
-    const given = new FormData(form.current), text = (name) => (given.get(name) ?? "").trim();
+    const given = new FormData(form.current), text = (/** @type {string} */ name) => String(given.get(name) ?? "").trim();
     send("keys", {
       name: text("name"), namespaces: listed(text("namespaces")), rights: given.getAll("right"), slots: listed(text("slots")),
       days: text("days") ? Number(text("days")) : undefined,
