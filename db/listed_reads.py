@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ from memquorum.core.api.answers import AgentInShort, Epoch, NamespaceInShort, Or
 from memquorum.core.avro import Codec
 from memquorum.core.retrieval.chronicle import Line, wanted
 from memquorum.core.retrieval.pages import NEEDED_MOST, Decided, Entries, Given, Standing, Tenants
+from memquorum.core.retrieval.query import Filters
 
 T = TypeVar("T")
 AGENTS_MOST = 100
@@ -113,6 +114,16 @@ class ListedReads:
         agents = await self._pool.ask("namespace_agents", {"namespace": namespace, "limit": AGENTS_MOST}, sight)
         times = await self._pool.ask("shard_clock", {"shard": shard}, sight)
         return dict(tiers), [AgentInShort(*row) for row in agents], times[0] if times else (0, 0, 0)
+
+    async def last_epoch(self, sight: Sight, shard: int) -> int:
+        """The last decided epoch of a shard; 0 before there is one."""
+        times = await self._pool.ask("shard_clock", {"shard": shard}, sight)
+        return times[0][1] if times else 0
+
+    async def kept_back(self, sight: Sight, memory_ids: Sequence[str], gates: Filters) -> set[str]:
+        """The memories among these that the gates keep back."""
+        asked = {"ids": list(memory_ids)} | found_rows.filters_of(gates)
+        return {one for (one,) in await self._pool.ask("kept_back", asked, sight)}
 
     async def configured_at(self, shard: int) -> dict[int, tuple[int, int]]:
         """The configurations that a shard has had beside the first: the epoch that decided on each, and its time."""

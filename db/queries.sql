@@ -2422,6 +2422,10 @@ CROSS JOIN LATERAL (
 ) n
 ORDER BY d.epoch DESC
 
+-- :name kept_back
+-- Those among memories that do not pass the gates.
+SELECT m.id::text FROM memory m WHERE m.id = ANY(%(ids)s::uuid[]) AND ($gates) IS NOT TRUE
+
 -- :name journal_listed
 -- The journal's entries of a namespace, the latest first, from before a sequence on; and the decisions about its memories,
 -- which as entries are nobody's, each with how its proposals ended.

@@ -15,7 +15,7 @@ from memquorum.client.command import command, in_json, opened, page_of, selected
 from memquorum.client.reading import PASSES, passed
 from memquorum.commands import OK, flag, one_of, option, titled
 from memquorum.core.access import READ, RIGHTS
-from memquorum.core.api.answers import Epoch, Goal, KeyInShort, Member, Ordered, Protector, Since
+from memquorum.core.api.answers import Epoch, Goal, KeyInShort, Member, OpenEpoch, Ordered, Protector, Since
 from memquorum.core.orders.table import GIVEN
 from memquorum.core.retrieval.pages import EFFECTS
 from memquorum.core.retrieval.telling import moment
@@ -108,6 +108,7 @@ def _ordered(one: Ordered) -> str:
     "epochs",
     option("--kind", action="append", choices=tuple(KINDS), help="with votes to do this; repeatable"),
     _SHARD,
+    flag("--open", "only the one that members vote on now: its ballots and phases so far"),
     *times("voted on"),
     *page_of(),
     titled("only proposals whose memories pass", *PASSES),
@@ -116,10 +117,41 @@ def _ordered(one: Ordered) -> str:
 def _epochs(parsed: argparse.Namespace) -> int:
     """Lists the epochs in which something of the namespace was voted on, the latest first: when, why they were opened,
     and the outcomes of the namespace's proposals. `memquorum decisions` shows each vote."""
+    if parsed.open:
+        return _open_epoch(parsed)
     return _list(
         parsed, "epochs", _epoch, "nothing was voted on",
         kinds=parsed.kind, shard=parsed.shard, **passed(parsed),
     )  # fmt: skip
+
+
+def _open_epoch(parsed: argparse.Namespace) -> int:
+    with opened(parsed) as memory:
+        found = memory.open_epoch()
+    if parsed.json:
+        print(in_json(found))
+        return OK
+    console = terminal.console()
+    for said in _opened(found):
+        console.print(terminal.text(console, said), soft_wrap=True)
+    return OK
+
+
+def _opened(one: OpenEpoch) -> Iterator[str]:
+    """An open epoch: its proposals, then who has voted, then who has sent which phase."""
+    if one.epoch is None:
+        yield f"members vote on nothing in {one.namespace!r} now"
+        return
+    cast = [ballot for ballot in one.ballots if ballot.at is not None]
+    came = f"{len(cast)} of {many(one.members, 'ballot')}"
+    yield f"epoch {one.epoch} of shard {one.shard} is open, by {one.trigger}: {came}"
+    for each in one.proposals:
+        weighs = f"weight {each.weight_ppm / 1e6:.2f} of {each.needed_ppm / 1e6:.2f}"
+        yield f"  {each.kind} {', '.join(each.memory_ids)}: {each.yes} of {each.quorum} votes, {weighs}"
+    for ballot in cast:
+        yield f"  {moment(ballot.at or 0)}  {ballot.name} voted, for {many(len(ballot.yes), 'proposal')}"
+    for step in one.steps:
+        yield f"  {moment(step.at)}  member {step.member} sent {step.step}, view {step.view}"
 
 
 def _epoch(one: Epoch) -> str:

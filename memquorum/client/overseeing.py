@@ -21,6 +21,7 @@ from memquorum.core.api.answers import (
     Members,
     Namespaces,
     NamespaceState,
+    OpenEpoch,
     Orders,
     Pins,
     PolicyInForce,
@@ -108,6 +109,11 @@ class Overseeing:
         number of this namespace's proposals by outcome. `kinds`: of these kinds alone. `shard`: all epochs of a shard,
         for a key that audits all namespaces."""
         return await self._listed(Epochs, "epochs", shard=shard, kinds=kinds, **page)
+
+    async def open_epoch(self) -> OpenEpoch:
+        """Tells the epoch that members vote on now, as far as it is about this namespace: its proposals, the ballots so
+        far, and the phases with their times. Its `epoch` is None where there is none."""
+        return await self._ask(OpenEpoch, "GET", f"/epochs/{quote(self.namespace, safe='')}/open")
 
     async def members(
         self,

@@ -212,6 +212,30 @@ def test_what_happens_appears_by_itself_and_goes_on_after_the_service_was_away(
         look.said.clear()  # the browser tells on its console that the service was away
 
 
+def test_what_members_vote_on_now_is_shown_as_ballots_come(fleet: Plant, chromium: Any, lived: dict[str, str]) -> None:
+    said = {
+        "namespace": NAMESPACE, "shard": 1, "epoch": 9, "as_of": fleet.now, "trigger": "interval", "opened_at": 1_000,
+        "config": 0, "members": 4, "quorum": 3, "total_ppm": 4_000_000, "steps": [],
+        "proposals": [{"position": 5, "memory_ids": [lived["memory"]], "kind": "forget", "proposed_because": "decayed",
+                       "yes": 1, "quorum": 3, "weight_ppm": 1_000_000, "needed_ppm": 2_666_667}],
+        "ballots": [{"member": at, "name": f"<b>{at}</b>", "voice_ppm": 1_000_000, "at": 2_500 if at < 1 else None,
+                     "yes": [5]} for at in range(4)],
+    }  # fmt: skip
+    with tab(chromium, fleet, "decisions") as look:
+        page = look.page
+        page.get_by_text("Members vote on nothing here at this moment").wait_for()
+        page.route("**/open", lambda route: route.fulfill(json=said))
+        page.get_by_role("region", name="Voted on now").wait_for()
+        page.get_by_text("1 of 4, the last").wait_for()
+        assert "<b>0</b>" in look.text() and look.text().count("awaited") == 3
+        said["ballots"][1]["at"] = 3_000
+        said["steps"] = [{"step": "pre-prepare", "member": 2, "view": 0, "at": 4_000}]
+        page.get_by_text("2 of 4, the last").wait_for()
+        assert "1 member, the first" in look.text()
+        page.unroute("**/open")
+        page.get_by_text("was open a moment ago").wait_for()
+
+
 def test_an_erasure_is_previewed_confirmed_and_its_receipt_verified(fleet: Plant, chromium: Any) -> None:
     with fleet.client("console-erased") as memory:
         kept = memory.add("Hall 5 has 12 lamps since 3 May.", explicit=True, wait=True)

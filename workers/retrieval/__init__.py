@@ -12,6 +12,7 @@
                                             {namespace, filters, cursor, limit} → what stands, was ordered, who votes
     POST /tasks, /tasks/feedback            a finished task, and what helped in one
     POST /tasks/list                        {namespace, filters, cursor, limit} → finished tasks, latest first
+    GET  /epochs/{namespace}/open           what they vote on now: ballots as they come, phases with their times
     GET  /tasks/{id}                        one of them whole
     POST /experience/list                   memories that were tried: how each stands, and what it weighs
     GET  /experience/{id}                   where a memory stands on its way into experience, and why
@@ -57,7 +58,8 @@ Read in this order:
 6. `service`: what endpoints share: the store, the encoders, what waits for outcomes, the publishing; `caching`: the
    caches of namespaces; `uses`: what was used is published, `using`: what readers say of it; `configurations`: by which
    policy a shard judges now; `after`: a read waits for the write that it names; `refusals`: what intake refused lately;
-   `following`: who watches the journal; `reused`: whether a text came under an event id that another text has;
+   `following`: who watches the journal; `balloting`: what members vote on now; `reused`: whether a text came under an
+   event id that another text has;
 7. `mcp`: the same as tools, for agents that speak MCP; `mem0`: for mem0's client; `inside`: how both ask;
 8. `answers`: bodies that are read, errors that are told; `scored`: how likely hits answer;
    `pipeline`: the steps from what was found to what is given; `past`: what reads of the past show;

@@ -24,13 +24,14 @@ from memquorum.core.api.answers import (
     MemoryTrace,
     Namespaces,
     NamespaceState,
+    OpenEpoch,
     PolicyInForce,
 )
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import shard_of
 from memquorum.core.policy import Policy, to_json
-from memquorum.core.retrieval import pages, query
+from memquorum.core.retrieval import pages, query, undecided
 from workers.audit import accusations
 from workers.kafka.loop import TopicUnreadable
 from workers.retrieval.answers import StructResponse, body, unknown
@@ -107,6 +108,23 @@ async def trace(service: Service, request: Request, caller: Caller) -> Response:
         return unknown("memory_id", f"no memory {memory_id}")
     spans = () if service.watch is None else await asyncio.to_thread(service.watch.trace, memory_id)
     return StructResponse(MemoryTrace(memory_id, spans))
+
+
+async def open_epoch(service: Service, request: Request, caller: Caller) -> Response:
+    """The epoch that members vote on now, as far as it is about a namespace."""
+    named = query.read_namespace(request.path_params["namespace"])
+    gates = query.read_gates_of(request.query_params)
+    sight, shard = caller.at(named, READ, AUDIT), shard_of(named, service.genesis.shards)
+    last_epoch = await service.reads.last_epoch(sight, shard)
+    try:
+        found = await service.open_epochs.of(shard, service.configurations.of(shard), last_epoch)
+    except (KafkaException, TopicUnreadable) as error:
+        raise KafkaUnavailable(f"the votes cannot be read: {error}") from error
+    if found is None:
+        return StructResponse(OpenEpoch(named, shard))
+    ids = [one for proposal in found.opened.nominated.record.proposals for one in proposal.memory_ids]
+    hidden = await service.reads.kept_back(sight, ids, gates)
+    return StructResponse(undecided.told(found, named, hidden) or OpenEpoch(named, shard))
 
 
 async def dead_letters(service: Service, _: Request, caller: Caller) -> Response:

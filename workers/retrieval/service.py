@@ -41,6 +41,7 @@ from memquorum.telemetry.bundle import Stage
 from memquorum.telemetry.tracing import NOTHING, trace_of_memory
 from workers.kafka import loop
 from workers.kafka.own_clock import OwnClock
+from workers.retrieval.balloting import OpenEpochs
 from workers.retrieval.caching import Caching
 from workers.retrieval.configurations import Configurations
 from workers.retrieval.desk import Desk, check
@@ -107,6 +108,7 @@ class Service:
         # Threads of their own: what waits for the store in others must not hold up a search.
         self._encodings = ThreadPoolExecutor(bounds.encodings, thread_name_prefix="encode")
         self._dsn, self.bootstrap, self._queries = memory_dsn, bootstrap, queries
+        self.open_epochs = OpenEpochs(bootstrap, codec)
         self.watch, self.cursors = watch, Cursors(erasure_seed)
         self.caching = Caching(memory_dsn, genesis.shards, encoder.name, self.meters, 0 if before else cache_memories)
         self._pinging: asyncio.Future[None] | None = None

@@ -1,9 +1,9 @@
 // Epochs and votes: what the members decided about the memories of a namespace, the latest first.
-import {html} from "../lib/base.js";
-import {post} from "../lib/api.js";
+import {html, useEffect, useState} from "../lib/base.js";
+import {get, post, segment} from "../lib/api.js";
 import {day, href, listed, namespace, place} from "../lib/place.js";
-import {Answer, Choice, Field, Filters, Head, Nothing, Pages, Table, useAnswer} from "../lib/parts.js";
-import {count, EpochLink, many, MemoryLink, Time, Words} from "../lib/words.js";
+import {Answer, Choice, Facts, Field, Filters, Head, Nothing, Pages, Part, Table, useAnswer} from "../lib/parts.js";
+import {count, EpochLink, many, MemoryLink, share, span, spoken, Time, Words} from "../lib/words.js";
 import {CHANGES, KINDS, Outcome, OUTCOMES, Quorum, triggered} from "../lib/votes.js";
 
 const FIELDS = ["kind", "outcome", "memory", "since", "until"];
@@ -20,8 +20,45 @@ export default function Decisions() {
       <${Field} name="since" label="Decided since" type="date" about="By the shard's clock, UTC" /><${Field} name="until" label="Decided before" type="date" about="By the shard's clock, UTC" />
       <button>Apply</button> <a href=${href("decisions", {by: query.by})}>Clear</a>
     <//>
+    <${OpenEpoch} key=${namespace.value} />
     ${by ? html`<${ByEpoch} key="epochs" />` : html`<${ByVote} key="votes" />`}`;
 }
+
+const AGAIN_MS = 2000, STEPS = ["pre-prepare", "prepare", "commit"];
+
+/** The epoch that members vote on now; it is asked for again while the page is looked at. */
+function OpenEpoch() {
+  const ns = namespace.value, [beat, set] = useState(0), [last, keep] = useState(null);
+  useEffect(() => {
+    const timer = setInterval(() => document.hidden || set((n) => n + 1), AGAIN_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const found = useAnswer((signal) => get(`epochs/${segment(ns)}/open`, {}, signal), [ns, beat], true), one = found.value;
+  useEffect(() => {
+    if (one?.epoch) keep(one);
+  }, [one]);
+  if (found.state === "failed") return html`<p class="note warn" role="status">Whether members vote on something now is not known: ${found.error.message}</p>`;
+  if (!one) return null;
+  if (one.epoch !== null) return html`<${Part} title="Voted on now" tools=${html`<span class="badge good" role="status">open</span>`}><${Underway} one=${one} /><//>`;
+  return html`<p class="muted" role="status">Members vote on nothing here at this moment.${last && html` Epoch <${EpochLink} shard=${last.shard} epoch=${last.epoch} /> was open a moment ago.`}</p>`;
+}
+
+function Underway({one}) {
+  const cast = one.ballots.filter((ballot) => ballot.at !== null), after = (at) => html`<${Time} ms=${at} clock="wall" /> <span class="muted">${span(Math.max(0, at - one.opened_at))} later</span>`;
+  const phases = STEPS.map((name) => [name, one.steps.filter((step) => step.step === name)]);
+  return html`<${Facts} rows=${[
+      ["Epoch", `${count(one.epoch)} of shard ${count(one.shard)}`], ["Opened because", triggered(one.trigger)], ["Opened", html`<${Time} ms=${one.opened_at} clock="wall" />`],
+      ["Ballots", html`${count(cast.length)} of ${count(one.members)}${cast.length > 0 && html`, the last ${after(Math.max(...cast.map((ballot) => ballot.at)))}`}`],
+      ...phases.map(([name, steps]) => [spoken(name), steps.length ? html`${many(steps.length, "member")}, the first ${after(steps[0].at)}` : "not yet"]),
+    ]} />
+    <div class="scroll"><table class="matrix" aria-label="Ballots so far"><thead><tr><th scope="col">Member</th><th scope="col">Ballot</th>${one.proposals.slice(0, MOST).map((each) => html`<th scope="col"><a href=${href(`memory/${each.memory_ids[0]}`)} title=${each.memory_ids.join(", ")}><span class="kind">${each.kind}</span> ${each.memory_ids[0].slice(0, 4)}</a></th>`)}</tr></thead>
+      <tbody>${one.ballots.map((ballot) => html`<tr><th scope="row"><${Words} text=${ballot.name} /> <span class="muted">${share(ballot.voice_ppm / 1e6)}</span></th><td>${ballot.at === null ? html`<span class="muted">awaited</span>` : after(ballot.at)}</td>${one.proposals.slice(0, MOST).map((each) => (ballot.at === null ? html`<td class="silent">·</td>` : ballot.yes.includes(each.position) ? html`<td class="yes">✓<span class="sr"> for it</span></td>` : html`<td class="no">✕<span class="sr"> against it</span></td>`))}</tr>`)}</tbody></table></div>
+    ${one.proposals.slice(0, MOST).map((each) => html`<article class="proposal" key=${each.position}><header><b>${each.kind}</b> ${each.memory_ids.map((id) => html`<${MemoryLink} id=${id} /> `)}</header><${Quorum} vote=${{...each, members: one.members, total_ppm: one.total_ppm}} /></article>`)}
+    ${one.proposals.length > MOST && html`<p class="muted">and ${many(one.proposals.length - MOST, "more proposal")}</p>`}
+    <p class="muted">Read from the members' signed messages, each checked. Times are those of the senders' clocks. Nothing is decided before ${many(one.quorum, "member")} have committed.</p>`;
+}
+
+const MOST = 10;
 
 const asked = (query, ns) => ({namespace: ns, kinds: listed(query.kind), since: day(query.since), until: day(query.until), cursor: query.cursor});
 

@@ -419,6 +419,59 @@ class Epochs(Struct, frozen=True, omit_defaults=True):
     next: str | None = None
 
 
+class OpenProposal(Struct, frozen=True):
+    """A proposal that members vote on now, by its `position` in the nomination: the number of members for it so far,
+    with how much weight, and what a decision needs."""
+
+    position: int
+    memory_ids: tuple[str, ...]
+    kind: str
+    proposed_because: str
+    yes: int
+    quorum: int
+    weight_ppm: int
+    needed_ppm: int
+
+
+class OpenBallot(Struct, frozen=True):
+    """A member, when it sent its ballot (None: not so far), and the positions of the shown proposals that it is for."""
+
+    member: int
+    name: str
+    voice_ppm: int
+    at: int | None
+    yes: tuple[int, ...]
+
+
+class OpenStep(Struct, frozen=True):
+    """A member's message in a phase of consensus (pre-prepare, prepare, commit), its view, and when it was sent."""
+
+    step: str
+    member: int
+    view: int
+    at: int
+
+
+class OpenEpoch(Struct, frozen=True):
+    """The epoch that members vote on now, as far as it is about the namespace; `epoch` is None where there is none.
+    `as_of`: the shard's time that is judged by; all other times are of the senders' clocks, in milliseconds. Nothing is
+    decided before a quorum has committed; the decision is in the list of epochs then."""
+
+    namespace: str
+    shard: int
+    epoch: int | None = None
+    as_of: int | None = None
+    trigger: str | None = None
+    opened_at: int | None = None
+    config: int = 0
+    members: int = 0
+    quorum: int = 0
+    total_ppm: int = 0
+    proposals: tuple[OpenProposal, ...] = ()
+    ballots: tuple[OpenBallot, ...] = ()
+    steps: tuple[OpenStep, ...] = ()
+
+
 class Since(Struct, frozen=True):
     """The configuration of the shard from which something holds. `epoch`: the epoch in which members decided on that,
     at `as_of`, in milliseconds; both None of configuration 0, the genesis file's."""

@@ -21,6 +21,10 @@ from memquorum.core.api.answers import (
     KeyMade,
     Member,
     Members,
+    OpenBallot,
+    OpenEpoch,
+    OpenProposal,
+    OpenStep,
     Ordered,
     Orders,
     Pins,
@@ -132,6 +136,37 @@ def test_where_nothing_stands_it_says_so(monkeypatch: pytest.MonkeyPatch, capsys
     assert cli.main(["pins", "-n", "n", "--url", "http://127.0.0.1:1"]) == 0
     assert capsys.readouterr().out == "nothing is pinned in 'n'\n"
     assert lists._since(Since(0)) == "configuration 0"
+
+
+def test_what_members_vote_on_now_is_told_in_lines_or_as_data(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ballots = OpenBallot(0, "one", 1_000_000, 0, (3,)), OpenBallot(1, "two", 1_000_000, None, ())
+    told = [
+        OpenEpoch(
+            "n", 0, 7, 0, "interval", 0, members=4, quorum=3, ballots=ballots,
+            steps=(OpenStep("pre-prepare", 2, 0, 0),),
+            proposals=(OpenProposal(3, ("m1",), "forget", "decayed", 1, 3, 1_000_000, 2_666_667),),
+        ),
+        OpenEpoch("n", 0),
+    ]  # fmt: skip
+
+    async def answer(_: AsyncMemory, kind: type, method: str, path: str, **__: Any) -> OpenEpoch:
+        assert (kind, method, path) == (OpenEpoch, "GET", "/epochs/n/open")
+        return told[0]
+
+    monkeypatch.setattr(AsyncMemory, "_ask", answer)
+    asked = ["epochs", "--open", "-n", "n", "--url", "http://127.0.0.1:1"]
+    assert cli.main(asked) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "epoch 7 of shard 0 is open, by interval: 1 of 4 ballots",
+        "  forget m1: 1 of 3 votes, weight 1.00 of 2.67",
+        "  1970-01-01 00:00:00 UTC  one voted, for 1 proposal",
+        "  1970-01-01 00:00:00 UTC  member 2 sent pre-prepare, view 0",
+    ]
+    assert cli.main([*asked, "--json"]) == 0 and json.loads(capsys.readouterr().out)["epoch"] == 7
+    told.pop(0)
+    assert cli.main(asked) == 0 and capsys.readouterr().out == "members vote on nothing in 'n' now\n"
 
 
 # API keys -------------------------------------------------------------------------------------------------------------

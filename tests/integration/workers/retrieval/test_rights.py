@@ -87,6 +87,7 @@ ENDPOINT_ROWS: Mapping[str, tuple[Any, ...]] = {
     "holds": ({},),
     "orders": ({}, {"kinds": ["erase"]}, {"kinds": ["protect"]}),
     "epochs": ({}, {"shard": 0}),
+    "open_epoch": ("",),
     "members": ({}, {"shard": 0}),
     "event": ("kept", "again", "faint", "task", "gone", "nothing"),
     "rewards": ("",),
