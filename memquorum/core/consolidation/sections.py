@@ -6,26 +6,16 @@ from __future__ import annotations
 import re
 from types import MappingProxyType
 
+from memquorum.core.reading.lists import either
+
 FACTS, DECISIONS, OPEN, FOLLOW_UPS = "facts", "decisions", "open", "follow-ups"
 HEADINGS = MappingProxyType(
     {FACTS: "Key facts:", DECISIONS: "Decisions:", OPEN: "Open issues:", FOLLOW_UPS: "Follow-ups:"}
 )
 """The sections in their order, each with its heading."""
 
-_OPEN = re.compile(
-    r"\?\s*$|\b(unclear|undecided|unsure|not sure|not (yet )?(known|clear|decided|settled)|open (question|issue|point)|"
-    r"tbd|to be (decided|determined|clarified|confirmed)|still (need|have) to (know|decide|find out|clarify)|"
-    r"nobody knows|we don't know|remains open|pending|unklar|offen|noch nicht (klar|entschieden))\b",
-    re.IGNORECASE,
-)
-_DECIDED = re.compile(
-    r"\b(we|they|team|board|committee|management|i|he|she|everyone|all)('ve| have| has)? (decided|agreed|chose|chosen|"
-    r"settled|concluded|approved|opted)\b|\b(is|are|was|were|been) (decided|agreed|approved|settled|rejected|chosen)\b|"
-    r"\b(decision|decided|resolution|agreement)\b|\blet's (go with|use|take|keep|do|stick|drop|skip)\b|"
-    r"\b(we('ll| will| are going to| shall)) (go with|use|take|keep|stick|drop|skip|make it|have)\b|"
-    r"\b(entschieden|beschlossen|einigten uns|wir nehmen)\b",
-    re.IGNORECASE,
-)
+_OPEN = re.compile(rf"\?\s*$|\b(?:{either('open-issues')})\b", re.IGNORECASE)
+_DECIDED = re.compile(rf"\b(?:{either('decisions')})\b", re.IGNORECASE)
 _FOLLOWS = re.compile(
     # So many characters of a name at most: it is looked for at each of its hyphens.
     r"\b(i|we|he|she|they|you|[A-Z][\w-]{1,60}+)"

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 
 from memquorum.core.privacy import checks
 from memquorum.core.privacy.kinds import ADDRESS, BIRTH, CARD, EMAIL, IBAN, IP, KEY
+from memquorum.core.reading.lists import either
 
 Found = tuple[str, int, int]
 """A kind, and the characters of the text, as [from, to)."""
@@ -58,12 +59,7 @@ _GIVEN = re.compile(
 )
 _DIGIT = re.compile(r"\d")
 
-_MONTH = (
-    r"(?:jan(?:uary|uar|vier)?|feb(?:ruary|ruar)?|f[eé]vrier|mar(?:ch|s)?|märz|apr(?:il)?|avril|may|mai|june?|juni|juin|"
-    r"july?|juli|juillet|aug(?:ust)?|août|sept?(?:ember|embre)?|o[ck]t(?:ober|obre)?|nov(?:ember|embre)?|"
-    r"de[cz](?:ember)?|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|"
-    r"diciembre|gennaio|febbraio|aprile|maggio|giugno|luglio|settembre|ottobre|dicembre)\.?"
-)
+_MONTH = rf"(?:{either('months-written')})\.?"
 _DATE = (
     r"(?P<date>\d{1,2}[./-] ?\d{1,2}[./-] ?(?:\d{4}|\d{2})|\d{4}[./-]\d{1,2}[./-]\d{1,2}"
     rf"|\d{{1,2}}(?:st|nd|rd|th|\.)? (?:of |de )?{_MONTH}(?:,? (?:de )?\d{{4}})?"

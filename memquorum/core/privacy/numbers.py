@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from memquorum.core.privacy.formats import Found
 from memquorum.core.privacy.kinds import PHONE, SSN
+from memquorum.core.reading.lists import either
 
 _SSN = re.compile(r"(?<![\w-])(?!000|666|9\d\d)\d{3}(?P<by>[ .-]?)(?!00)\d{2}(?P=by)(?!0000)\d{4}(?![\w-])")
 _SSN_WORD = re.compile(r"social.security|(?<![^\W_])(?<!\[)ssns?(?![^\W_])", re.IGNORECASE)
@@ -28,27 +29,20 @@ _SOME_FORM = r"\d{2,12}(?:[ .-]\d{2,8}){0,5}" + _EXTENSION + r"(?!\w|[.:/-]\d)"
 _SOME, _SOME_BEHIND = re.compile(_STANDS_FREE + _SOME_FORM), re.compile(_SOME_FORM)
 _DATE = re.compile(r"(?:\d{1,2}[./-]\d{1,2}[./-](?:\d{2}|\d{4})|\d{4}[./-]\d{1,2}[./-]\d{1,2})\Z")
 _BEFORE = re.compile(
-    r"(?<![^\W_])(?<!\[)(?:(?:tele)?phones?|tel|mobile|cell(?:phone)?|fax|whatsapp|sms|call(?: \w{1,12})?|dial"
-    r"|reach \w{1,12}|telefon(?:nummer)?|handy(?:nummer)?|mobil(?:nummer)?|rufnummer|anrufen|ruf)"
+    rf"(?<![^\W_])(?<!\[)(?:{either('telephones')}|call(?: \w{{1,12}})?|reach \w{{1,12}})"
     r"(?: (?:number|no|nr))?(?: (?:is|ist|at|on|unter|to|under))?[.:#]{0,2}\s{0,2}\Z",
     re.IGNORECASE,
 )
-_AFTER = re.compile(
-    r"\s{0,2}[(,]?\s?(?:phone|office|mobile|cell|fax|home|work|tel|mobil|büro|privat|handy)(?![^\W_])", re.IGNORECASE
-)
+_AFTER = re.compile(rf"\s{{0,2}}[(,]?\s?(?:{either('telephones-of')})(?![^\W_])", re.IGNORECASE)
 # The words for numbers of things: "part no. 030-1234567", "commit 0012345678". A "+" still makes it a telephone's, and
 # so does a word for calling in the same phrase: "call about the order: 030-1234567".
 _OF_A_THING = re.compile(
-    r"(?<![^\W_])(?<!\[)(?:parts?|items?|articles?|orders?|invoices?|serials?|tickets?|cases?|tracking|shipment|product|model"
-    r"|batch|lot|sku|isbn|issn|ean|gtin|po|p/n|s/n|uuid|guid|sha(?:-?(?:1|256|512))?|md5|hash|digest|checksum|commit"
-    r"|revision|rev|version|release|build|firmware|v|(?:ersatz)?teil(?:e)?|artikel|bestell(?:ung)?|auftrags?|rechnungs?"
-    r"|seriens?|chargen?|sendungs?|vorgangs?)"
+    rf"(?<![^\W_])(?<!\[)(?:{either('numbered')}|p/n|s/n)"
     r"(?:[ -]?(?:numbers?|num|nos?|nrs?|nummern?|ids?|codes?)(?![^\W_]))?(?: (?:is|was|ist|war))?[.:#=]{0,2} {0,2}#?\Z",
     re.IGNORECASE,
 )
 _CALLING = re.compile(
-    r"(?<![^\W_])(?<!\[)(?:(?:tele)?phones?|tel|mobile|cell(?:phone)?|fax|whatsapp|sms|calls?|called|dial|ring|text"
-    r"|telefon|handy|mobil|anrufen|rufen?)[.:]?(?: [^\W\d_]{1,12}){0,4} ?\Z",
+    rf"(?<![^\W_])(?<!\[)(?:{either('telephones')}|{either('calling')})[.:]?(?: [^\W\d_]{{1,12}}){{0,4}} ?\Z",
     re.IGNORECASE,
 )
 # A local number has at least six digits, and needs a word beside it.

@@ -11,25 +11,12 @@ import re
 from msgspec import Struct
 
 from memquorum.core.reading import claiming
+from memquorum.core.reading.lists import phrases
 from memquorum.core.reading.parsing import empty, stemmed, tokens_of
 from memquorum.core.reading.wording import FUNCTION
 
 _ALLOWED, _FORBIDDEN, _DEMANDED, _FREE = "allowed", "forbidden", "demanded", "free"
-_BE = ("is", "are")
-_NOT = (("not",), ("no", "longer"), ("n't",))
-_PHRASES: dict[tuple[str, ...], str] = {
-    ("may",): _ALLOWED, ("can",): _ALLOWED, ("may", "not"): _FORBIDDEN, ("may", "no", "longer"): _FORBIDDEN,
-    ("can", "not"): _FORBIDDEN, ("cannot",): _FORBIDDEN, ("can't",): _FORBIDDEN, ("can", "no", "longer"): _FORBIDDEN,
-    ("must", "not"): _FORBIDDEN, ("mustn't",): _FORBIDDEN, ("must", "no", "longer"): _FORBIDDEN,
-    ("must",): _DEMANDED, ("has", "to"): _DEMANDED, ("have", "to"): _DEMANDED,
-    ("need", "not"): _FREE, ("needn't",): _FREE, ("need", "no", "longer"): _FREE,
-    **{(word, have, "to"): _FREE for word in ("don't", "doesn't") for have in ("have", "need")},
-    **{("no", "longer", have, "to"): _FREE for have in ("has", "have", "need", "needs")},
-    **{(be, said): _ALLOWED for be in _BE for said in ("allowed", "permitted")},
-    **{(be, *no, said): _FORBIDDEN for be in _BE for no in _NOT[:2] for said in ("allowed", "permitted")},
-    **{(f"{be}n't", said): _FORBIDDEN for be in _BE for said in ("allowed", "permitted")},
-    **{(be, said): _FORBIDDEN for be in _BE for said in ("forbidden", "prohibited", "banned")},
-}  # fmt: skip
+_PHRASES = {tuple(said.split()): says for says, _, said in (one.partition(": ") for one in phrases("allowing"))}
 _OPPOSED = frozenset({(_ALLOWED, _FORBIDDEN), (_DEMANDED, _FREE), (_DEMANDED, _FORBIDDEN)})
 _OPENS = frozenset(phrase[0] for phrase in _PHRASES)
 _MAY = re.compile("|".join(sorted(map(re.escape, _OPENS))), re.IGNORECASE)
@@ -68,7 +55,7 @@ def allowing(sentence: str, *, led: bool) -> Allowing | None:
         who=tuple(word if word in ("i", "we") else stemmed(word) for word in words[:at] if _means(word)),
         says=_PHRASES[phrase],
         what=tuple(stemmed(word) for word in behind if word not in _SAID_BESIDE),
-        whole=phrase[0] not in _BE or behind[0] == "to",
+        whole=phrase[0] not in ("is", "are") or behind[0] == "to",
         possible=phrase[0] == "may"
         and "longer" not in phrase
         and behind[0] != "be"

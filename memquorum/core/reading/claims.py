@@ -15,7 +15,7 @@ from memquorum.core.reading import claiming, wording
 from memquorum.core.reading.agreement import DIGEST
 from memquorum.core.reading.allowing import Allowing, allowing
 from memquorum.core.reading.assertion import unreal
-from memquorum.core.reading.lists import bag
+from memquorum.core.reading.lists import bag, either
 from memquorum.core.reading.outline import LONGEST, Outline, halves, joined, outline
 from memquorum.core.reading.parsing import Value, empty, light, named_month, parsed, past, stemmed, values_of, verb_of
 from memquorum.core.reading.persons import resolved
@@ -42,10 +42,7 @@ _REASON = re.compile(
 _URGED = frozenset({"always", "please", "kindly", "just"})
 _AND_NOT = re.compile(r",\s+not\s+(?P<gone>[a-z][a-z-]*)[\s.!]*$")
 _LEAD = re.compile(
-    r"^(?:oh,? )?(?:correction|update|updated|edit|note|fyi|reminder|actually|sorry|no|(?:no,? )?wait|hold on|hang on|"
-    r"change of plans?|ok|okay|well|so|also|hi all|heads up|scratch that|strike that|good news|bad news|my mistake|"
-    r"my bad|oops|i misspoke|oh|never mind|apologies|my apologies|i stand corrected|from now on|"
-    r"as of (?:today|now|\w+))\s*(?:[:,—-]|\.\.\.|…)+\s*|"
+    rf"^(?:oh,? )?(?:{either('leads')}|(?:no,? )?wait|as of (?:today|now|\w+))\s*(?:[:,—-]|\.\.\.|…)+\s*|"
     r"^(?:from now on|(?:starting|beginning|effective|as of|from) (?:today|now|tomorrow|next \w+|\w+day))"
     r"\s*,?\s+(?!to\b|until\b|till\b|through\b|and\b|or\b|on\b)",
     re.IGNORECASE,
@@ -84,9 +81,7 @@ _LATER = re.compile(
     r"(?=\w+ \w+ \w+)",
     re.IGNORECASE,
 )
-_MISTAKE = re.compile(
-    r"\b(?:misheard|misread|mistyped|mistake|typo|wrong|sorry|correct|corrected|mixed up|error)\b", re.I
-)
+_MISTAKE = re.compile(rf"\b(?:{either('mistakes')})\b", re.I)
 
 
 class Statement(Struct, frozen=True, dict=True, array_like=True):

@@ -35,6 +35,7 @@ from memquorum.core.reading.allowing import opposed
 from memquorum.core.reading.changing import PLACE, alike, changed
 from memquorum.core.reading.claims import Claims, Statement, read
 from memquorum.core.reading.correcting import corrects
+from memquorum.core.reading.lists import table
 from memquorum.core.reading.once import once
 from memquorum.core.reading.parsing import LATELY, Value, stemmed
 from memquorum.core.reading.wording import FUNCTION, NEGATORS
@@ -294,15 +295,10 @@ def _by_slot(one: Statement) -> dict[tuple[str, str], list[Value]]:
     return found
 
 
-_SCALES: dict[str, tuple[str, int]] = {
-    f"number {unit}": (what, scale)
-    for what, units in (
-        ("time", (("ms", 1), ("s", 1_000), ("min", 60_000), ("h", 3_600_000), ("d", 86_400_000), ("wk", 604_800_000))),
-        ("length", (("mm", 1), ("cm", 10), ("m", 1_000), ("km", 1_000_000))),
-        ("mass", (("g", 1), ("kg", 1_000))),
-        ("volume", (("ml", 1), ("l", 1_000))),
-    )
-    for unit, scale in units
+_SCALES = {
+    f"number {unit}": (what, int(scale))
+    for what, units in table("scales").items()
+    for unit, _, scale in (one.partition("=") for one in units)
 }
 
 

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from memquorum.core.reading import claiming
+from memquorum.core.reading.lists import bag
 from memquorum.core.reading.once import once
 from memquorum.core.reading.outline import Outline
 from memquorum.core.reading.parsing import Value, empty, light, stemmed
@@ -490,9 +491,7 @@ def _exclusive(older: Outline, newer: Outline) -> bool:
     return not theirs - _CHANGING and ((alike and before not in ("with", "for")) or bool(changed))
 
 
-_STANDING = frozenset(
-    map(stemmed, ["sits", "stands", "lies", "lives", "stays", "hangs", "kept", "stored", "hosted", "parked", "runs"])
-)
+_STANDING = frozenset(map(stemmed, bag("standing")))
 _CHANGED = frozenset(stemmed(word) for word in claiming.CHANGES)
 
 
@@ -660,6 +659,4 @@ def _carries(newer: Outline) -> bool:
     return ("had", "to") in pairwise(newer.words) and not _CARRIED.isdisjoint(newer.stems)
 
 
-_CARRIED = frozenset(
-    map(stemmed, ["moved", "drove", "brought", "took", "carried", "hung", "put", "shifted", "pushed", "rolled"])
-)
+_CARRIED = frozenset(map(stemmed, bag("carried")))

@@ -13,12 +13,15 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
+from itertools import product
 from types import MappingProxyType
 
 from memquorum.core.reading.memo import WORD
 from memquorum.core.reading.words import drawn_out, folded, squeezed, words
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "pl", "ja", "zh")
+MORE = ("ru", "tr")
+"""Languages of which little is listed."""
 SPACELESS = frozenset({"ja", "zh"})
 """Languages that are written without spaces."""
 SPACED = tuple(one for one in LANGUAGES if one not in SPACELESS)
@@ -75,6 +78,19 @@ def table(section: str, language: str = "en") -> dict[str, tuple[str, ...]]:
 def named(section: str, language: str = "en") -> dict[str, str]:
     """The words of such a section, each with its name."""
     return {word: name for name, words_ in table(section, language).items() for word in words_}
+
+
+def everywhere(section: str) -> tuple[str, ...]:
+    """The lines of a section of the rules' lists, of all languages that have it."""
+    return tuple(one for language in (*LANGUAGES, *MORE) for one in sections(f"rules/{language}").get(section, ()))
+
+
+def either(section: str) -> str:
+    """A pattern for the phrases of a section of the rules' lists, of all languages that have it. `a/b` stands for
+    either, and `a/-` for one that may be missing."""
+    told = (" ".join(one).replace("- ", "").removesuffix(" -") for entry in everywhere(section)
+            for one in product(*(place.split("/") for place in entry.split())))  # fmt: skip
+    return "|".join(re.escape(one).replace("'", "['’]") for one in told)
 
 
 @cache

@@ -16,7 +16,7 @@ from itertools import pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memquorum.core.reading.lists import bag, months, weekdays
+from memquorum.core.reading.lists import bag, either, months, weekdays
 from memquorum.core.reading.memo import memo
 
 
@@ -27,17 +27,8 @@ def _set(words: str) -> frozenset[str]:
 _LONGEST = 120
 """Characters: what is longer says of what it speaks."""
 _MOST_WORDS = 6
-_BEFORE = (
-    r"(?:(?:oh|ach|ah|äh|oh je|no|nope|nein|nee|ne|non|sorry|pardon|wait|warte|stop|halt|stopp|actually|well|oops|ups|"
-    r"correction|korrektur|entschuldigung|verzeihung|moment|quatsch|falsch|wrong|excuse me|my mistake|my bad|perdón|"
-    r"perdona|perdone|disculpa|lo siento|attends|attendez|désolée?|excusez-moi|scusa|scusate|scusi|aspetta|espera)"
-    r"[\s,.:;!…—–-]+)*"
-)
-_SAYS = (
-    r"(?:i (?:really |actually |of course )?mean(?:t)?(?: to (?:say|write))?|what i meant (?:was|is)|"
-    r"ich (?:meinte|meine)(?: natürlich| eigentlich| doch)?|gemeint (?:war|ist)|ich wollte sagen|"
-    r"je voulais (?:dire|écrire)|j['’]ai voulu dire|quise decir|quería decir|me refería a|volevo dire|intendevo)"
-)
+_BEFORE = rf"(?:(?:{either('before-meant')})[\s,.:;!…—–-]+)*"
+_SAYS = rf"(?:{either('meant')})"
 _MEANT = re.compile(rf"^\W*{_BEFORE}{_SAYS}[\s,:]+(?P<what>[^?\n]+)$", re.IGNORECASE)
 # "It", "that" and "she" are what was spoken of; the verb says whether it is what an earlier text says something of.
 _IT = re.compile(
@@ -52,9 +43,7 @@ _ARTICLE = re.compile(r"^(?:the|a|an|our|my|her|his|their)\s+")
 _PLACE = re.compile(rf"{_HOW}\s+(?P<where>[^\W\d][^.,;:!?\d]*?)[\s.!]*$", re.I)
 _DENIES = _set("does doesn do don did didn isn aren wasn weren cannot can may might should could would")
 _IS = _set("is are was were will")
-_NOT = re.compile(
-    r"[\s,;]+(?:and not|not|und nicht|nicht|et pas|pas|y no|no|e non|non|instead of|statt|anstatt)\s.*$", re.I
-)
+_NOT = re.compile(rf"[\s,;]+(?:{either('and-not')})\s.*$", re.I)
 _TOKEN = re.compile(r"[^\W_]+(?:[-_./:,][^\W_]+)*")
 _TIME = re.compile(r"\d{1,2}:\d{2}|\d{1,2}(?:am|pm|uhr|h)")
 _HALF = frozenset(("am", "pm", "uhr", "h", "o'clock"))

@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum.core.reading import claiming, digits, wording
+from memquorum.core.reading.lists import bag
 from memquorum.core.reading.memo import memo
 
 CLOCK = "o'clock"
@@ -82,12 +83,7 @@ def empty(word: str) -> bool:
     return word in _EMPTY or "'" in word
 
 
-_LIGHT = frozenset(
-    {
-        *claiming.COPULAS, *claiming.AUXILIARIES, *claiming.CUE_WORDS,
-        "just", "recently", "already", "not", "been", "since", "finally", "also", "officially",
-    }
-)  # fmt: skip
+_LIGHT = frozenset({*claiming.COPULAS, *claiming.AUXILIARIES, *claiming.CUE_WORDS, *bag("helping")})
 
 
 def light(word: str) -> bool:

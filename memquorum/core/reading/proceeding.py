@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from memquorum.core.reading.lists import bag, ordered
+from memquorum.core.reading.lists import bag, either, ordered
 from memquorum.core.reading.sentences import sentences
 
 VERBS = bag("verbs")
@@ -60,13 +60,8 @@ _CONDITION = re.compile(
     r"|when|whenever|before|after|once(?! a)|until|while|as soon as|in order to|to(?! date))\b([^,]{0,400}),(.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_PAST = re.compile(
-    # "Here is how it stands" is told, too, and not done.
-    r"^\s*here\b|\b(?:was|were|had|did|would|could|might|went|came|made|took|gave|told|found|left|became|began|ran|"
-    r"wrote|said|saw|got|sent|met|won|led|held|kept|lost|brought|built|bought|thought|felt|spoke|rose|fell|grew|knew|"
-    r"drew|chose|broke|sold|fought|stood|spent)\b",
-    re.IGNORECASE,
-)
+# "Here is how it stands" is told, too, and not done.
+_PAST = re.compile(rf"^\s*here\b|\b(?:{either('happened')})\b", re.IGNORECASE)
 _ENDED = re.compile(r"\b(?!need|speed|feed|seed|exceed|proceed|embed|indeed)\w{2,}ed\b", re.IGNORECASE)
 _DID = re.compile(r"\b(?:[Hh]e|[Ss]he|[Ii]t|[Tt]hey|[Ww]e|I|[A-Z]\w+) \w{2,}ed\b")
 _PRESENT = re.compile(r"\b(?:is|are|be|has|have|can|may|must|should|shall|will|do|does|gets?)\b", re.IGNORECASE)

@@ -192,8 +192,7 @@ _AGO = re.compile(r"\bago\b|\bvor \w+ (?:tag|woche|monat|jahr|stunde|minute)", r
 _MORGEN = re.compile(
     r"(?P<article>\b(?:am|der|den|jeden|heute|guten|diesen)\s+)?\b(?P<word>morgen|morgens)\b", re.IGNORECASE
 )
-_VAGUE = frozenset({"spring", "summer", "autumn", "winter", "now", "later", "soon", "recently", "currently",
-                    "immediately"})  # fmt: skip
+_VAGUE = bag("vague-times")
 """They count as times that nobody may make up only where they say when: seasons behind a preposition."""
 
 

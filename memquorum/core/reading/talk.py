@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from memquorum.core.reading import lists
-from memquorum.core.reading.lists import CJK, LANGUAGES, SPACED, SPACELESS, Long, Phrases, Words
+from memquorum.core.reading.lists import CJK, LANGUAGES, SPACED, SPACELESS, Long, Phrases, Words, either
 from memquorum.core.reading.memo import WORD, memo
 from memquorum.core.reading.normal import normalised
 from memquorum.core.reading.orders import asks_to_forget
@@ -64,12 +64,7 @@ _KEYS_LEAST = 4
 # Small letters that an apostrophe leaves. Others are names: "x", "b".
 _ELIDED = frozenset("acdeijklmnostuy")
 # An inability is content, except in phrases of courtesy.
-_UNABLE = re.compile(
-    r"\b(?:can['’]t|cannot|can not)\b(?!\s+(?:wait|thank|believe|complain|stop laughing|argue with|be serious|"
-    r"imagine|top that|beat that|go wrong|hear you|see you|help but|agree more|recommend|stress|even|fault|blame|"
-    r"get over|get enough)\b)",
-    re.IGNORECASE,
-)
+_UNABLE = re.compile(rf"\b(?:can['’]t|cannot|can not)\b(?!\s+(?:{either('courtesy')})\b)", re.IGNORECASE)
 # "Thanks @mara!": a mention calls somebody.
 _MENTIONS = re.compile(r"(?<!\S)@(?P<who>[^\W_][\w-]{0,31})(?![\w@.])")
 _AND = frozenset({"and", "und", "et", "y", "e", "en", "i", "&"})

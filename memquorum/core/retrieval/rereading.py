@@ -28,7 +28,7 @@ from memquorum.core.denying import statements
 from memquorum.core.reading import assertion, claiming
 from memquorum.core.reading.asking import bare_question
 from memquorum.core.reading.content import stems_of
-from memquorum.core.reading.lists import CJK, Words
+from memquorum.core.reading.lists import CJK, Words, either, everywhere
 from memquorum.core.reading.matter import Matter, differ
 from memquorum.core.reading.moments import Moment, moment
 from memquorum.core.reading.sentences import clauses
@@ -56,22 +56,9 @@ _CHANGES = frozenset(stem for word in _TURNED | claiming.RENEWS | claiming.FUNCT
 # Not that of "not any more".
 _DENIES = re.compile(r"\bnot\b(?! (?:longer|any))", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")
-_ASKS_A_NAME = re.compile(
-    r"\b(?:who|whom|whose|where|which|what|wer|wem|wen|wo|welche[rsnm]?|qui|où|quel(?:le)?s?|quién|dónde|cuál|chi|dove|"
-    r"quale|wat|welke?|quem|onde|qua(?:l|is)|kto|kogo|gdzie|jak(?:i|a|ie)|który|kim|nerede|hangi|кто|кого|где|"
-    r"как(?:ой|ая|ое|ие))\b|^was (?:ist|sind|hat|haben|macht|kostet)\b"
-)
-_OWNS = (
-    "his its their theirs hers sein seine seinen seiner ihr ihre ihren ihrer er sie es son sa ses leur leurs il elle "
-    "su sus él ella suo sua suoi sue lui lei"
-)
-# Not "mia" or "ja", which are words of other languages and names.
-_SAYS_I = (
-    "i me my mine myself ich mein meine meinen meiner mir mich je j mon mes moi yo mi mis io mio miei mie ik mijn eu "
-    "meu minha mój moja moje benim я мой моя мне меня"
-)
-_I = frozenset(_SAYS_I.split())
-_POINTS_BACK = claiming.PRONOUNS.union(_OWNS.split())
+_ASKS_A_NAME = re.compile(rf"\b(?:{either('asks-a-name')})\b|^was (?:ist|sind|hat|haben|macht|kostet)\b")
+_I = frozenset(everywhere("says-i"))
+_POINTS_BACK = claiming.PRONOUNS.union(everywhere("owns"))
 _YES_OR_NO = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will|would|am)\b")
 
 
