@@ -2435,9 +2435,11 @@ SELECT * FROM (
         FROM journal j
         WHERE j.shard = %(shard)s AND j.namespace = %(namespace)s AND j.seq < %(before)s AND j.seq > %(after)s
           AND (%(effects)s::text[] IS NULL OR j.effect = ANY(%(effects)s))
-          AND (%(memory_id)s::uuid IS NULL OR j.memory_id = %(memory_id)s::uuid OR EXISTS (
-              SELECT FROM used u WHERE u.shard = j.shard AND u.seq = j.seq AND u.memory_id = %(memory_id)s::uuid
-          ))
+          AND (%(memory_id)s::uuid IS NULL OR j.seq = ANY(ARRAY(
+              SELECT m.seq FROM journal m WHERE m.memory_id = %(memory_id)s::uuid
+              UNION ALL
+              SELECT u.seq FROM used u WHERE u.shard = %(shard)s AND u.memory_id = %(memory_id)s::uuid
+          )))
           AND (%(since)s::bigint IS NULL OR j.as_of >= %(since)s)
           AND (%(until)s::bigint IS NULL OR j.as_of < %(until)s)
         ORDER BY j.seq DESC
@@ -2456,6 +2458,10 @@ SELECT * FROM (
             ) c
         ) n
         WHERE %(decisions)s AND d.shard = %(shard)s AND d.journal_seq < %(before)s AND d.journal_seq > %(after)s
+          AND d.epoch = ANY(ARRAY(
+              SELECT DISTINCT o.epoch FROM outcome o
+              WHERE o.namespace = %(namespace)s AND (%(memory_id)s::uuid IS NULL OR o.memory_id = %(memory_id)s::uuid)
+          ))
           AND (%(since)s::bigint IS NULL OR d.as_of >= %(since)s)
           AND (%(until)s::bigint IS NULL OR d.as_of < %(until)s)
           AND n.ended IS NOT NULL
@@ -2470,8 +2476,8 @@ LIMIT %(limit)s
 -- The last entry that a namespace's page of the journal can show; 0 before there is one.
 SELECT greatest(
     (SELECT coalesce(max(j.seq), 0) FROM journal j WHERE j.shard = %(shard)s AND j.namespace = %(namespace)s),
-    (SELECT coalesce(max(d.journal_seq), 0) FROM outcome o JOIN decision d USING (shard, epoch)
-     WHERE o.namespace = %(namespace)s)
+    (SELECT d.journal_seq FROM decision d
+     WHERE d.shard = %(shard)s AND d.epoch = (SELECT max(o.epoch) FROM outcome o WHERE o.namespace = %(namespace)s))
 )
 
 -- :name namespaces_listed
