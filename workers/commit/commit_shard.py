@@ -125,7 +125,7 @@ class Batch:
 
     def sealed(self) -> list[str]:
         """The memories whose keys are needed to read the batch."""
-        remembered = [memory_id for item in self.items if (memory_id := _remembered(item)) is not None]
+        remembered = [memory_id for item in self.items if (memory_id := _memory_of(item)) is not None]
         return remembered + [record.memory_id for _, record in self.anew]
 
     def vectors(self, keys: Mapping[str, bytes]) -> dict[int, Vector]:
@@ -217,7 +217,7 @@ class CommitShard:
         self._codec = rules.codec
         self._anew: deque[Anew] = deque()
         self._found: deque[Found] = deque()
-        self._tried: deque[Told] = deque()
+        self._trials: deque[Told] = deque()
         # The traces of commits that wait, by their bytes; strangers can push out no more than a trace.
         self._traces: dict[bytes, str] = {}
 
@@ -236,7 +236,7 @@ class CommitShard:
             self.decisions.pre_prepare(offset, data)
         elif topic == topics.COMMITS:
             self.decisions.commit(offset, data)
-            self._remember(data, traceparent)
+            self._note_trace(data, traceparent)
         elif topic == topics.SCORED:
             return self._score(offset, data, traceparent)
         elif topic == topics.REENCODED:
@@ -244,7 +244,7 @@ class CommitShard:
         elif topic == topics.REHEARSED:
             return self._rehearse(offset, data)
         elif topic == topics.TRIALS:
-            return self._try(offset, data)
+            return self._take_trial(offset, data)
         else:
             return self._accept(offset, data, traceparent, written_ms)
         refusals, self.decisions.refusals = self.decisions.refusals, []
@@ -265,7 +265,7 @@ class CommitShard:
         # Decisions and episodes come first: new embeddings are many, and nobody waits for one of them.
         anew = list(itertools.islice(self._anew, _ANEW_MOST))
         found = list(itertools.islice(self._found, _TAKEN_MOST))
-        tried = list(itertools.islice(self._tried, _TRIED_MOST))
+        tried = list(itertools.islice(self._trials, _TRIED_MOST))
         if certified is None:
             some = items or anew or found or tried
             return Batch(None, items, anew=anew, found=found, tried=tried) if some else None
@@ -278,7 +278,7 @@ class CommitShard:
         full = {topics.ACCEPTED: self.spine.full, topics.SCORED: self.spine.scores_full}
         full[topics.REENCODED] = len(self._anew) >= _REENCODED_MOST
         full[topics.REHEARSED] = len(self._found) >= _REHEARSED_MOST
-        full[topics.TRIALS] = len(self._tried) >= _TRIALS_MOST
+        full[topics.TRIALS] = len(self._trials) >= _TRIALS_MOST
         return {topic for topic, so in full.items() if so}
 
     def rewind(self) -> dict[str, int]:
@@ -318,7 +318,7 @@ class CommitShard:
         for _ in batch.found:
             self._found.popleft()
         for _ in batch.tried:
-            self._tried.popleft()
+            self._trials.popleft()
         if batch.certified is not None and batch.rejected is None:
             self.decisions.decided(batch.certified)
             configures = batch.certified.checked.configures
@@ -329,7 +329,7 @@ class CommitShard:
         elif batch.certified is not None and batch.rejected is not None:
             self.decisions.reject(batch.certified, batch.rejected)
 
-    def _remember(self, data: bytes, traceparent: str | None) -> None:
+    def _note_trace(self, data: bytes, traceparent: str | None) -> None:
         if traceparent is None or unsampled(traceparent):
             return
         self._traces[data] = traceparent
@@ -381,18 +381,18 @@ class CommitShard:
         self._found.append((offset, data, made))
         return None
 
-    def _try(self, offset: int, data: bytes) -> str | None:
+    def _take_trial(self, offset: int, data: bytes) -> str | None:
         try:
             made = trials.opened(self._codec, self.rules.genesis, data)
         except BadMessage as error:
             return str(error)
         if wrong := trials.unfit(made, self.state.shard, self.rules.genesis):
             return wrong
-        self._tried.append((offset, data))
+        self._trials.append((offset, data))
         return None
 
 
-def needed(batch: Batch, genesis: Genesis) -> list[str]:
+def vault_ids(batch: Batch, genesis: Genesis) -> list[str]:
     """The vault's ids of the keys that it takes to read a batch: with the memories', of namespaces where agents sign
     which slot they fill, and in that of others nobody asks. So it is with what clears one."""
     filling = [
@@ -418,13 +418,13 @@ def opened(item: Item, key: bytes | None) -> Clear | None:
     except ValueError:  # SealError, or bytes that are no text
         return None
     vector = _vector(key, scored.record, record.memory_id)
-    if record.task is not None and not _tried(text, vector):
+    if record.task is not None and not _readable(text, vector):
         return None
     return None if vector is None or "\0" in "".join((text, *named)) else Clear(text, vector, named, labels)
 
 
-def _tried(text: str, vector: Vector | None) -> bool:
-    """Whether a trial could read a finished task: its texts are some, and its vector points somewhere."""
+def _readable(text: str, vector: Vector | None) -> bool:
+    """True if a trial can read a finished task: it has texts, and its vector has a direction."""
     try:
         texts.read(text)
     except ValueError:
@@ -443,7 +443,8 @@ def _vector(key: bytes | None, record: EpisodeScored | MemoryReencoded, memory_i
     return vector if 0 < vector.shape[-1] <= _DIMENSIONS_MOST and np.isfinite(vector).all() else None
 
 
-def _remembered(item: Item) -> str | None:
+def _memory_of(item: Item) -> str | None:
+    """The memory that an item's episode becomes or strengthens; None if it does neither."""
     score = item.scored.record if item.scored is not None else None
     return score.memory_id if score is not None and score.outcome in REMEMBERED else None
 

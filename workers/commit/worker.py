@@ -41,7 +41,7 @@ from memquorum.ports import Follows, StoreUnavailable, VaultBehind, VaultUnavail
 from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.metrics import Meters
 from memquorum.telemetry.tracing import NOTHING, Hop
-from workers.commit.commit_shard import SOURCES, Batch, CommitShard, needed, opened
+from workers.commit.commit_shard import SOURCES, Batch, CommitShard, opened, vault_ids
 from workers.commit.destroyer import Destroyer
 from workers.commit.destruction import Destruction
 from workers.commit.erasure_turn import RESIDUE_MS, Erasing
@@ -392,7 +392,7 @@ class _Session:
     def _open(self, batches: Mapping[int, Batch]) -> tuple[dict[str, Clear], dict[int, dict[int, Vector]]]:
         """Contents and embeddings in the clear, of what is still readable; by shard and offset, embeddings anew."""
         lines = self._lines
-        sealed = [one for shard, batch in batches.items() for one in needed(batch, lines[shard].rules.genesis)]
+        sealed = [one for shard, batch in batches.items() for one in vault_ids(batch, lines[shard].rules.genesis)]
         keys = self._patiently(partial(self._vault.open, sealed)) if sealed else {}
         found: dict[str, Clear | None] = {}
         for shard, batch in batches.items():

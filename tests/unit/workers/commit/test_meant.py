@@ -18,7 +18,7 @@ from memquorum.core.records import EpisodeAccepted, EpisodeRecorded
 from tests.builders import genesis
 from tests.builders.genesis import public_key, seed_of
 from tests.builders.shard import memory_id, scored
-from workers.commit.commit_shard import Batch, needed
+from workers.commit.commit_shard import Batch, vault_ids
 from workers.commit.worker import _meant
 
 SPACE, NAMESPACE = b"s" * 32, "here"
@@ -42,7 +42,7 @@ def test_what_its_agent_signed_is_meant_and_nothing_else(codec: Codec, said: dic
     sound = record(codec, **said)
     item = Item(0, sound, Scored(0, scored(sound, 0, "cleared")))
     batch = Batch(None, [item])
-    assert set(needed(batch, GENESIS)) == set(KEYS) - (set() if sound.slot else {ids.space_key_id(NAMESPACE)})
+    assert set(vault_ids(batch, GENESIS)) == set(KEYS) - (set() if sound.slot else {ids.space_key_id(NAMESPACE)})
     assert _meant(codec, GENESIS, sound, None, KEYS)
     altered: list[dict[str, Any]] = [
         {"slot": "5f" * 16}, {"supersedes": (memory_id("b"),)}, {"sealed_signed": None}, {"granted": "9fd12932bb0c"},
@@ -60,4 +60,4 @@ def test_what_says_something_is_no_signature_under_a_write_of_nothing(codec: Cod
 def test_where_nobody_has_to_sign_no_key_is_needed(codec: Codec) -> None:
     sound = replace(record(codec, key="k"), namespace="there")
     item = Item(0, sound, Scored(0, scored(sound, 0, "cleared")))
-    assert needed(Batch(None, [item]), GENESIS) == [] and _meant(codec, GENESIS, sound, None, {})
+    assert vault_ids(Batch(None, [item]), GENESIS) == [] and _meant(codec, GENESIS, sound, None, {})
