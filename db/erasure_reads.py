@@ -22,10 +22,10 @@ class ErasureReads:
         """Loads an account from one snapshot of the store; this may take long."""
         raise NotImplementedError
 
-    async def going(self, sight: Sight, namespace: str, selector: str, value: str) -> list[Named]:
+    async def taken(self, sight: Sight, namespace: str, selector: str, value: str) -> list[Named]:
         """Everything that an erasure would take, by id."""
         return await self._account(
-            lambda connection: erasure_rows.erasable_episodes(connection, namespace, selector, value, sight=sight)
+            lambda connection: erasure_rows.taken(connection, namespace, selector, value, sight=sight)
         )
 
     async def staying(self, sight: Sight, namespace: str, selector: str, value: str, taken: list[str]) -> list[Staying]:
@@ -35,10 +35,10 @@ class ErasureReads:
             lambda connection: erasure_rows.staying(connection, namespace, selector, value, taken, sight=sight)
         )
 
-    async def naming(self, sight: Sight, namespace: str, name: str, but: list[str]) -> list[Naming]:
+    async def mentions(self, sight: Sight, namespace: str, name: str, but: list[str]) -> list[Naming]:
         """Returns what stays of a namespace and may have a name in its words, but for these ids; see `erasure_rows`."""
         return await self._account(
-            lambda connection: erasure_rows.naming(connection, namespace, name, but, sight=sight)
+            lambda connection: erasure_rows.mentions(connection, namespace, name, but, sight=sight)
         )
 
     async def times(self, shards: Sequence[int]) -> dict[int, int]:

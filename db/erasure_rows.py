@@ -82,7 +82,7 @@ class _Memory(Struct, frozen=True):
     created: int
 
 
-def erasable_episodes(
+def taken(
     connection: psycopg.Connection, namespace: str, selector: str, value: str, *, sight: Sight | None = None
 ) -> list[Named]:
     """Returns the episodes that an erasure would take and whose keys still exist, by id. One snapshot where the
@@ -197,7 +197,7 @@ def staying(
     return [Staying(own, memories[own].agent, memories[own].created, why) for own, why in sorted(reasons.items())]
 
 
-def naming(
+def mentions(
     connection: psycopg.Connection, namespace: str, name: str, but: Sequence[str], *, sight: Sight | None = None
 ) -> list[Naming]:
     """Returns what stays and may have a name in its words, oldest first, but for these ids; `NAMING_MOST` at most.
@@ -238,11 +238,6 @@ def _taken(
         alike, memories, erased = _alike(connection, namespace, taken)
         more = dict(alike.unsupported(taken, memories, erased, selector == SUBJECT))
     return taken
-
-
-def named(connection: psycopg.Connection, namespace: str, selector: str, value: str) -> list[ErasedEpisode]:
-    """What goes."""
-    return [one.episode for one in erasable_episodes(connection, namespace, selector, value)]
 
 
 def to_order_again(connection: psycopg.Connection, codec: Codec) -> list[Again]:

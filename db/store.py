@@ -113,10 +113,10 @@ class PostgresStore:
                 for row in standing
             }  # fmt: skip
 
-    def named(self, namespace: str, selector: str, value: str) -> list[ErasedEpisode]:
-        """Returns the present episodes that an order names, whose keys are not destroyed yet, by id."""
+    def taken(self, namespace: str, selector: str, value: str) -> list[ErasedEpisode]:
+        """Returns the episodes that an order to erase takes and whose keys still exist, by id."""
         with self._link.use() as connection, connection.transaction():
-            return erasure_rows.named(connection, namespace, selector, value)
+            return [one.episode for one in erasure_rows.taken(connection, namespace, selector, value)]
 
     def experience(self) -> dict[str, int]:
         """Returns the number of tried memories by status."""

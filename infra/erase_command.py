@@ -109,7 +109,7 @@ def _age(moment: int | None, types: Sequence[str]) -> str | None:
 def _found(link: Link, order: ErasureOrdered) -> tuple[list[str], list[Protection], bool]:
     """Returns the effect of an erasure in words, the holds against it, and whether there is anything to erase."""
     with link.use() as connection, connection.transaction():
-        found = erasure_rows.erasable_episodes(connection, order.namespace, order.selector, order.value)
+        found = erasure_rows.taken(connection, order.namespace, order.selector, order.value)
         ids = [one.episode.memory_id for one in found]
         staying = erasure_rows.staying(connection, order.namespace, order.selector, order.value, ids)
         but = [*ids, *(one.memory_id for one in staying)]
@@ -148,7 +148,7 @@ def _naming(connection: psycopg.Connection, order: ErasureOrdered, but: Sequence
     """Returns what stays and has the name of the erased person in its words."""
     if order.selector not in (SUBJECT, AGENT):
         return []
-    found = erasure_rows.naming(connection, order.namespace, order.value, but)
+    found = erasure_rows.mentions(connection, order.namespace, order.value, but)
     return [one for one in found if names.said_in(one.told, order.value)]
 
 

@@ -381,7 +381,7 @@ class Store:
         ]  # fmt: skip
         return log if namespace == "greenhouse" else []
 
-    async def going(self, sight: Sight, namespace: str, selector: str, value: str) -> list[Named]:
+    async def taken(self, sight: Sight, namespace: str, selector: str, value: str) -> list[Named]:
         """Lists both memories where she or all are asked for: the second was made of the first."""
         assert covers(sight.namespaces, namespace)
         if namespace != "greenhouse" or (selector, value) not in (("subject", "ada"), ("namespace", "")):
@@ -394,7 +394,7 @@ class Store:
         assert covers(sight.namespaces, namespace)
         return [Staying(ORDER, "bob", 2, "another agent said it: bob")] if HERS in taken else []
 
-    async def naming(self, sight: Sight, namespace: str, name: str, but: list[str]) -> list[Naming]:
+    async def mentions(self, sight: Sight, namespace: str, name: str, but: list[str]) -> list[Naming]:
         """Finds two memories that may name her; the second does not."""
         assert covers(sight.namespaces, namespace)
         told = (Naming(REQUESTED, "bob", 3, "Ada's phone rang."), Naming(ORDER, "bob", 4, "Adagio."))

@@ -259,7 +259,7 @@ class InMemoryStore:
         later = [(e, link) for e, link in self.entries.get(shard, []) if e.seq > after]
         return [Published(e.seq, e.event_id, e.as_of, link) for e, link in later[:limit]]
 
-    def named(self, namespace: str, selector: str, value: str) -> list[ErasedEpisode]:
+    def taken(self, namespace: str, selector: str, value: str) -> list[ErasedEpisode]:
         """Returns the present episodes that an order names, by id."""
         roots, named = [value] if selector == MEMORY else [], matching(selector, value)
         for (where, event_id), event in self.events.items():

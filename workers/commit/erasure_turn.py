@@ -100,7 +100,7 @@ class Erasing:
         """Returns the episodes to erase; None if the order was answered before: carried out, or withheld."""
         if self._store.answered(line.state.shard, [digest]):
             return None
-        return self._store.named(order.namespace, order.selector, order.value)
+        return self._store.taken(order.namespace, order.selector, order.value)
 
     def _with_heads(self, net: Net, genesis: Genesis) -> Net:
         """Puts with each order the signed head where its entries end: what proves, with them, that they are

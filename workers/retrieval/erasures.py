@@ -28,10 +28,10 @@ _RELEASES = "`memquorum admin memories hold --release`"
 async def erase(asking: Asking, asked: ErasureAsked) -> Erasure:
     """Everything that an erasure takes; with dry_run: false it is ordered, and the answer waits until it is done."""
     reads, sight, order = asking.service.reads, asking.sight, asked.order
-    found = [*await reads.going(sight, order.namespace, order.selector, order.value)]
+    found = [*await reads.taken(sight, order.namespace, order.selector, order.value)]
     older = list[ErasureOrdered]()
     for one in asked.otherwise:
-        if more := await reads.going(sight, one.namespace, one.selector, one.value):
+        if more := await reads.taken(sight, one.namespace, one.selector, one.value):
             found += more
             older.append(one)
     taken = [one.episode.memory_id for one in found]
@@ -85,7 +85,7 @@ async def _naming(asking: Asking, asked: ErasureAsked, but: list[str]) -> Callab
     name, service = asked.order.value, asking.service
     if asked.order.selector not in (SUBJECT, AGENT) or not asking.reads:
         return lambda told: told
-    found = await service.reads.naming(asking.sight, asked.namespace, name, but)
+    found = await service.reads.mentions(asking.sight, asked.namespace, name, but)
     mask = service.redaction.of(asked.namespace, asked=False)
 
     def said() -> list[Naming]:

@@ -51,7 +51,7 @@ def shard(world: World, codec: Codec) -> Shard:
 
 
 def of(selector: str, value: str, world: World, namespace: str = NAMESPACE) -> dict[str, str]:
-    found = world.store.named(namespace, selector, value)
+    found = world.store.taken(namespace, selector, value)
     assert [one.memory_id for one in found] == sorted(one.memory_id for one in found)
     assert all((one.commitment is None) == (one.was in ("reinforced", "dropped")) for one in found)
     names = {memory_id(name): name for name in ("a", "b", "c", "echo", "child", "faint")}
@@ -104,7 +104,7 @@ def test_what_becomes_of_a_summary_is_told_with_it(world: World, codec: Codec) -
     world.flush(shard)
 
     def summaries_by_was(selector: str, value: str) -> dict[str, str | None]:
-        found = world.store.named(NAMESPACE, selector, value)
+        found = world.store.taken(NAMESPACE, selector, value)
         return {one.was: one.summary for one in found if one.was != "sealed"} | {
             "sealed": next((one.summary for one in found if one.was == "sealed"), None)
         }
@@ -133,7 +133,7 @@ def carry_out(world: World, shard: Shard, codec: Codec, found: list[ErasedEpisod
 
 
 def test_what_was_erased_is_not_there_and_not_named_again(world: World, shard: Shard, codec: Codec) -> None:
-    record = carry_out(world, shard, codec, world.store.named(NAMESPACE, "subject", "ada"))
+    record = carry_out(world, shard, codec, world.store.taken(NAMESPACE, "subject", "ada"))
     for selector, value in (("subject", "ada"), ("memory", A), ("namespace", "")):
         assert of(selector, value, world) == {}
     assert of("subject", "ada", world, BESIDE) == {memory_id("x", BESIDE): "short-term"}
@@ -150,7 +150,7 @@ def test_what_was_erased_is_not_there_and_not_named_again(world: World, shard: S
 
 
 def test_what_is_not_attested_is_told_until_it_is(world: World, shard: Shard, codec: Codec) -> None:
-    record = carry_out(world, shard, codec, world.store.named(NAMESPACE, "subject", "ada"))
+    record = carry_out(world, shard, codec, world.store.taken(NAMESPACE, "subject", "ada"))
     said = codec.decode_as(ErasureOrdered, codec.decode_as(Signed, record.order).body)
     found = OrderFound(record.order, 5_000, shard.offset)
     assert world.stored.unattested(0) == [Unattested(found)]
@@ -178,7 +178,7 @@ def test_an_echo_goes_without_what_it_repeated(world: World, shard: Shard, codec
 
 
 def test_what_comes_late_has_no_row_of_what_is_dropped(world: World, shard: Shard, codec: Codec) -> None:
-    carry_out(world, shard, codec, world.store.named(NAMESPACE, "subject", "ada"))
+    carry_out(world, shard, codec, world.store.taken(NAMESPACE, "subject", "ada"))
     shard.episode("late", subject="ada")
     world.flush(shard)
     assert of("memory", memory_id("late"), world) == {}
@@ -221,14 +221,14 @@ def test_who_erases_a_source_of_a_merged_summary_takes_the_one_that_stays(world:
         shard.consolidate(memory_id(name), [memory_id(source) for source in sources])
     few, one, two = map(memory_id, made)
     world.flush(shard)
-    assert {i.memory_id for i in world.store.named(NAMESPACE, "memory", memory_id("f"))} == {memory_id("f"), two}
+    assert {i.memory_id for i in world.store.taken(NAMESPACE, "memory", memory_id("f"))} == {memory_id("f"), two}
     shard.merge(one, two)
     shard.merge(few, one)
     world.flush(shard)
-    found = {i.memory_id: i.was for i in world.store.named(NAMESPACE, "memory", memory_id("f"))}
+    found = {i.memory_id: i.was for i in world.store.taken(NAMESPACE, "memory", memory_id("f"))}
     assert found == {memory_id("f"): "sealed", two: "sealed", one: "sealed", few: "short-term"}
-    assert {i.memory_id for i in world.store.named(NAMESPACE, "memory", memory_id("a"))} == {memory_id("a"), few}
-    fates = {i.memory_id: i.summary for i in world.store.named(NAMESPACE, "memory", memory_id("f"))}
+    assert {i.memory_id for i in world.store.taken(NAMESPACE, "memory", memory_id("a"))} == {memory_id("a"), few}
+    fates = {i.memory_id: i.summary for i in world.store.taken(NAMESPACE, "memory", memory_id("f"))}
     assert fates == {memory_id("f"): None, two: "few", one: "anew", few: "few"}
 
 
@@ -314,5 +314,5 @@ def test_by_age_stays_what_is_held_and_what_it_was_made_of(world: World, codec: 
     shard.episode("c", derives_from=(A,))
     shard.protect(protections.accepted(codec, "hold", memory_id(held), cluster=GENESIS.cluster))
     world.flush(shard)
-    found = {one.memory_id for one in world.store.named(NAMESPACE, "age", "episodic before 1970-01-01T00:00:02.000Z")}
+    found = {one.memory_id for one in world.store.taken(NAMESPACE, "age", "episodic before 1970-01-01T00:00:02.000Z")}
     assert found == {memory_id(name) for name in left if name != " "}

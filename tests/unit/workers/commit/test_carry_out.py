@@ -108,7 +108,7 @@ def test_without_the_keys_gone_nothing_is_journalled(store: InMemoryStore, codec
     with pytest.raises(RuntimeError):
         carry_out(store, codec, destroy)
     assert store.states[0] == before and not store.erasures
-    assert store.named(NAMESPACE, "subject", "ada")
+    assert store.taken(NAMESPACE, "subject", "ada")
 
 
 def test_the_same_order_again_destroys_nothing(store: InMemoryStore, vault: InMemoryVault, codec: Codec) -> None:

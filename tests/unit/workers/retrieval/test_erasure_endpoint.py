@@ -63,7 +63,7 @@ def test_what_becomes_of_summaries_is_shown_beforehand(
     async def summaries(*_: object) -> list[Named]:
         return going
 
-    monkeypatch.setattr(service.reads, "going", summaries)
+    monkeypatch.setattr(service.reads, "taken", summaries)
     told = client.post("/orders/erase", json=ADA).json()
     assert (told["summaries"], told["anew"]) == (2, 1)
     assert [one["summary"] for one in told["going"]] == ["anew", "few"]
@@ -79,7 +79,7 @@ def test_to_whom_it_had_been_sent_is_shown_beforehand(
             Named(ErasedEpisode(i, "sealed", b"c", None, of), "ada", 1_000, None) for i, of in sorted(hosts.items())
         ]
 
-    monkeypatch.setattr(service.reads, "going", sent)
+    monkeypatch.setattr(service.reads, "taken", sent)
     # Unlisted memories had been sent too.
     told = client.post("/orders/erase", json=ADA | {"listed": 1}).json()
     assert told["recipients"] == ["a.example.org", "b.example.org"]
@@ -141,11 +141,11 @@ def test_either_spelling_takes_what_lies_under_both(
     """
     found = {"Zo\u00eb": HERS, "Zoe\u0308": THEIRS}
 
-    async def going(_: object, __: str, selector: str, value: str) -> list[Named]:
+    async def taken(_: object, __: str, selector: str, value: str) -> list[Named]:
         assert selector == "subject"
         return [Named(ErasedEpisode(found[value], "short-term", b"c"), "ann", 1, None)] if value in found else []
 
-    monkeypatch.setattr(service.reads, "going", going)
+    monkeypatch.setattr(service.reads, "taken", taken)
     asked = {"namespace": "greenhouse", "subject": said}
     shown = client.post("/orders/erase", json=asked).json()
     assert ([one["memory_id"] for one in shown["going"]], shown["memories"]) == ([HERS, THEIRS], 2)
