@@ -23,7 +23,9 @@ WHERE = {
     **dict.fromkeys(("search", "retrieve", "recall", "context", "get", "explain", "trace"), _CLIENT + "reading"),
     **dict.fromkeys(("list", "slots", "export"), _CLIENT + "listing"),
     "decisions": _CLIENT + "decisions",
-    **dict.fromkeys(("goals", "pins", "holds", "orders", "epochs", "members", "keys"), _CLIENT + "lists"),
+    **dict.fromkeys(
+        ("goals", "pins", "holds", "orders", "epochs", "members", "keys", "dead-letters", "evidence"), _CLIENT + "lists"
+    ),
     "rewards": _CLIENT + "rewards",
     "experience": _CLIENT + "tasks",
     "rollup": _CLIENT + "rollups",
@@ -63,6 +65,7 @@ GROUPS = (
         ("goals, pins, holds", "what keeps memories from being forgotten"),
         ("members, rewards", "who votes; what agents' changes were worth"),
         ("tail, verify", "follows the journal; audits it from the topics"),
+        ("dead-letters, evidence", "what was refused; who signed what no member may"),
     ),
     (
         ("doctor, completion", "what is wrong here, and what to do; Tab in a shell"),

@@ -15,7 +15,18 @@ from memquorum.client.command import command, in_json, opened, page_of, selected
 from memquorum.client.reading import PASSES, passed
 from memquorum.commands import OK, flag, one_of, option, titled
 from memquorum.core.access import READ, RIGHTS
-from memquorum.core.api.answers import Epoch, Goal, KeyInShort, Member, OpenEpoch, Ordered, Protector, Since
+from memquorum.core.api.answers import (
+    DeadLetter,
+    Epoch,
+    Fault,
+    Goal,
+    KeyInShort,
+    Member,
+    OpenEpoch,
+    Ordered,
+    Protector,
+    Since,
+)
 from memquorum.core.orders.table import GIVEN
 from memquorum.core.retrieval.pages import EFFECTS
 from memquorum.core.retrieval.telling import moment
@@ -182,6 +193,31 @@ def _member(one: Member) -> str:
     return f"{one.id}  {one.name}, {one.role}: {rates}, since {_since(one.since)}, {key}{left}"
 
 
+@command("dead-letters", example="memquorum dead-letters")
+def _letters(parsed: argparse.Namespace) -> int:
+    """Lists the latest records that intake refused, the latest first, with their reasons. Needs the right audit in all
+    namespaces."""
+    return _told(parsed, "dead_letters", "letters", _letter, "nothing was refused lately")
+
+
+def _letter(one: DeadLetter) -> str:
+    field = f" at {one.field}" if one.field else ""
+    return f"{moment(one.refused_at)}  {one.reason}{field}: {one.detail} ({one.place})"
+
+
+@command("evidence", example="memquorum evidence")
+def _evidence(parsed: argparse.Namespace) -> int:
+    """Lists the reported faults of members, each judged from the signed messages. Needs the right audit in all
+    namespaces."""
+    return _told(parsed, "evidence", "faults", _fault, "no member is accused")
+
+
+def _fault(one: Fault) -> str:
+    verdict = f"{'proven' if one.proven else 'not proven'}: {one.detail}"
+    by = ", ".join(map(str, one.reported_by))
+    return f"{moment(one.first_at)}  member {one.member} of shard {one.shard}: {one.what}, {verdict}; by {by}"
+
+
 @command("keys list", *page_of(), example="memquorum keys list")
 def _keys(parsed: argparse.Namespace) -> int:
     """Lists the API keys of namespaces that are all your key's, the latest first, without their secrets. Your key needs
@@ -239,6 +275,22 @@ def _key(one: KeyInShort) -> str:
 def _since(one: Since) -> str:
     decided = f" (epoch {one.epoch}, {moment(one.as_of)})" if one.as_of is not None else ""
     return f"configuration {one.config}{decided}"
+
+
+def _told(parsed: argparse.Namespace, what: str, of: str, line: Callable[[T], str], none: str) -> int:
+    """Prints an answer that has no pages: a line for each of its entries, or its JSON."""
+    with opened(parsed) as memory:
+        answer = getattr(memory, what)()
+    if parsed.json:
+        print(in_json(answer))
+        return OK
+    console = terminal.console()
+    found: Iterable[T] = getattr(answer, of)
+    for one in found:
+        console.print(terminal.text(console, line(one)), soft_wrap=True)
+    if not found:
+        console.print(none)
+    return OK
 
 
 def _list(parsed: argparse.Namespace, what: str, line: Callable[[T], str], none: str, **asked: Any) -> int:

@@ -8,10 +8,13 @@ from typing import Any, TypedDict, TypeVar, Unpack
 from urllib.parse import quote
 
 from memquorum.client import wire
+from memquorum.client.values import Gates
 from memquorum.core.access import READ
 from memquorum.core.api.answers import (
     ApiKeys,
+    DeadLetters,
     Epochs,
+    Evidence,
     Fleet,
     Goals,
     Holds,
@@ -19,6 +22,7 @@ from memquorum.core.api.answers import (
     KeyInShort,
     KeyMade,
     Members,
+    MemoryTrace,
     Namespaces,
     NamespaceState,
     OpenEpoch,
@@ -151,6 +155,21 @@ class Overseeing:
         """Tells the processes of the fleet with their rates, lags and problems, to a key that audits all
         namespaces."""
         return await self._ask(Fleet, "GET", "/fleet")
+
+    async def trace(self, memory_id: str, **gates: Unpack[Gates]) -> MemoryTrace:
+        """Returns the recorded steps of a memory through the fleet, with their times, as far as the service can see
+        them. Raises NotFound."""
+        path = f"/memories/{wire.path_id(memory_id)}/trace"
+        return await self._ask(MemoryTrace, "GET", path, params={"namespace": self.namespace} | wire.gates(gates))
+
+    async def dead_letters(self) -> DeadLetters:
+        """Tells the latest records that intake refused, with their reasons, to a key that audits all namespaces."""
+        return await self._ask(DeadLetters, "GET", "/dead-letters")
+
+    async def evidence(self) -> Evidence:
+        """Tells the reported faults of members, each judged from the signed messages, to a key that audits all
+        namespaces."""
+        return await self._ask(Evidence, "GET", "/evidence")
 
     async def keys(self, **page: Unpack[Paged]) -> ApiKeys:
         """Lists the API keys of namespaces that are all this key's, the latest first, without their secrets. Needs the

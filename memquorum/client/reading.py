@@ -15,7 +15,7 @@ from rich.text import Text
 from memquorum import terminal
 from memquorum.client import settings
 from memquorum.client.command import command, counted, in_json, opened
-from memquorum.client.errors import Invalid, NotConfigured, NotFound
+from memquorum.client.errors import Invalid, NotFound
 from memquorum.client.values import Filed, Gates, Only, Then
 from memquorum.commands import NUMBERS, OK, flag, option, seconds, titled, when
 from memquorum.core.api.answers import Answering, Around, Context, Hit, Overtaken, Recalled, Retrieved, Shown
@@ -317,8 +317,8 @@ def _trace(parsed: argparse.Namespace) -> int:
     if asked is None:
         raise Invalid("bad_id", "ID", "neither a memory's id nor a trace's: 32 hexadecimal digits, hyphens or not")
     place = settings.find(kafka=parsed.kafka)
-    if place.run_dir is None:
-        raise NotConfigured("traces are kept in the folder of an installation (`make up`): work beside one")
+    if place.run_dir is None or parsed.url:
+        return _traced(parsed)
     found = reading.find(place.run_dir / "traces", asked)
     if not found:
         raise NotFound(_untraced(asked, place))
@@ -328,6 +328,23 @@ def _trace(parsed: argparse.Namespace) -> int:
         return OK
     for line in reading.lines(found, asked, whole=parsed.all):
         print(line)
+    return OK
+
+
+def _traced(parsed: argparse.Namespace) -> int:
+    """Prints the steps that the service knows, where there is no installation here."""
+    with opened(parsed) as memory:
+        found = memory.trace(parsed.id)
+    if not found.spans:
+        raise NotFound(f"the service knows no step of {parsed.id}: other machines record them, or it is too long ago")
+    for span in found.spans:
+        if parsed.json:
+            print(in_json(span))
+            continue
+        waited = "" if span.waited_ms is None else f", after {span.waited_ms:.1f} ms in its topic"
+        marks = "".join(f", {name} {value}" for name, value in span.marks.items())
+        at = moment(int(span.start_ms))
+        print(f"{at}  {'  ' * span.depth}{span.name} ({span.service}) {span.took_ms:.1f} ms{waited}{marks}")
     return OK
 
 

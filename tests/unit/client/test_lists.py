@@ -12,8 +12,12 @@ from memquorum import cli
 from memquorum.client import AsyncMemory, lists
 from memquorum.core.api.answers import (
     ApiKeys,
+    DeadLetter,
+    DeadLetters,
     Epoch,
     Epochs,
+    Evidence,
+    Fault,
     Goal,
     Goals,
     Holds,
@@ -21,6 +25,7 @@ from memquorum.core.api.answers import (
     KeyMade,
     Member,
     Members,
+    MemoryTrace,
     OpenBallot,
     OpenEpoch,
     OpenProposal,
@@ -31,6 +36,7 @@ from memquorum.core.api.answers import (
     Protector,
     Since,
     Took,
+    TraceSpan,
 )
 
 PIN = Protector("m1", "pin", "o1", "key 1", "ticket-7", 0, "service:erasure")
@@ -167,6 +173,59 @@ def test_what_members_vote_on_now_is_told_in_lines_or_as_data(
     assert cli.main([*asked, "--json"]) == 0 and json.loads(capsys.readouterr().out)["epoch"] == 7
     told.pop(0)
     assert cli.main(asked) == 0 and capsys.readouterr().out == "members vote on nothing in 'n' now\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "answer", "line"),
+    [
+        (
+            "dead-letters",
+            DeadLetters({"over_quota": 1}, (DeadLetter(0, "over_quota", "namespace", "too much", "t/0/7"),)),
+            "1970-01-01 00:00:00 UTC  over_quota at namespace: too much (t/0/7)",
+        ),
+        (
+            "evidence",
+            Evidence((Fault(0, 2, "two ballots", (1, 3), 0, True, "both are signed"),), 0),
+            "1970-01-01 00:00:00 UTC  member 2 of shard 0: two ballots, proven: both are signed; by 1, 3",
+        ),
+    ],
+)
+def test_what_went_wrong_is_listed_or_told_as_data(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str, answer: Any, line: str
+) -> None:
+    nothing = {"dead-letters": DeadLetters({}, ()), "evidence": Evidence((), 0)}[command]
+    answers = [answer, answer, nothing]
+
+    async def told(_: AsyncMemory, kind: type, method: str, path: str, **__: Any) -> Any:
+        assert (kind, method, path) == (type(answer), "GET", f"/{command}")
+        return answers.pop(0)
+
+    monkeypatch.setattr(AsyncMemory, "_ask", told)
+    asked = [command, "--url", "http://127.0.0.1:1"]
+    assert cli.main(asked) == 0 and capsys.readouterr().out == line + "\n"
+    assert cli.main([*asked, "--json"]) == 0 and len(json.loads(capsys.readouterr().out)) == 2
+    assert cli.main(asked) == 0 and capsys.readouterr().out.startswith("no")
+
+
+def test_a_trace_is_asked_of_the_service_where_no_installation_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory = "11936ca0-73b1-5c8b-a836-cd85fc13cdfc"
+    spans = [(TraceSpan("t", "commit", "commit", 1, 0.0, 1.25, 3.0, {"outcome": "stored"}),), ()]
+
+    async def told(_: AsyncMemory, kind: type, method: str, path: str, **more: Any) -> MemoryTrace:
+        assert (kind, method, path) == (MemoryTrace, "GET", f"/memories/{memory}/trace")
+        assert more["params"] == {"namespace": "n"}
+        return MemoryTrace(memory, spans[0])
+
+    monkeypatch.setattr(AsyncMemory, "_ask", told)
+    asked = ["trace", memory, "-n", "n", "--url", "http://127.0.0.1:1"]
+    assert cli.main(asked) == 0
+    line = "1970-01-01 00:00:00 UTC    commit (commit) 1.2 ms, after 3.0 ms in its topic, outcome stored\n"
+    assert capsys.readouterr().out == line
+    assert cli.main([*asked, "--json"]) == 0 and json.loads(capsys.readouterr().out)["depth"] == 1
+    spans.pop(0)
+    assert cli.main(asked) != 0 and "knows no step" in capsys.readouterr().err
 
 
 # API keys -------------------------------------------------------------------------------------------------------------
