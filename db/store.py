@@ -40,9 +40,9 @@ from memquorum.core.journal.rows import (
     GoalDue,
     Grounds,
     Guarded,
-    Keys,
     Memory,
     Protection,
+    RowKeys,
     Rows,
     ShardState,
     Strength,
@@ -142,7 +142,7 @@ class PostgresStore:
         return {shard: GoalDue(namespace, kind, used_at, tuple(i)) for shard, namespace, kind, used_at, i in rows}
 
     @contextmanager
-    def transaction(self, wanted: Mapping[ShardState, Keys]) -> Iterator[Transaction]:
+    def transaction(self, wanted: Mapping[ShardState, RowKeys]) -> Iterator[Transaction]:
         """A transaction on the shards that stand as given, with the rows of the keys loaded. Ends with the block:
         committed, or undone where it raises. Raises Fenced where a shard stands elsewhere."""
         with self._link.use() as connection, connection.transaction():
@@ -335,11 +335,11 @@ def _filed(labels: Labels) -> tuple[Any, ...]:
     return labels.key, labels.path, labelling.read(labels.attributes) or None
 
 
-def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> dict[int, Rows]:
+def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, RowKeys]) -> dict[int, Rows]:
     filled = [slot for keys in wanted.values() for slot in keys.slots]
     if filled:
         filling = _filling(connection, filled)
-        wanted = {state: keys | Keys(memories=filling, protected=filling) for state, keys in wanted.items()}
+        wanted = {state: keys | RowKeys(memories=filling, protected=filling) for state, keys in wanted.items()}
     # Asked before the shards are locked, as `_filling`.
     grounded = {
         state: grounds.wanted(keys, partial(_grounds, connection, state.shard)) for state, keys in wanted.items()
@@ -398,7 +398,7 @@ def _weights(connection: psycopg.Connection, memory_ids: Sequence[str]) -> dict[
 
 
 def found_tried(
-    connection: psycopg.Connection, wanted: Sequence[Keys]
+    connection: psycopg.Connection, wanted: Sequence[RowKeys]
 ) -> tuple[dict[str, AdmissionRow], dict[tuple[str, int], tuple[TrialRow, ...]]]:
     """Returns the admissions of memories, and the trials of verifiers; rarely asked. Hardly ever asked."""
     named = [memory_id for keys in wanted for memory_id in keys.admissions]
@@ -432,9 +432,9 @@ def _used(connection: psycopg.Connection, state: ShardState, before: int) -> Use
     return tasks, feedback
 
 
-def _given(tasks: Mapping[str, TaskRow]) -> Keys:
+def _given(tasks: Mapping[str, TaskRow]) -> RowKeys:
     """Returns the keys of the admissions of the memories that tasks were given."""
-    return Keys(admissions=frozenset(i for task in tasks.values() for i in task.retrieved if ids.is_uuid(i)))
+    return RowKeys(admissions=frozenset(i for task in tasks.values() for i in task.retrieved if ids.is_uuid(i)))
 
 
 def _nominated(connection: psycopg.Connection, shard: int, epochs: Collection[int]) -> dict[int, bytes]:

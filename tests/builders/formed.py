@@ -9,7 +9,7 @@ from db.reads import Reads
 from db.standing import Clear
 from db.store import PostgresStore
 from memquorum.core.experience.texts import Texts
-from memquorum.core.journal.rows import Keys, Rows
+from memquorum.core.journal.rows import RowKeys, Rows
 from memquorum.core.journal.workset import Workset
 from memquorum.encoders.hashing import HashingEncoder
 from tests.builders.shard import Shard, memory_id
@@ -41,7 +41,7 @@ def write(store: PostgresStore, shard: Shard) -> None:
     net = shard.work.net()
     texts = {one: TEXTS.get(one, ASKED.content) for one in net.revealed}
     vectors = dict(zip(texts, ENCODER.encode(list(texts.values())), strict=True)) if texts else {}
-    with store.transaction({net.before: Keys()}) as transaction:
+    with store.transaction({net.before: RowKeys()}) as transaction:
         transaction.write([net], {one: Clear(texts[one], vectors[one]) for one in net.revealed}, {})
     rows = shard.rows
     mappings = {name: dict(getattr(rows, name)) for name in ("memories", "strengths", "admissions", "weights")}

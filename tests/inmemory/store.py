@@ -44,7 +44,6 @@ from memquorum.core.journal.rows import (
     GoalDue,
     Grounds,
     Guarded,
-    Keys,
     LetGo,
     LinkRow,
     Living,
@@ -55,6 +54,7 @@ from memquorum.core.journal.rows import (
     Provenance,
     QuoteRow,
     Reward,
+    RowKeys,
     Rows,
     ShardState,
     Spent,
@@ -169,7 +169,7 @@ class InMemoryStore:
         }
 
     @contextmanager
-    def transaction(self, wanted: Mapping[ShardState, Keys]) -> Iterator[InMemoryTransaction]:
+    def transaction(self, wanted: Mapping[ShardState, RowKeys]) -> Iterator[InMemoryTransaction]:
         """A transaction on the shards that stand as given. Raises Fenced where one stands elsewhere."""
         for expected in wanted:
             check_standing(expected, self.states.get(expected.shard))
@@ -194,11 +194,11 @@ class InMemoryStore:
         }
         yield InMemoryTransaction(self, rows)
 
-    def _filling(self, slots: Collection[tuple[str, str]]) -> Keys:
+    def _filling(self, slots: Collection[tuple[str, str]]) -> RowKeys:
         """The memories that fill slots."""
         of = {i: (self.memories[i].namespace, self.memories[i].slot) for i in self.strengths} if slots else {}
         found = frozenset(memory_id for memory_id, slot in of.items() if slot in slots)
-        return Keys(memories=found, protected=found)
+        return RowKeys(memories=found, protected=found)
 
     def quotas(self, asked: Iterable[tuple[str, int]]) -> dict[str, Losses]:
         """Returns the quotas of namespaces, for pairs (namespace, time after which forgotten memories count)."""
@@ -377,7 +377,7 @@ def _weights(store: InMemoryStore, memory_ids: Collection[str]) -> Versions:
 
 
 def _tried(
-    store: InMemoryStore, shard: int, keys: Keys, used: Mapping[int, Used]
+    store: InMemoryStore, shard: int, keys: RowKeys, used: Mapping[int, Used]
 ) -> tuple[
     dict[str, AdmissionRow], dict[tuple[str, int], tuple[TrialRow, ...]], dict[int, bytes], Tasks, Feedback, Versions
 ]:  # fmt: skip
@@ -411,9 +411,9 @@ def _used(store: InMemoryStore, state: ShardState, before: int) -> Used:
     return tasks, feedback
 
 
-def _given(tasks: Mapping[str, TaskRow], _: object) -> Keys:
+def _given(tasks: Mapping[str, TaskRow], _: object) -> RowKeys:
     """Returns the keys of the admissions of the memories that tasks were given."""
-    return Keys(admissions=frozenset(i for task in tasks.values() for i in task.retrieved if ids.is_uuid(i)))
+    return RowKeys(admissions=frozenset(i for task in tasks.values() for i in task.retrieved if ids.is_uuid(i)))
 
 
 def _reveal(store: InMemoryStore, net: Net, contents: Mapping[str, Clear]) -> None:
@@ -450,8 +450,8 @@ def _recipients(rows: Iterable[Disclosure]) -> dict[str, tuple[str, ...]]:
 
 
 def _grounded(
-    store: InMemoryStore, wanted: Mapping[ShardState, Keys]
-) -> Iterator[tuple[ShardState, Keys, dict[str, Grounds]]]:
+    store: InMemoryStore, wanted: Mapping[ShardState, RowKeys]
+) -> Iterator[tuple[ShardState, RowKeys, dict[str, Grounds]]]:
     """The keys with all that the grounds among them name, and these grounds."""
     told = (*store.provenance.values(), *store.rows[Conflict].values())
 

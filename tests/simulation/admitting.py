@@ -237,7 +237,7 @@ class Trials:
                     clear = opened(item, self._vault.keys[item.record.memory_id])
                     assert clear is not None
                     contents[item.record.memory_id] = clear
-            wanted = {self._line.state: batch.keys(CODEC, self._line.tombstones, self._line.since)}
+            wanted = {self._line.state: batch.rows_touched(CODEC, self._line.tombstones, self._line.since)}
             self.forms.keep(batch, contents)
             with self.store.transaction(wanted) as transaction:
                 net = batch.apply(self._line.rules, transaction.rows[0], contents, {}, self._line.tombstones)

@@ -23,7 +23,7 @@ from db.trial_reads import PostgresTrials
 from memquorum.core.avro import Codec
 from memquorum.core.experience.ports import Trials
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.journal.rows import Keys, Rows
+from memquorum.core.journal.rows import RowKeys, Rows
 from memquorum.core.journal.workset import Workset
 from memquorum.ports import Comparisons, Generals, Neighbourhoods, Rehearsals, Rollups, Schedule, Sessions, StoredOrders
 from memquorum.schema_files import load_codec
@@ -71,7 +71,7 @@ class World:
         """Writes the shard's changes since the last time."""
         net = shard.work.net()
         texts = {i: clear(i) for i in net.revealed} if contents is None else contents
-        with self.store.transaction({net.before: Keys()}) as transaction:
+        with self.store.transaction({net.before: RowKeys()}) as transaction:
             transaction.write([net], texts, {})
         rows = shard.rows
         known = (dict(rows.memories), dict(rows.strengths), dict(rows.events), set(rows.erased))

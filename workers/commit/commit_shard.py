@@ -27,7 +27,7 @@ from memquorum.core.journal import rehearsals, trials
 from memquorum.core.journal.decisions import OutOfTurn
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rehearsals import NotBorneOut, NotRehearsed
-from memquorum.core.journal.rows import Change, ErasureRow, Keys, Rows
+from memquorum.core.journal.rows import Change, ErasureRow, RowKeys, Rows
 from memquorum.core.journal.tombstones import Tombstone, Tombstones
 from memquorum.core.journal.trials import NotTried
 from memquorum.core.journal.workset import Net, Workset
@@ -104,18 +104,18 @@ class Batch:
         order = _alone(first) if first else None
         return (first.offset, order) if first and order else None
 
-    def keys(self, codec: Codec, tombstones: Tombstones, since: int) -> Keys:
-        """The rows that it may touch. `since`: see applying.touches."""
+    def rows_touched(self, codec: Codec, tombstones: Tombstones, since: int) -> RowKeys:
+        """Returns the keys of the rows that it may touch. `since`: see `applying.touches`."""
         found = [applying.touches(codec, item.record, item.scored) for item in self.items]
         if self.certified is not None:
             found.append(applying.touches(codec, self.certified.checked, since=since))
-        found.append(Keys(frozenset(record.memory_id for _, record in self.anew)))
+        found.append(RowKeys(frozenset(record.memory_id for _, record in self.anew)))
         rehearsed = frozenset(i for _, _, made in self.found for i in (made.memory_id, made.witness) if i)
         # A memory stored by this batch may be rehearsed in it.
         born = (i for item in self.items if isinstance(item.record, EpisodeAccepted) for i in item.record.derives_from)
-        found.append(Keys(rehearsed, grounds=rehearsed.union(born) if rehearsed else frozenset()))
+        found.append(RowKeys(rehearsed, grounds=rehearsed.union(born) if rehearsed else frozenset()))
         found += [trials.keys(codec, data) for _, data in self.tried]
-        wanted = reduce(or_, found, Keys())
+        wanted = reduce(or_, found, RowKeys())
         return replace(wanted, erased=frozenset(key for key in wanted.erased if tombstones.stand_in(key[0])))
 
     def restores(self) -> list[str]:

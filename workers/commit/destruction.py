@@ -11,7 +11,7 @@ from db.keys_to_destroy import Due
 from db.store import PostgresStore
 from memquorum.core.commit import applying
 from memquorum.core.journal.effects import Rules
-from memquorum.core.journal.rows import Change, Keys
+from memquorum.core.journal.rows import Change, RowKeys
 from memquorum.core.journal.workset import Net, Workset
 from memquorum.telemetry.health import Health
 from workers.commit.commit_shard import CommitShard
@@ -65,7 +65,7 @@ class Destruction:
         self._destroy([memory_id for found in due.values() for memory_id in found.ids], through)
         changes, nets = {}, []
         states = {
-            lines[shard].state: Keys(frozenset(found.ids), admissions=frozenset(found.ids))
+            lines[shard].state: RowKeys(frozenset(found.ids), admissions=frozenset(found.ids))
             for shard, found in due.items()
         }
         with self._store.transaction(states) as transaction:

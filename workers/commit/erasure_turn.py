@@ -18,7 +18,7 @@ from memquorum.core.commit import applying, ordering
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.naming import PART_MOST
-from memquorum.core.journal.rows import ErasureRow, Keys, ShardState
+from memquorum.core.journal.rows import ErasureRow, RowKeys, ShardState
 from memquorum.core.journal.workset import Net, Workset
 from memquorum.core.orders.envelope import order_digest
 from memquorum.core.orders.erase import ERASURE
@@ -60,7 +60,7 @@ class Erasing:
         held = self._store.held(ids) if ids else []
         if held:
             return self._withhold(
-                line, batch, offset, record, Keys(protected=frozenset(held), orders=frozenset({digest}))
+                line, batch, offset, record, RowKeys(protected=frozenset(held), orders=frozenset({digest}))
             )
         parts = [ordering.Part(0, 1, repeated=True)] if found is None else ordering.in_parts(found)
         queries = 0 if found is None else self._forget_asked(order)
@@ -69,7 +69,9 @@ class Erasing:
             self._destroy(ids[first : first + PART_MOST], {state.shard: state.seq + nth})
         place = applying.RecordPosition(topics.ACCEPTED, line.state.shard, offset)
         until = record.accepted_at + self._residue_ms
-        wanted = Keys(frozenset(ids), protected=frozenset(ids), orders=frozenset({digest}), admissions=frozenset(ids))
+        wanted = RowKeys(
+            frozenset(ids), protected=frozenset(ids), orders=frozenset({digest}), admissions=frozenset(ids)
+        )
         with self._store.transaction({line.state: wanted}) as transaction:
             work = Workset(transaction.rows[line.state.shard])
             for part in parts:
@@ -81,7 +83,7 @@ class Erasing:
         log.info("order %s: %d episodes erased, and the keys of %d days of queries", record.event_id, len(ids), queries)
         return net
 
-    def _withhold(self, line: CommitShard, batch: Batch, offset: int, record: OrderAccepted, held: Keys) -> Net:
+    def _withhold(self, line: CommitShard, batch: Batch, offset: int, record: OrderAccepted, held: RowKeys) -> Net:
         """Journals an order on memories that a law requires to be kept, and erases nothing. It is answered by that:
         after the release it takes a new order. `held`: the memories, and the order."""
         place = applying.RecordPosition(topics.ACCEPTED, line.state.shard, offset)

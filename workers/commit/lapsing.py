@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from db.store import PostgresStore
 from memquorum.core.commit import ordering
-from memquorum.core.journal.rows import Change, Keys
+from memquorum.core.journal.rows import Change, RowKeys
 from memquorum.core.journal.workset import Net, Workset
 from workers.commit.commit_shard import CommitShard
 from workers.kafka.own_clock import OwnClock
@@ -39,7 +39,7 @@ class Lapsing:
         due = self._store.goals_due(wanted, _PART_MOST) if wanted else {}
         self._looked |= {shard: (lines[shard].state.as_of, wanted[shard]) for shard in wanted if shard not in due}
         done: list[tuple[Net, Change]] = []
-        states = {lines[shard].state: Keys(protected=frozenset(goal.memory_ids)) for shard, goal in due.items()}
+        states = {lines[shard].state: RowKeys(protected=frozenset(goal.memory_ids)) for shard, goal in due.items()}
         if not due:
             return done
         with self._store.transaction(states) as transaction:

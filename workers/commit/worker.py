@@ -325,7 +325,7 @@ class _Session:
                 contents |= found
         lines = {shard: self._lines[shard] for shard in batches}
         wanted = {
-            line.state: batches[shard].keys(self._rules.codec, line.tombstones, line.since)
+            line.state: batches[shard].rows_touched(self._rules.codec, line.tombstones, line.since)
             for shard, line in lines.items()
         }
         with self._store.transaction(wanted) as transaction:

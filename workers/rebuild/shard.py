@@ -29,7 +29,7 @@ from memquorum.core.journal.replay import (
     open_content,
     open_embedding,
 )
-from memquorum.core.journal.rows import Keys, Memory
+from memquorum.core.journal.rows import Memory, RowKeys
 from memquorum.core.records import EpisodeAccepted, EpisodeScored, MemoryReencoded
 from memquorum.ports import Vault, Vector
 from workers.audit.auditor import PATIENCE_S
@@ -179,7 +179,7 @@ def _rebuild_shard(replay: Replay, links: Iterable[DecodedLink], contents: Conte
     for batch in _batches(links):
         step = replay.take(batch)
         clear, vectors = contents.of(step.sealed), contents.anew(step.anew)
-        with store.transaction({step.net.before: Keys()}) as transaction:
+        with store.transaction({step.net.before: RowKeys()}) as transaction:
             transaction.write([step.net], clear, {}, vectors)
         done += Counts(len(batch), len(step.net.new[Memory]), len(clear))
     # It comes from the topic: nothing has to be published.

@@ -24,7 +24,7 @@ from memquorum.core.journal.rows import (
     Change,
     DecisionRow,
     FeedbackRow,
-    Keys,
+    RowKeys,
     Rows,
     TaskRow,
     TrialRow,
@@ -47,7 +47,7 @@ class Admissions:
         self._uses, self._weights = Uses(), Weights()
         self._versions: dict[str, tuple[WeightRow, ...]] = {}
 
-    def rows(self, wanted: Keys, counted: int | None = None) -> dict[str, Any]:
+    def rows(self, wanted: RowKeys, counted: int | None = None) -> dict[str, Any]:
         """Returns the fields of `Rows` that hold the wanted rows. `counted`: also the tasks and feedback from this
         offset of the accepted stream on."""
         tasks, feedback = ({}, {}) if counted is None else self._uses.uncounted(counted)

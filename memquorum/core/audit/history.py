@@ -46,10 +46,10 @@ from memquorum.core.journal.rows import (
     Dropped,
     Event,
     Grounds,
-    Keys,
     LetGo,
     Memory,
     Provenance,
+    RowKeys,
     Rows,
     Strength,
 )
@@ -141,7 +141,7 @@ class History:
     def rows(self, entry: JournalEntry, detail: Any) -> Rows:
         """Returns the current rows, for an entry; without events, which are kept as digests only."""
         standing = self.protections.standing
-        needed = needs(self._rules.codec, entry, detail) if standing or isinstance(detail, Tried) else Keys()
+        needed = needs(self._rules.codec, entry, detail) if standing or isinstance(detail, Tried) else RowKeys()
         protected = self.protections.of(needed.protected) if standing else {}
         return Rows(
             self.state, self.memories, self.strengths,

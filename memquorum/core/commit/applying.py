@@ -35,7 +35,7 @@ from memquorum.core.journal import (
     uniting,
 )
 from memquorum.core.journal.effects import ERASED, REPEATED, Rules, perform
-from memquorum.core.journal.rows import Change, Keys, Rows
+from memquorum.core.journal.rows import Change, RowKeys, Rows
 from memquorum.core.journal.tombstones import Newcomer
 from memquorum.core.orders import table, uses
 from memquorum.core.orders.restore import most
@@ -427,20 +427,20 @@ def _alive(rows: Rows, namespace: str, memory_id: str | None) -> bool:
     return memory is not None and memory.id in rows.strengths and memory.namespace == namespace
 
 
-def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = None, *, since: int = 0) -> Keys:
+def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = None, *, since: int = 0) -> RowKeys:
     """Returns the keys of the rows that judging a record touches; for an order to erase, whose rows the store finds,
     only whether it was answered. Ids that are not UUIDs touch nothing: no row can have them. `since`: the time from
     which forgotten memories count (core/caps)."""
     if isinstance(record, ClockTicked):
-        return Keys()
+        return RowKeys()
     if isinstance(record, OrderAccepted):
         kind, memories = table.ORDERS[record.kind], frozenset(record.memory_ids)
         orders = table.digests(codec, kind, record.order)
         if kind.contrasts:
-            return Keys(memories, orders=orders, grounds=memories)
+            return RowKeys(memories, orders=orders, grounds=memories)
         if not kind.guards:
-            return rollbacks.keys(codec, record.order) | Keys(memories, orders=orders)
-        return Keys(memories, protected=memories, orders=orders, guarded=frozenset({record.namespace}))
+            return rollbacks.keys(codec, record.order) | RowKeys(memories, orders=orders)
+        return RowKeys(memories, protected=memories, orders=orders, guarded=frozenset({record.namespace}))
     if isinstance(record, Checked):
         proposals = record.nomination.proposals
         # A namespace has no NUL in its name, and a database would refuse it.
@@ -448,12 +448,14 @@ def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = No
         memories = frozenset(filter(ids.is_uuid, (i for proposal in proposals for i in proposal.memory_ids)))
         quotas = frozenset((namespace, since) for namespace in capped)
         uses = record.nomination.accepted_offset
-        return Keys(memories, quotas=quotas, protected=memories, uses=uses) | uniting.keys(proposals)
+        return RowKeys(memories, quotas=quotas, protected=memories, uses=uses) | uniting.keys(proposals)
     if isinstance(record, AccessAccepted):
-        return Keys(frozenset(filter(ids.is_uuid, record.memory_ids)), frozenset({(record.namespace, record.event_id)}))
+        return RowKeys(
+            frozenset(filter(ids.is_uuid, record.memory_ids)), frozenset({(record.namespace, record.event_id)})
+        )
     if isinstance(record, FeedbackAccepted):
         task = frozenset(filter(ids.is_uuid, {record.memory_id}))
-        return Keys(task, frozenset({(record.namespace, record.event_id)}), grounds=task)
+        return RowKeys(task, frozenset({(record.namespace, record.event_id)}), grounds=task)
     related = {*record.derives_from, *record.supersedes, *linking.targets(record.namespace, record.links)}
     if scored is not None and scored.record.reinforces:
         related.add(scored.record.reinforces)
@@ -464,7 +466,7 @@ def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = No
     related = set(filter(ids.is_uuid, related))
     withdrawn = record.supersedes if record.clears else ()
     filled = slots.slot(record.namespace, record)
-    return Keys(
+    return RowKeys(
         frozenset(filter(ids.is_uuid, {record.memory_id})) | related,
         frozenset({(record.namespace, record.event_id)}),
         frozenset((record.namespace, memory_id) for memory_id in related),

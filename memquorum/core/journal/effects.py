@@ -51,9 +51,9 @@ from memquorum.core.journal.rows import (
     Change,
     Dropped,
     Event,
-    Keys,
     Memory,
     QuoteRow,
+    RowKeys,
     Rows,
     ShardState,
     Strength,
@@ -122,7 +122,7 @@ def redo(rules: Rules, rows: Rows, link: JournalAppended) -> Change:
     return perform(rules, rows, entry, rules.codec.decode(entry.detail), link)
 
 
-def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
+def needs(codec: Codec, entry: JournalEntry, detail: Any) -> RowKeys:
     """The rows that `redo` touches: what must be loaded before it."""
     memories = {entry.memory_id} if entry.memory_id else set()
     if isinstance(detail, Destroyed):
@@ -158,13 +158,13 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
     events = {(entry.namespace, entry.event_id)} if entry.namespace is not None else set()
     data, answers = order_in(detail), answered_by(detail)
     orders = frozenset[bytes]() if data is None or answers is None else digests(codec, answers, data)
-    known = trials.keys(codec, detail.made) if isinstance(detail, Tried) else Keys()
+    known = trials.keys(codec, detail.made) if isinstance(detail, Tried) else RowKeys()
     if isinstance(detail, Destroyed | Erased):
         # A memory that is destroyed leaves experience, too.
-        known = Keys(admissions=frozenset(memories))
+        known = RowKeys(admissions=frozenset(memories))
     if isinstance(detail, Decided):
         known = uniting.keys(detail.results)
-    return known | Keys(
+    return known | RowKeys(
         frozenset(memories), frozenset(events), protected=frozenset(protected), orders=orders, grounds=grounds
     )
 

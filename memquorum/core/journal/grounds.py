@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from msgspec.structs import replace
 
 from memquorum.core.identity.membership import CONSOLIDATOR
-from memquorum.core.journal.rows import Conflict, Grounds, Keys, Memory, Provenance, Rows
+from memquorum.core.journal.rows import Conflict, Grounds, Memory, Provenance, RowKeys, Rows
 from memquorum.core.tiers import FINISHED, LONG_TERM
 
 NOTHING = Grounds()
@@ -46,7 +46,9 @@ def note(
                 grounds[memory_id] = replace(known, **{what: getattr(known, what) | {other}})
 
 
-def wanted(keys: Keys, find: Callable[[frozenset[str]], Mapping[str, Grounds]]) -> tuple[Keys, dict[str, Grounds]]:
+def wanted(
+    keys: RowKeys, find: Callable[[frozenset[str]], Mapping[str, Grounds]]
+) -> tuple[RowKeys, dict[str, Grounds]]:
     """The grounds that are asked for, and the keys with all that these name. `find`: the grounds of some memories."""
     if not keys.grounds:
         return keys, {}
@@ -55,7 +57,7 @@ def wanted(keys: Keys, find: Callable[[frozenset[str]], Mapping[str, Grounds]]) 
     against = frozenset(one for each in found.values() for one in (*each.older, *each.newer))
     found |= find(sources)
     said = frozenset(one for each in found.values() for one in each.summaries)
-    return keys | Keys(memories=keys.grounds | sources | against | said, grounds=sources), found
+    return keys | RowKeys(memories=keys.grounds | sources | against | said, grounds=sources), found
 
 
 def by_saying(came: Memory, found: Memory) -> tuple[Memory, Memory]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from memquorum.core.ids import is_uuid
-from memquorum.core.journal.rows import Keys, Rows
+from memquorum.core.journal.rows import RowKeys, Rows
 
 Knows = Callable[[Any], bool]
 """Returns True if a row that was not loaded is known not to exist."""
@@ -16,7 +16,7 @@ _NONE: Any = object()
 
 class NotLoaded(LookupError):
     """Raised if a rule uses a row that was not loaded: its key is missing in `applying.touches`, `effects.needs`, or
-    the `Keys` with which the transaction was opened."""
+    the `RowKeys` with which the transaction was opened."""
 
 
 class Loaded(dict[Any, Any]):
@@ -56,11 +56,11 @@ class LoadedSet(set[Any]):
 def _absent(knows: Knows, key: Any) -> bool:
     """No. Raises NotLoaded where nobody knows."""
     if not knows(key):
-        raise NotLoaded(f"{key!r} was not loaded: add its key to the `Keys` of the record")
+        raise NotLoaded(f"{key!r} was not loaded: add its key to the `RowKeys` of the record")
     return False
 
 
-def known(keys: Keys | None) -> Mapping[str, Knows]:
+def known(keys: RowKeys | None) -> Mapping[str, Knows]:
     """Returns, by field of `Rows`, the test for rows that are known to be absent, given the `keys` that were asked for;
     without keys every missing row is absent.
 

@@ -32,11 +32,11 @@ from memquorum.core.journal.rows import (
     FeedbackRow,
     Grounds,
     JournalRow,
-    Keys,
     Memory,
     OutcomeRow,
     Protection,
     Provenance,
+    RowKeys,
     Rows,
     ShardState,
     Strength,
@@ -191,7 +191,7 @@ class Replay:
 
     def _rows(self, batch: Sequence[DecodedLink]) -> Rows:
         """The rows that the links touch."""
-        wanted = Keys()
+        wanted = RowKeys()
         for read in batch:
             wanted |= needs(self._rules.codec, read.entry, read.detail)
         tasks, feedback = self._uses.uncounted(self.state.weighed_to, wanted.memories)
@@ -199,7 +199,7 @@ class Replay:
             # The tasks that it counts are in the rows already, or come before it in the batch.
             given = {i for task in tasks.values() for i in task.retrieved}
             given |= {i for read in batch if isinstance(read.detail, Stored) for i in read.detail.derives_from}
-            wanted |= Keys(admissions=frozenset(given), uses=_WHATEVER)
+            wanted |= RowKeys(admissions=frozenset(given), uses=_WHATEVER)
         wanted, found = grounds.wanted(wanted, self._grounds_of)
         memories = {i: self._memories[i] for i in wanted.memories if i in self._memories}
         strengths = {i: self._strengths[i] for i in memories if i in self._strengths}

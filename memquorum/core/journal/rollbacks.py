@@ -16,7 +16,7 @@ from memquorum.core import ids
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.experience.weights import BY_ROLLBACK, Weight, rolled_back
 from memquorum.core.journal import restores, weighing
-from memquorum.core.journal.rows import AdmissionRow, Keys, Rows, WeightRow
+from memquorum.core.journal.rows import AdmissionRow, RowKeys, Rows, WeightRow
 from memquorum.core.orders.restore import ROLLBACK
 from memquorum.core.policy import ExperiencePolicy
 from memquorum.core.records import (
@@ -33,14 +33,14 @@ from memquorum.core.vote.kinds.kind import UNKNOWN
 from memquorum.core.vote.kinds.rollback import NO_VERSION, NOT_ALIVE, NOT_IN_EXPERIENCE, NOT_OLDER
 
 
-def keys(codec: Codec, data: bytes) -> Keys:
+def keys(codec: Codec, data: bytes) -> RowKeys:
     """The rows that a request to roll a weight back touches; none of any other, or where it cannot be read. `data`: the
     Signed."""
     order = _read(codec, data)
     if order is None:
-        return Keys()
+        return RowKeys()
     named = frozenset(filter(ids.is_uuid, order.memory_ids))
-    return Keys(named, admissions=named, weights=named)
+    return RowKeys(named, admissions=named, weights=named)
 
 
 def note(weights: MutableMapping[str, tuple[WeightRow, ...]], rows: Iterable[WeightRow]) -> None:

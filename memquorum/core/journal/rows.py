@@ -651,11 +651,11 @@ class Rows(Struct, frozen=True):
     """By task, all that is said of those in `tasks`, in the order of the stream."""
     weights: Mapping[str, tuple[WeightRow, ...]] = field(default_factory=dict)
     """By memory, all versions of its weight, in their order, of those asked for."""
-    loaded: Keys | None = None
+    loaded: RowKeys | None = None
     """The keys that were loaded; None if the rows are complete."""
 
 
-class Keys(Struct, frozen=True):
+class RowKeys(Struct, frozen=True):
     """The keys of the rows that a record may touch, which must be loaded before a rule runs."""
 
     memories: frozenset[str] = frozenset()
@@ -685,8 +685,8 @@ class Keys(Struct, frozen=True):
     weights: frozenset[str] = frozenset()
     """Memories: all versions of their weights."""
 
-    def __or__(self, other: Keys) -> Keys:
-        return Keys(
+    def __or__(self, other: RowKeys) -> RowKeys:
+        return RowKeys(
             self.memories | other.memories,
             self.events | other.events,
             self.erased | other.erased,

@@ -31,7 +31,7 @@ from memquorum.core.experience.trial import BadStatistics, Statistics, score_ppm
 from memquorum.core.experience.weights import BY_ADMISSION, LEFT, admitted, written
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage, open_signed, unsigned
-from memquorum.core.journal.rows import AdmissionRow, Change, Keys, Memory, Rows, TrialRow, WeightRow
+from memquorum.core.journal.rows import AdmissionRow, Change, Memory, RowKeys, Rows, TrialRow, WeightRow
 from memquorum.core.policy import ExperiencePolicy
 from memquorum.core.records import JournalEntry, Proposal, TrialMade, Tried
 from memquorum.core.tiers import GONE
@@ -66,16 +66,16 @@ def opened(codec: Codec, genesis: Genesis, data: bytes) -> TrialMade:
     return made
 
 
-def keys(codec: Codec, data: bytes) -> Keys:
+def keys(codec: Codec, data: bytes) -> RowKeys:
     """The rows that a trial touches; none where it cannot be read, which `opened` and `unfit` say."""
     try:
         made = unsigned(codec, data, TrialMade)
         position = trial.read(made.statistics).position
     except (BadMessage, BadStatistics):
-        return Keys()
+        return RowKeys()
     own = frozenset(filter(ids.is_uuid, (made.memory_id,)))
     asked = frozenset((one, position) for one in own)
-    return Keys(own, admissions=own, trials=asked, epochs=frozenset({position}))
+    return RowKeys(own, admissions=own, trials=asked, epochs=frozenset({position}))
 
 
 def unfit(made: TrialMade, shard: int, genesis: Genesis) -> str | None:

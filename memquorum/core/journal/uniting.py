@@ -19,7 +19,7 @@ from memquorum.core.experience.weights import (
     read_evidence,
 )
 from memquorum.core.ids import is_uuid
-from memquorum.core.journal.rows import AdmissionRow, Keys, Rows, WeightRow
+from memquorum.core.journal.rows import AdmissionRow, RowKeys, Rows, WeightRow
 from memquorum.core.journal.weighing import Weighed, of, version
 from memquorum.core.policy import ExperiencePolicy
 from memquorum.core.records import JournalEntry, Proposal, Result
@@ -28,7 +28,7 @@ from memquorum.core.vote.kinds import KINDS
 _SEEN = (BY_USE, BY_MERGING)
 
 
-def keys(named: Iterable[Proposal | Result]) -> Keys:
+def keys(named: Iterable[Proposal | Result]) -> RowKeys:
     """The rows of experience that votes on these touch."""
     touched = _Touched()
     for one in named:
@@ -39,11 +39,11 @@ def keys(named: Iterable[Proposal | Result]) -> Keys:
 class _Touched:
     """Collects the rows of experience that votes touch."""
 
-    keys = Keys()
+    keys = RowKeys()
 
     def admit(self, named: Proposal | Result, passed: bool = True) -> None:
         touched = frozenset(filter(is_uuid, named.memory_ids))
-        self.keys |= Keys(admissions=touched, weights=touched)
+        self.keys |= RowKeys(admissions=touched, weights=touched)
 
     unite = generalise = reweigh = admit
 

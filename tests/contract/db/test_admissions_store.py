@@ -10,7 +10,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
 from memquorum.core.journal import rollbacks, uniting, weighing
 from memquorum.core.journal import trials as rule
-from memquorum.core.journal.rows import Change, Keys, Rows, WeightRow
+from memquorum.core.journal.rows import Change, RowKeys, Rows, WeightRow
 from memquorum.core.journal.workset import Workset
 from memquorum.core.records import Proposal
 from tests.builders import genesis, trials, tried, votes
@@ -33,7 +33,7 @@ def shard(world: World, codec: Codec) -> Shard:
     return made
 
 
-def loaded(world: World, shard: Shard, keys: Keys) -> Rows:
+def loaded(world: World, shard: Shard, keys: RowKeys) -> Rows:
     with world.reopen().store.transaction({shard.rows.state: keys}) as transaction:
         return transaction.rows[shard.rows.state.shard]
 
@@ -62,7 +62,7 @@ def test_what_was_voted_on_is_found_as_it_stands(world: World, shard: Shard) -> 
     world.flush(shard)
     shard.decide([proposal(A, made)])
     world.flush(shard)
-    rows = loaded(world, shard, Keys(admissions=frozenset({A, B})))
+    rows = loaded(world, shard, RowKeys(admissions=frozenset({A, B})))
     assert dict(rows.admissions) == {A: shard.rows.admissions[A]}
     assert (rows.admissions[A].status, rows.admissions[A].weight_ppm) == ("admitted", 1_000_000)
 
@@ -73,13 +73,13 @@ def test_what_is_gone_left_experience(world: World, shard: Shard) -> None:
     shard.decide([votes.proposal(A, "forget")])
     shard.destroy(A)
     world.flush(shard)
-    assert loaded(world, shard, Keys(admissions=frozenset({A}))).admissions[A].status == "left"
+    assert loaded(world, shard, RowKeys(admissions=frozenset({A}))).admissions[A].status == "left"
 
 
 def test_nobody_elses_decision_draws(world: World, shard: Shard, codec: Codec) -> None:
     """Epochs are a shard's own."""
     other = world.shard(codec, GENESIS, 1)
-    rows = loaded(world, other, Keys(epochs=frozenset({1})))
+    rows = loaded(world, other, RowKeys(epochs=frozenset({1})))
     assert not rows.nominated
 
 
@@ -104,7 +104,7 @@ def test_a_decision_finds_the_uses_that_nobody_has_counted_and_where_stands_what
     shard.feedback(memory_id("t0"), (), (A,), event_id="no more")
     shard.task("t3", (), namespace="attic-1")
     world.flush(shard, texts)
-    rows = loaded(world, shard, Keys(uses=shard.offset))
+    rows = loaded(world, shard, RowKeys(uses=shard.offset))
     names = {memory_id(name) for name in ("t0", "t1")}
     assert dict(rows.tasks) == {name: shard.rows.tasks[name] for name in names}
     assert {name: set(said) for name, said in rows.feedback.items()} == {
@@ -122,7 +122,7 @@ def test_a_decision_finds_the_uses_that_nobody_has_counted_and_where_stands_what
             told = "SELECT version, cause, weight, tasks, round(gained::numeric, 2)::float8, holds FROM audit_weights"
             found = connection.execute(f"{told} ORDER BY version").fetchall()
         assert found == [(1, "admitted", 1.0, 3, 1.0, False), (2, "used", 1.2, 3, 0.67, True)]
-    nothing = loaded(world, shard, Keys(uses=rows.state.weighed_to))
+    nothing = loaded(world, shard, RowKeys(uses=rows.state.weighed_to))
     assert not nothing.tasks and not nothing.feedback
 
 
@@ -145,7 +145,7 @@ def test_a_request_to_roll_a_weight_back_finds_all_its_versions(world: World, sh
     shard.tick(1_000_000_002)
     shard.restore(order)
     world.flush(shard)
-    rows = loaded(world, shard, Keys(weights=frozenset({A, B}), admissions=frozenset({A})))
+    rows = loaded(world, shard, RowKeys(weights=frozenset({A, B}), admissions=frozenset({A})))
     assert dict(rows.weights) == {A: shard.rows.weights[A]}
     assert [(one.cause, one.weight_ppm) for one in rows.weights[A]][2:] == [("rolled back", 1_000_000)]
     assert rows.admissions[A] == shard.rows.admissions[A]
@@ -171,4 +171,4 @@ def test_a_vote_on_what_becomes_one_finds_all_versions_of_what_it_names(world: W
     assert (rows.admissions[B].merged_into, rows.admissions[B].merged_at) == (A, 5)
     assert [row.cause for row in rows.weights[A]] == ["admitted", "merged"]
     assert rows.weights[A][-1].weight_ppm == 1_100_000
-    assert not loaded(world, shard, Keys(admissions=keys.admissions)).weights
+    assert not loaded(world, shard, RowKeys(admissions=keys.admissions)).weights

@@ -12,7 +12,7 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
 from memquorum.core.consensus.certificate import check_decision
-from memquorum.core.journal.rows import Answered, EventKey, GoalDue, Guarded, Keys
+from memquorum.core.journal.rows import Answered, EventKey, GoalDue, Guarded, RowKeys
 from memquorum.core.policy import ForgetPolicy
 from memquorum.core.records import ErasedEpisode, ErasureOrdered, OrderAccepted, OrderFound, Signed
 from memquorum.ports import Unattested
@@ -139,7 +139,7 @@ def test_what_was_erased_is_not_there_and_not_named_again(world: World, shard: S
     assert of("subject", "ada", world, BESIDE) == {memory_id("x", BESIDE): "short-term"}
     again = world.reopen()
     wanted: frozenset[EventKey] = frozenset({(NAMESPACE, A), (NAMESPACE, memory_id("nobody")), (BESIDE, A)})
-    with again.store.transaction({shard.rows.state: Keys(frozenset({A}), erased=wanted)}) as transaction:
+    with again.store.transaction({shard.rows.state: RowKeys(frozenset({A}), erased=wanted)}) as transaction:
         rows = transaction.rows[0]
     assert rows.memories[A].tier == "gone" and not rows.strengths
     assert set(rows.erased) == {(NAMESPACE, A)}
@@ -201,7 +201,7 @@ def test_what_is_protected_is_counted_and_a_goal_is_due_as_a_whole(world: World,
     assert world.store.goals_due({0: 1_000}, 10) == {0: due}
     assert world.store.goals_due({0: 1_000}, 1) == {0: replace(due, memory_ids=due.memory_ids[:1])}
     assert world.store.goals_due({0: 1_001}, 10) == {} == world.store.goals_due({1: 0}, 10)
-    keys = Keys(orders=frozenset({first.digest, b"another"}), guarded=frozenset({NAMESPACE, "elsewhere"}))
+    keys = RowKeys(orders=frozenset({first.digest, b"another"}), guarded=frozenset({NAMESPACE, "elsewhere"}))
     with world.store.transaction({shard.rows.state: keys}) as transaction:
         rows = transaction.rows[0]
     assert (set(rows.answered), dict(rows.guarded)) == ({first.digest}, {NAMESPACE: Guarded(1, 3)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memquorum.core.avro import Codec
-from memquorum.core.journal.rows import Keys
+from memquorum.core.journal.rows import RowKeys
 from memquorum.core.policy import EpochPolicy, ExperiencePolicy
 from memquorum.ports import Promoted
 from tests.builders import genesis, trials, votes
@@ -113,7 +113,7 @@ def test_who_was_promoted_and_never_had_a_general_form_is_to_have_one(world: Wor
     flush(world, shard)
     assert promoted() == [], "it waits for its vote"
     generalise(world, shard)
-    with world.store.transaction({shard.rows.state: Keys(admissions=frozenset((A, FORM)))}) as transaction:
+    with world.store.transaction({shard.rows.state: RowKeys(admissions=frozenset((A, FORM)))}) as transaction:
         assert transaction.rows[0].admissions == {one: shard.rows.admissions[one] for one in (A, FORM)}
     assert promoted() == [], "neither that, nor of a general form another one"
     shard.task("t", (A,))

@@ -9,7 +9,7 @@ import pytest
 from db.living import PostgresLiving
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.journal.rows import Keys
+from memquorum.core.journal.rows import RowKeys
 from memquorum.ports import Counted, Living
 from tests.builders import genesis, votes
 from tests.builders.shard import NAMESPACE, memory_id
@@ -38,7 +38,7 @@ def test_it_counts_who_lives_and_says_up_to_where(world: World, living: Living, 
         shard.episode(event, 1_000)
     shard.tick(LATE)
     net = shard.work.net()
-    with world.store.transaction({net.before: Keys()}) as transaction:
+    with world.store.transaction({net.before: RowKeys()}) as transaction:
         places = {(0, topics.ACCEPTED): 70, (0, topics.SCORED): 90, (1, topics.ACCEPTED): 5}
         transaction.write([net], {i: clear(i) for i in net.revealed}, places)
     counted = living.counted([NAMESPACE, "nowhere"])

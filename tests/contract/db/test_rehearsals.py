@@ -9,7 +9,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import follow
 from memquorum.core.experience.texts import Texts
 from memquorum.core.journal import rehearsals as journalled
-from memquorum.core.journal.rows import Keys
+from memquorum.core.journal.rows import RowKeys
 from memquorum.core.journal.workset import Workset
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
 from memquorum.ports import Drawable, Seen
@@ -109,7 +109,7 @@ def test_a_finished_task_is_ground_for_what_was_learned_of_it(world: World, shar
     (found,) = seen(world, lesson)
     assert (found.sources, found.sources_left) == (1, 1)
     named = frozenset({lesson})
-    with world.store.transaction({shard.rows.state: Keys(named, grounds=named)}) as transaction:
+    with world.store.transaction({shard.rows.state: RowKeys(named, grounds=named)}) as transaction:
         rows = Workset(transaction.rows[0]).rows
         with pytest.raises(journalled.NotBorneOut, match="there is ground"):
             journalled.check(rows, rehearsals.rehearsal_record(shard, lesson, "groundless"), GENESIS.policy)
@@ -122,7 +122,7 @@ def test_a_verdict_is_held_against_the_rows_that_are_there(world: World, shard: 
     shard.consolidate(memory_id("sum"), [A, C])
     world.flush(shard)
     named = frozenset({lost, B, memory_id("sum"), denial})
-    with world.store.transaction({shard.rows.state: Keys(named, grounds=named)}) as transaction:
+    with world.store.transaction({shard.rows.state: RowKeys(named, grounds=named)}) as transaction:
         rows = Workset(transaction.rows[0]).rows
         for memory, verdict, witness, wrong in (
             (lost, "groundless", "", None),
@@ -175,7 +175,7 @@ def test_what_was_said_again_since_is_not_in_doubt(world: World, shard: Shard) -
     world.flush(shard)
     assert {one.memory_id: one.stated for one in seen(world, A, denial)} == {A: None, denial: A}
     named = frozenset({A, denial})
-    with world.store.transaction({shard.rows.state: Keys(named, grounds=named)}) as transaction:
+    with world.store.transaction({shard.rows.state: RowKeys(named, grounds=named)}) as transaction:
         rows = Workset(transaction.rows[0]).rows
         made = rehearsals.rehearsal_record(shard, A, "contested", witness=denial)
         with pytest.raises(journalled.NotBorneOut, match="served later"):

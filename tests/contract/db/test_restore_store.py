@@ -7,7 +7,7 @@ import pytest
 from memquorum.core.avro import Codec
 from memquorum.core.ids import shard_of
 from memquorum.core.journal.recall import recall
-from memquorum.core.journal.rows import Keys
+from memquorum.core.journal.rows import RowKeys
 from memquorum.core.orders import uses
 from memquorum.core.policy import ForgetPolicy
 from memquorum.core.records import Accessed, JournalEntry, Restored
@@ -94,7 +94,7 @@ def test_a_late_use_is_told_until_an_epoch_has_voted_on_it(world: World, shard: 
     (left,) = world.stored.requests(0, since=0, before=99, through=99)
     assert codec.decode_as(JournalEntry, left).effect == "requested"
     loaded = world.reopen().store.start(GENESIS.cluster, GENESIS.shards)[0]
-    with world.reopen().store.transaction({loaded.state: Keys(frozenset({A, B}))}) as transaction:
+    with world.reopen().store.transaction({loaded.state: RowKeys(frozenset({A, B}))}) as transaction:
         assert {i: m.asks_after for i, m in transaction.rows[0].memories.items()} == {A: None, B: 1_000}
 
 

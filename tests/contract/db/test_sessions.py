@@ -9,7 +9,7 @@ import pytest
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import CONSOLIDATOR
-from memquorum.core.journal.rows import Keys
+from memquorum.core.journal.rows import RowKeys
 from memquorum.core.orders.disclose import SIGNER
 from memquorum.core.policy import ConsolidatePolicy, ForgetPolicy, Policy
 from memquorum.core.records import ErasedEpisode
@@ -202,7 +202,7 @@ def test_whose_text_may_be_sent_is_what_the_journal_says_and_is_alive(world: Wor
 def test_how_far_the_accepted_stream_is_applied_is_told_by_shard(world: World, shard: Shard) -> None:
     shard.episode("e", 5_000)
     net = shard.work.net()
-    with world.store.transaction({net.before: Keys()}) as transaction:
+    with world.store.transaction({net.before: RowKeys()}) as transaction:
         places = {(0, topics.ACCEPTED): 70, (0, topics.SCORED): 90}
         transaction.write([net], {i: clear(i) for i in net.revealed}, places)
     assert (world.sessions.applied(0), world.sessions.applied(3)) == (70, 0)

@@ -16,7 +16,7 @@ from db.standing import Clear, Fenced, ForeignStore
 from db.store import PostgresStore
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.journal.rows import DecisionRow, Dropped, Keys
+from memquorum.core.journal.rows import DecisionRow, Dropped, RowKeys
 from memquorum.core.policy import ForgetPolicy
 from memquorum.ports import StoreUnavailable
 from tests.builders import genesis, votes
@@ -34,9 +34,9 @@ def shard(world: World, codec: Codec) -> Shard:
     return world.shard(codec, GENESIS)
 
 
-def everything(shard: Shard) -> Keys:
+def everything(shard: Shard) -> RowKeys:
     rows = shard.rows
-    return Keys(frozenset(rows.memories), frozenset(rows.events), epochs=frozenset(rows.nominated))
+    return RowKeys(frozenset(rows.memories), frozenset(rows.events), epochs=frozenset(rows.nominated))
 
 
 def test_what_is_written_is_what_is_loaded(world: World, shard: Shard) -> None:
@@ -62,7 +62,7 @@ def test_what_was_not_asked_for_is_not_loaded(world: World, shard: Shard) -> Non
     shard.episode("a")
     world.flush(shard)
     with world.store.transaction(
-        {shard.rows.state: Keys(frozenset({B}), frozenset({(NAMESPACE, "b")}))}
+        {shard.rows.state: RowKeys(frozenset({B}), frozenset({(NAMESPACE, "b")}))}
     ) as transaction:
         rows = transaction.rows[0]
     assert (dict(rows.memories), dict(rows.strengths), dict(rows.events)) == ({}, {}, {})
@@ -73,7 +73,7 @@ def test_a_second_writer_is_fenced(world: World, shard: Shard) -> None:
     shard.episode("a")
     world.flush(shard)
     complaint = "shard 0 stands at sequence 1, and this worker left it at sequence 0"
-    with pytest.raises(Fenced, match=complaint), world.reopen().store.transaction({before: Keys()}):
+    with pytest.raises(Fenced, match=complaint), world.reopen().store.transaction({before: RowKeys()}):
         pytest.fail("let in")
 
 
@@ -81,7 +81,7 @@ def test_cursors_move_forward_only(world: World, shard: Shard) -> None:
     shard.episode("a")
     world.flush(shard)
     net = replace(shard.work.net(), cursors={topics.ACCEPTED: 0})
-    with world.store.transaction({shard.rows.state: Keys()}) as transaction:
+    with world.store.transaction({shard.rows.state: RowKeys()}) as transaction:
         transaction.write([net], {}, {(0, topics.COMMITS): 9, (0, topics.SCORED): 3})
         transaction.write([net], {}, {(0, topics.SCORED): 2})
     standing = world.store.start(GENESIS.cluster, GENESIS.shards)[0]
@@ -275,7 +275,7 @@ def test_a_transaction_that_fails_leaves_nothing(databases: tuple[str, str], cod
     shard = world.shard(codec, GENESIS)
     shard.episode("a")
     net = shard.work.net()
-    with pytest.raises(ZeroDivisionError), store.transaction({net.before: Keys()}) as transaction:
+    with pytest.raises(ZeroDivisionError), store.transaction({net.before: RowKeys()}) as transaction:
         transaction.write([net], {}, {})
         raise ZeroDivisionError
     assert store.start(GENESIS.cluster, GENESIS.shards)[0].state == net.before
@@ -322,7 +322,7 @@ def test_another_clusters_database_is_refused(databases: tuple[str, str], codec:
 def test_a_broken_connection_is_told_and_made_again(databases: tuple[str, str]) -> None:
     store = PostgresStore(databases[0])
     standing = store.start(GENESIS.cluster, GENESIS.shards)
-    with pytest.raises(StoreUnavailable), store.transaction({standing[0].state: Keys()}) as transaction:
+    with pytest.raises(StoreUnavailable), store.transaction({standing[0].state: RowKeys()}) as transaction:
         with psycopg.connect(databases[0], autocommit=True) as other:
             other.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "

@@ -7,7 +7,7 @@ import numpy as np
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
-from memquorum.core.journal.rows import Keys, Rows
+from memquorum.core.journal.rows import RowKeys, Rows
 from memquorum.core.journal.workset import Workset
 from memquorum.core.records import MemoryReencoded
 from tests.builders import genesis
@@ -29,7 +29,7 @@ def reencode(shard: Shard, memory: str, offset: int, previous: str = "hashing", 
 
 def flush(world: World, shard: Shard, vectors: dict[str, np.ndarray]) -> None:
     net = shard.work.net()
-    with world.store.transaction({net.before: Keys()}) as transaction:
+    with world.store.transaction({net.before: RowKeys()}) as transaction:
         transaction.write([net], {i: clear(i) for i in net.revealed}, {(0, topics.REENCODED): 7}, vectors)
     rows = shard.rows
     shard.work = Workset(Rows(rows.state, dict(rows.memories), dict(rows.strengths), dict(rows.events)))
@@ -54,5 +54,5 @@ def test_the_latest_embedding_is_there_with_its_encoder(world: World, codec: Cod
     assert (arrived.memory_id, arrived.encoder, arrived.text) == (A, "later/1", clear(A).text)
     assert np.array_equal(arrived.vector, later)
     assert again.store.start(shard.rules.genesis.cluster, 4)[0].cursors[topics.REENCODED] == 7
-    with again.store.transaction({shard.rows.state: Keys(frozenset({A, B}), frozenset())}) as transaction:
+    with again.store.transaction({shard.rows.state: RowKeys(frozenset({A, B}), frozenset())}) as transaction:
         assert transaction.rows[0].memories == shard.rows.memories

@@ -15,7 +15,7 @@ from db.store import PostgresStore
 from infra import admin_commands, erase_command, hold, operator_orders
 from infra.settings import Mendable, Settings, SettingsError
 from memquorum.core.avro import Codec
-from memquorum.core.journal.rows import Keys
+from memquorum.core.journal.rows import RowKeys
 from tests.builders import genesis, protections, votes
 from tests.builders.genesis import seed_of
 from tests.builders.shard import NAMESPACE, Shard, memory_id
@@ -40,7 +40,7 @@ def installed(kafka: str, databases: tuple[str, str], codec: Codec, tmp_path: Pa
     net = shard.work.net()
     made = PostgresStore(databases[0])
     made.start(GENESIS.cluster, GENESIS.shards)
-    with made.transaction({net.before: Keys()}) as transaction:
+    with made.transaction({net.before: RowKeys()}) as transaction:
         transaction.write([net], {i: Clear("t", np.ones(3, np.float32)) for i in net.revealed}, {})
     made.close()
     file, key = tmp_path / "genesis.json", tmp_path / "operator.key"

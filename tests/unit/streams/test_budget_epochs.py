@@ -14,7 +14,7 @@ import pytest
 from db.standing import Clear
 from memquorum.core.avro import Codec
 from memquorum.core.decay import crossings, span_ms, unused_since
-from memquorum.core.journal.rows import Keys, Rows
+from memquorum.core.journal.rows import RowKeys, Rows
 from memquorum.core.journal.workset import Workset
 from memquorum.core.policy import BudgetPolicy, Policy
 from memquorum.core.records import DecayCrossed, NominationProposed, Proposal, Restored
@@ -50,7 +50,7 @@ class Epochs:
     def flush(self) -> None:
         net, rows = self.shard.work.net(), self.shard.rows
         texts = {i: Clear("x" * 4 * TOKENS, np.ones(2, np.float32)) for i in net.revealed}
-        with self.store.transaction({net.before: Keys()}) as transaction:
+        with self.store.transaction({net.before: RowKeys()}) as transaction:
             transaction.write([net], texts, {})
         self.shard.work = Workset(Rows(rows.state, dict(rows.memories), dict(rows.strengths), dict(rows.events)))
 

@@ -17,7 +17,7 @@ from memquorum.core.access import Sight
 from memquorum.core.api.answers import Admission, Experienced
 from memquorum.core.avro import Codec
 from memquorum.core.ids import session_event_id
-from memquorum.core.journal.rows import Keys
+from memquorum.core.journal.rows import RowKeys
 from memquorum.core.policy import ExperiencePolicy
 from memquorum.core.retrieval import pages
 from memquorum.core.retrieval.query import Filters
@@ -53,7 +53,7 @@ def write(dsn: str, made: Shard, texts: Mapping[str, Clear] | None = None) -> No
     store = PostgresStore(dsn)
     store.start(GENESIS.cluster, GENESIS.shards)
     net = made.work.net()
-    with store.transaction({net.before: Keys()}) as transaction:
+    with store.transaction({net.before: RowKeys()}) as transaction:
         transaction.write([net], {i: texts[i] if texts else clear(i) for i in net.revealed}, {})
     store.close()
 

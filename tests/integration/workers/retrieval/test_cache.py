@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 from db.standing import Clear
 from db.store import PostgresStore
 from memquorum.core.avro import Codec
-from memquorum.core.journal.rows import Keys
+from memquorum.core.journal.rows import RowKeys
 from memquorum.core.records import ErasedEpisode
 from memquorum.telemetry.bundle import Telemetry
 from tests.builders import erasures, genesis, votes
@@ -65,7 +65,7 @@ class World:
         net = self.shard.work.net()
         texts = {memory_id(name): text for name, text in TEXTS.items()}
         clear = {i: Clear(texts[i], Encoder().encode([texts[i]])[0]) for i in net.revealed}
-        with self.store.transaction({net.before: Keys()}) as transaction:
+        with self.store.transaction({net.before: RowKeys()}) as transaction:
             transaction.write([net], clear, {})
         self.shard.work = type(self.shard.work)(replace(self.shard.rows))
 

@@ -16,7 +16,7 @@ from memquorum.core.access import Sight
 from memquorum.core.api.answers import Subject
 from memquorum.core.avro import Codec
 from memquorum.core.ids import shard_of
-from memquorum.core.journal.rows import Keys
+from memquorum.core.journal.rows import RowKeys
 from memquorum.core.records import ErasedEpisode, Proposal, Weighed
 from memquorum.core.retrieval.decisions import Found, PageStart, Wanted
 from memquorum.core.retrieval.query import Filters
@@ -55,7 +55,7 @@ async def reads(shard: Shard, databases: tuple[str, str]) -> AsyncIterator[Reads
     store = PostgresStore(databases[0])
     store.start(GENESIS.cluster, GENESIS.shards)
     net = shard.work.net()
-    with store.transaction({net.before: Keys()}) as transaction:
+    with store.transaction({net.before: RowKeys()}) as transaction:
         transaction.write([net], {i: clear(i) for i in net.revealed}, {})
     store.close()
     reads = Reads(databases[0])

@@ -16,7 +16,7 @@ from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING
 from memquorum.core.contained import Failed, Failures
-from memquorum.core.journal.rows import Keys
+from memquorum.core.journal.rows import RowKeys
 from memquorum.core.privacy.finding import kinds
 from memquorum.core.reading.tokens import tokens
 from memquorum.core.records import Proposal, Restored, RestoreOrdered
@@ -44,7 +44,7 @@ def stored(dsn: str, shard: Shard) -> None:
     store = PostgresStore(dsn)
     store.start(shard.rules.genesis.cluster, shard.rules.genesis.shards)
     net = shard.work.net()
-    with store.transaction({net.before: Keys()}) as transaction:
+    with store.transaction({net.before: RowKeys()}) as transaction:
         transaction.write([net], {i: clear(i) for i in net.revealed}, {})
     store.close()
 

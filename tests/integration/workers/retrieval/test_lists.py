@@ -15,7 +15,7 @@ from memquorum.core import ids
 from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
 from memquorum.core.ids import shard_of
-from memquorum.core.journal.rows import Keys
+from memquorum.core.journal.rows import RowKeys
 from memquorum.core.orders.table import GIVEN
 from memquorum.core.records import ErasedEpisode, Proposal
 from memquorum.core.retrieval.pages import EFFECTS, Decided, Given, Standing
@@ -86,7 +86,7 @@ async def reads(shard: Shard, databases: tuple[str, str]) -> AsyncIterator[Reads
     store = PostgresStore(databases[0])
     store.start(GENESIS.cluster, GENESIS.shards)
     net = shard.work.net()
-    with store.transaction({net.before: Keys()}) as transaction:
+    with store.transaction({net.before: RowKeys()}) as transaction:
         transaction.write([net], {i: clear(i) for i in net.revealed}, {})
     store.close()
     reads = Reads(databases[0])

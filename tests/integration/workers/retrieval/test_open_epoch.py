@@ -15,7 +15,7 @@ from memquorum import topics
 from memquorum.core import access
 from memquorum.core.access import Keys
 from memquorum.core.avro import Codec
-from memquorum.core.journal.rows import Keys as MemoryKeys
+from memquorum.core.journal.rows import RowKeys
 from memquorum.core.records import BallotCast, NominationProposed
 from tests.builders import votes
 from tests.builders.core import terms
@@ -45,7 +45,7 @@ def asking(
     store.start(GENESIS.cluster, GENESIS.shards)
     net = shard.work.net()
     clear = {one: Clear(one, encoder.encode([one])) for one in net.revealed}
-    with store.transaction({net.before: MemoryKeys()}) as transaction:
+    with store.transaction({net.before: RowKeys()}) as transaction:
         transaction.write([net], clear, {})
     store.close()
     made = {

@@ -16,7 +16,7 @@ from db.store import PostgresStore
 from memquorum.core import ids
 from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
-from memquorum.core.journal.rows import Keys
+from memquorum.core.journal.rows import RowKeys
 from memquorum.core.journal.workset import Workset
 from memquorum.core.labelling import Labels
 from memquorum.core.orders.erase import SUBJECT
@@ -71,7 +71,7 @@ class World:
         clear = {
             i: Clear(self.texts[i], np.atleast_2d(ENCODER.encode([self.texts[i]])), labels=labels) for i in net.revealed
         }
-        with self.store.transaction({self.state: Keys()}) as transaction:
+        with self.store.transaction({self.state: RowKeys()}) as transaction:
             transaction.write([net], clear, {})
         rows = self.shard.rows
         self.state = rows.state

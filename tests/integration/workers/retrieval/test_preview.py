@@ -16,7 +16,7 @@ from db.store import PostgresStore
 from infra.policy_preview import look
 from memquorum.core.avro import Codec
 from memquorum.core.decay import span_ms
-from memquorum.core.journal.rows import Keys
+from memquorum.core.journal.rows import RowKeys
 from tests.builders import genesis, protections, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 
@@ -39,7 +39,7 @@ def store(databases: tuple[str, str], codec: Codec) -> str:
     made = PostgresStore(databases[0])
     made.start(GENESIS.cluster, GENESIS.shards)
     vector = np.array([1, 0, 0], np.float32)
-    with made.transaction({net.before: Keys()}) as transaction:
+    with made.transaction({net.before: RowKeys()}) as transaction:
         transaction.write([net], {i: Clear(f"text of {i}", vector) for i in net.revealed}, {})
     made.close()
     return databases[0]

@@ -21,7 +21,7 @@ from memquorum.client import wire
 from memquorum.core.avro import Codec
 from memquorum.core.consolidation import rendering
 from memquorum.core.consolidation.rendering import embedded_texts
-from memquorum.core.journal.rows import Keys
+from memquorum.core.journal.rows import RowKeys
 from memquorum.core.records import AccessRecorded, QueryRecorded
 from memquorum.encoders.hashing import HashingEncoder
 from tests.builders import erasures, protections, votes
@@ -70,7 +70,7 @@ class World:
         if memory_id("sum") in net.revealed:
             rows = self.encoder.encode(embedded_texts(SUMMARY, summary=True))
             clear[memory_id("sum")] = Clear(SUMMARY, rows)
-        with self.store.transaction({net.before: Keys()}) as transaction:
+        with self.store.transaction({net.before: RowKeys()}) as transaction:
             transaction.write([net], clear, {})
         self.shard.work = type(self.shard.work)(replace(self.shard.rows))
 

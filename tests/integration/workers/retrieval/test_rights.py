@@ -25,7 +25,7 @@ from memquorum.core.api.parts import SHOWN, Part
 from memquorum.core.avro import Codec
 from memquorum.core.experience.texts import Texts
 from memquorum.core.identity.membership import CONSOLIDATOR
-from memquorum.core.journal.rows import Keys as MemoryKeys
+from memquorum.core.journal.rows import RowKeys
 from memquorum.core.labelling import Labels
 from memquorum.core.orders.patch import SIGNER
 from memquorum.core.records import ErasedEpisode, Link, Quote, Summary
@@ -227,7 +227,7 @@ def asking(
     made = PostgresStore(databases[0])
     made.start(GENESIS.cluster, GENESIS.shards)
     net = shard.work.net()
-    with made.transaction({net.before: MemoryKeys()}) as transaction:
+    with made.transaction({net.before: RowKeys()}) as transaction:
         transaction.write([net], {one: clear[one] for one in net.revealed}, {})
     made.close()
     with psycopg.connect(databases[0]) as connection:

@@ -12,7 +12,7 @@ from db.store import PostgresStore
 from memquorum.core.access import Sight
 from memquorum.core.api.answers import Ordered
 from memquorum.core.avro import Codec
-from memquorum.core.journal.rows import Keys
+from memquorum.core.journal.rows import RowKeys
 from memquorum.core.retrieval import order_words, telling
 from memquorum.core.retrieval.explain import explain
 from memquorum.core.retrieval.query import Filters
@@ -51,7 +51,7 @@ async def reads(databases: tuple[str, str], codec: Codec) -> AsyncIterator[Reads
     store.start(GENESIS.cluster, GENESIS.shards)
     net = made.work.net()
     texts = {T: tried.clear("done", goal="what")}
-    with store.transaction({net.before: Keys()}) as transaction:
+    with store.transaction({net.before: RowKeys()}) as transaction:
         transaction.write([net], {i: texts.get(i) or clear(i) for i in net.revealed}, {})
     store.close()
     found = Reads(databases[0])

@@ -30,8 +30,7 @@ from memquorum.core.api.answers import Explained, Shown
 from memquorum.core.avro import Codec
 from memquorum.core.experience.texts import Texts
 from memquorum.core.identity.membership import CONSOLIDATOR
-from memquorum.core.journal.rows import Change
-from memquorum.core.journal.rows import Keys as MemoryKeys
+from memquorum.core.journal.rows import Change, RowKeys
 from memquorum.core.orders.patch import SIGNER
 from memquorum.core.records import ErasedEpisode, Link, Proposal
 from memquorum.core.retrieval.bounds import Bounds
@@ -178,7 +177,7 @@ def store(databases: tuple[str, str], codec: Codec) -> str:
     net = shard.work.net()
     # Each as a summary has its vectors: its own, and below it one of each sentence.
     clear = {i: Clear(texts[i], encoder.encode([texts[i], texts[i]])) for i in net.revealed}
-    with made.transaction({net.before: MemoryKeys()}) as transaction:
+    with made.transaction({net.before: RowKeys()}) as transaction:
         transaction.write([net], clear, {})
     made.close()
     return databases[0]

@@ -12,7 +12,7 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
 from memquorum.core.journal.loaded import NotLoaded, known
-from memquorum.core.journal.rows import Keys, Rows
+from memquorum.core.journal.rows import RowKeys, Rows
 from memquorum.core.journal.workset import Workset
 from tests.builders import genesis
 from tests.builders.shard import NAMESPACE, Shard, accepted, memory_id, scored
@@ -21,26 +21,26 @@ A, B, C = memory_id("a"), memory_id("b"), memory_id("c")
 ORDER = b"\1" * 32
 
 # By the field of Rows: what is loaded with it, that, another key, and one that no row can have.
-ASKED: dict[str, tuple[Keys, Any, Any, Any]] = {
-    "memories": (Keys(frozenset({A})), A, B, "no id"),
-    "strengths": (Keys(frozenset({A})), A, B, ""),
-    "events": (Keys(events=frozenset({(NAMESPACE, "a")})), (NAMESPACE, "a"), (NAMESPACE, "b"), None),
-    "erased": (Keys(erased=frozenset({(NAMESPACE, A)})), (NAMESPACE, A), (NAMESPACE, B), (NAMESPACE, None)),
-    "quotas": (Keys(quotas=frozenset({(NAMESPACE, 5)})), NAMESPACE, "other", "\0"),
-    "protected": (Keys(protected=frozenset({A})), (A, "pin"), (B, "pin"), ("no id", "pin")),
-    "answered": (Keys(orders=frozenset({ORDER})), ORDER, b"", None),
-    "admissions": (Keys(admissions=frozenset({A})), A, B, "no id"),
-    "trials": (Keys(trials=frozenset({(A, 3)})), (A, 3), (A, 4), ("no id", 3)),
-    "nominated": (Keys(epochs=frozenset({3})), 3, 4, None),
-    "weights": (Keys(weights=frozenset({A})), A, B, "no id"),
-    "grounds": (Keys(grounds=frozenset({A})), A, B, "no id"),
-    "tasks": (Keys(uses=5), A, None, None),
-    "feedback": (Keys(uses=5), A, None, None),
-    "guarded": (Keys(guarded=frozenset({NAMESPACE})), NAMESPACE, "other", None),
+ASKED: dict[str, tuple[RowKeys, Any, Any, Any]] = {
+    "memories": (RowKeys(frozenset({A})), A, B, "no id"),
+    "strengths": (RowKeys(frozenset({A})), A, B, ""),
+    "events": (RowKeys(events=frozenset({(NAMESPACE, "a")})), (NAMESPACE, "a"), (NAMESPACE, "b"), None),
+    "erased": (RowKeys(erased=frozenset({(NAMESPACE, A)})), (NAMESPACE, A), (NAMESPACE, B), (NAMESPACE, None)),
+    "quotas": (RowKeys(quotas=frozenset({(NAMESPACE, 5)})), NAMESPACE, "other", "\0"),
+    "protected": (RowKeys(protected=frozenset({A})), (A, "pin"), (B, "pin"), ("no id", "pin")),
+    "answered": (RowKeys(orders=frozenset({ORDER})), ORDER, b"", None),
+    "admissions": (RowKeys(admissions=frozenset({A})), A, B, "no id"),
+    "trials": (RowKeys(trials=frozenset({(A, 3)})), (A, 3), (A, 4), ("no id", 3)),
+    "nominated": (RowKeys(epochs=frozenset({3})), 3, 4, None),
+    "weights": (RowKeys(weights=frozenset({A})), A, B, "no id"),
+    "grounds": (RowKeys(grounds=frozenset({A})), A, B, "no id"),
+    "tasks": (RowKeys(uses=5), A, None, None),
+    "feedback": (RowKeys(uses=5), A, None, None),
+    "guarded": (RowKeys(guarded=frozenset({NAMESPACE})), NAMESPACE, "other", None),
 }
 
 
-def rows(shard: Shard, keys: Keys | None) -> Rows:
+def rows(shard: Shard, keys: RowKeys | None) -> Rows:
     """The shard's rows, as a store gives those that are asked for."""
     now = shard.rows
     if keys is None:
@@ -64,7 +64,7 @@ def test_what_was_asked_for_may_be_absent_and_nothing_else(codec: Codec, name: s
         with pytest.raises(KeyError):
             held[asked]
     if other is None:  # of these all are asked for, or none
-        held, other = getattr(Workset(rows(Shard(codec, genesis.make()), Keys())).rows, name), asked
+        held, other = getattr(Workset(rows(Shard(codec, genesis.make()), RowKeys())).rows, name), asked
     ways: list[Callable[[], object]] = [lambda: other in held]
     if hasattr(held, "get"):
         ways += [lambda: held.get(other), lambda: held[other]]
@@ -74,7 +74,7 @@ def test_what_was_asked_for_may_be_absent_and_nothing_else(codec: Codec, name: s
 
 
 def test_each_kind_of_row_is_looked_after() -> None:
-    assert set(known(Keys())) == set(ASKED) == set(asdict(Shard(None, genesis.make()).rows)) - {"state", "loaded"}  # type: ignore[arg-type]
+    assert set(known(RowKeys())) == set(ASKED) == set(asdict(Shard(None, genesis.make()).rows)) - {"state", "loaded"}  # type: ignore[arg-type]
 
 
 def test_of_all_rows_whatever_is_not_there_is_absent(codec: Codec) -> None:
@@ -107,4 +107,4 @@ def test_a_row_that_was_not_loaded_is_not_written_as_a_new_one(codec: Codec) -> 
     shard = Shard(codec, genesis.make())
     change = shard.episode("a")
     with pytest.raises(NotLoaded, match=A):
-        Workset(Rows(change.state, loaded=Keys())).absorb(change)
+        Workset(Rows(change.state, loaded=RowKeys())).absorb(change)

@@ -100,7 +100,7 @@ class Cluster:
                 found = {i: recall(self.codec, entries) for i, entries in told.items()}
                 batch.recalled = {i: one.restored for i, one in found.items() if one is not None}
                 contents |= {i: Clear("text", np.ones(3, np.float32)) for i in batch.recalled}
-                wanted = {self.line.state: batch.keys(self.codec, self.line.tombstones, self.line.since)}
+                wanted = {self.line.state: batch.rows_touched(self.codec, self.line.tombstones, self.line.since)}
                 with self.store.transaction(wanted) as transaction:
                     net = batch.apply(self.line.rules, transaction.rows[0], contents, {}, self.line.tombstones)
                     self.destroyed += [one.memory_id for one in net.of(ErasedRow)]
@@ -112,7 +112,7 @@ class Cluster:
         """Destroys the keys whose grace time is over, as the commit worker does after each turn."""
         for due in self.store.keys_due([0]).values():
             self.destroyed += due.ids
-            with self.store.transaction({self.line.state: applying.Keys(frozenset(due.ids))}) as transaction:
+            with self.store.transaction({self.line.state: applying.RowKeys(frozenset(due.ids))}) as transaction:
                 change = applying.apply_destroyed(self.line.rules, transaction.rows[0], due.ids)
                 self.effects.append(change.entry)
 

@@ -16,7 +16,7 @@ from memquorum.core.audit.findings import Findings, Kind
 from memquorum.core.audit.witness import Store, Witness
 from memquorum.core.avro import Codec
 from memquorum.core.journal.replay import Replay
-from memquorum.core.journal.rows import BallotRow, Int4, Keys, Uuid
+from memquorum.core.journal.rows import BallotRow, Int4, RowKeys, Uuid
 from memquorum.core.journal.tables import TABLES, Table, types
 from memquorum.core.journal.workset import Workset
 from tests.builders.published import GENESIS
@@ -88,7 +88,7 @@ def test_a_new_table_needs_its_declaration_alone(toy: Table, codec: Codec) -> No
     assert copying.raw(row) == [0, 1, NAMESPACE, copying.raw_id(memory_id("a")), [b"w"]]
     store = InMemoryStore()
     store.start(GENESIS.cluster, GENESIS.shards)
-    with store.transaction({net.before: Keys()}) as transaction:
+    with store.transaction({net.before: RowKeys()}) as transaction:
         transaction.write([net], {}, {})
     assert store.rows[Toy] == {(NAMESPACE, memory_id("a")): row}
     replay = Replay(shard.rules, 0, "elsewhere")

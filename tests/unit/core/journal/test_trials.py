@@ -314,5 +314,5 @@ def test_what_an_entry_needs_is_told_before(shard: Shard, codec: Codec) -> None:
     keys = needs(codec, change.entry, codec.decode(change.entry.detail))
     assert keys.memories == keys.admissions == {A}
     assert (keys.trials, keys.epochs) == ({(A, 1)}, {1})
-    assert rule.keys(codec, b"no record") == rule.Keys()
+    assert rule.keys(codec, b"no record") == rule.RowKeys()
     assert NAMESPACE

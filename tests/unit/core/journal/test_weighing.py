@@ -12,7 +12,7 @@ from memquorum.core.experience.weights import LEFT, Evidence, read_evidence
 from memquorum.core.journal import weighing
 from memquorum.core.journal.loaded import NotLoaded
 from memquorum.core.journal.replay import Replay
-from memquorum.core.journal.rows import Change, FeedbackRow, Keys, TaskRow, WeightRow
+from memquorum.core.journal.rows import Change, FeedbackRow, RowKeys, TaskRow, WeightRow
 from memquorum.core.journal.workset import Workset
 from memquorum.core.policy import PPM
 from memquorum.core.records import ErasedEpisode
@@ -214,17 +214,17 @@ def test_a_use_counts_though_its_task_is_erased_before_the_decision_and_a_rebuil
 def test_whoever_has_not_loaded_the_uses_is_told_so(shard: Shard) -> None:
     rows, change = shard.rows, shard.changes[-1]
 
-    def weigh(keys: Keys) -> object:
+    def weigh(keys: RowKeys) -> object:
         before = rows.state.weighed_to + 1
         return weighing.weighed(replace(rows, loaded=keys), change.entry, 9, before, GENESIS.policy.experience)
 
     with pytest.raises(NotLoaded, match="uses before accepted offset"):
-        weigh(Keys(uses=rows.state.weighed_to))
-    assert weigh(Keys(uses=rows.state.weighed_to + 1)) == []
+        weigh(RowKeys(uses=rows.state.weighed_to))
+    assert weigh(RowKeys(uses=rows.state.weighed_to + 1)) == []
 
 
 def test_of_a_batch_whose_tasks_were_not_loaded_nobody_is_told_what_there_is(shard: Shard) -> None:
-    work = Workset(replace(shard.rows, tasks={}, feedback={}, loaded=Keys()))
+    work = Workset(replace(shard.rows, tasks={}, feedback={}, loaded=RowKeys()))
     with pytest.raises(NotLoaded):
         work.rows.tasks.get(T)
 

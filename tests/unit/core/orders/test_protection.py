@@ -22,7 +22,7 @@ from memquorum.core.intake import Origin, Refusal
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.hash_chain import BrokenChain
 from memquorum.core.journal.replay import Replay
-from memquorum.core.journal.rows import Change, GoalDue, Keys, Protection
+from memquorum.core.journal.rows import Change, GoalDue, Protection, RowKeys
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.protect import PROTECTION
 from memquorum.core.policy import ForgetPolicy, Policy, ProtectionPolicy
@@ -419,7 +419,7 @@ class Kept:
     def tick(self, codec: Codec, as_of: int, own_clock: OwnClock | None = None) -> list[Change]:
         """Returns the protections that lapse at a time."""
         self.shard.tick(as_of)
-        with self.store.transaction({self.shard.work.net().before: Keys()}) as transaction:
+        with self.store.transaction({self.shard.work.net().before: RowKeys()}) as transaction:
             transaction.write([self.shard.work.net()], {}, {})
         line = CommitShard(Rules(codec, LAPSING), self.store.start(LAPSING.cluster, LAPSING.shards)[0])
         lapsing = Lapsing(cast(Any, self.store), own_clock)

@@ -15,7 +15,7 @@ from memquorum.core.consensus.certificate import BadCertificate, check_nominatio
 from memquorum.core.intake import Origin, Refusal, accept
 from memquorum.core.journal.effects import redo
 from memquorum.core.journal.recall import recall
-from memquorum.core.journal.rows import DecisionRow, Keys, Strength
+from memquorum.core.journal.rows import DecisionRow, RowKeys, Strength
 from memquorum.core.journal.workset import Workset
 from memquorum.core.orders import restore as orders
 from memquorum.core.orders.envelope import BadOrder
@@ -221,7 +221,7 @@ def open_requests(shard: Shard, codec: Codec) -> list[tuple[OrderFound, RestoreO
     """Returns the requests that would be nominated at the next tick, by the journal."""
     store = InMemoryStore()
     shard_rows = store.start(GENESIS.cluster, GENESIS.shards)[0]
-    with store.transaction({shard_rows.state: Keys()}) as transaction:
+    with store.transaction({shard_rows.state: RowKeys()}) as transaction:
         transaction.write([shard.work.net()], {i: Clear("", np.ones(3, np.float32)) for i in shard.rows.strengths}, {})
     state = shard.rows.state
     tick = DecayCrossed(0, state.as_of, shard.offset + 1, state.seq, (), state.standing)

@@ -10,7 +10,7 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.commit.spine import Item
 from memquorum.core.journal.effects import Rules
-from memquorum.core.journal.rows import Keys
+from memquorum.core.journal.rows import RowKeys
 from memquorum.core.policy import ForgetPolicy, Policy
 from memquorum.core.records import Erased, ErasureOrdered, OrderAccepted
 from tests.builders import genesis, protections
@@ -33,7 +33,7 @@ def store(codec: Codec) -> InMemoryStore:
     shard.episode("b")
     shard.episode("faint", outcome="below_threshold", subject="ada")
     net = shard.work.net()
-    with made.transaction({net.before: Keys()}) as transaction:
+    with made.transaction({net.before: RowKeys()}) as transaction:
         transaction.write([net], {}, {})
     return made
 
@@ -123,7 +123,7 @@ def test_what_is_held_is_not_erased_nor_anything_else_of_the_order(
     line = line_of(store, codec)
     held = protections.accepted(codec, "hold", A, cluster=GENESIS.cluster)
     batch = Batch(None, [Item(4, held)])
-    with store.transaction({line.state: batch.keys(codec, line.tombstones, line.since)}) as transaction:
+    with store.transaction({line.state: batch.rows_touched(codec, line.tombstones, line.since)}) as transaction:
         net = batch.apply(line.rules, transaction.rows[0], {}, {}, line.tombstones)
         transaction.write([net], {}, {})
     line, batch = carry_out(store, codec, lambda ids, _: vault.destroy(ids), lambda _: pytest.fail("withheld"))

@@ -10,7 +10,7 @@ import pytest
 from db import keys_to_destroy
 from memquorum.core.avro import Codec
 from memquorum.core.journal.effects import Rules
-from memquorum.core.journal.rows import Keys
+from memquorum.core.journal.rows import RowKeys
 from memquorum.core.policy import ForgetPolicy, Policy
 from memquorum.core.records import Destroyed
 from memquorum.telemetry.health import Health
@@ -46,7 +46,7 @@ class Table:
                 shard.episode(f"faint {number} {n}", outcome="below_threshold")
             shard.tick(20_000)
             net = shard.work.net()
-            with self.store.transaction({net.before: Keys()}) as transaction:
+            with self.store.transaction({net.before: RowKeys()}) as transaction:
                 transaction.write([net], {}, {})
         self.vault.create([(i, NAMESPACE, "planner") for i in self.all])
         starts = self.store.start(GENESIS.cluster, GENESIS.shards)

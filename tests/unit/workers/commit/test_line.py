@@ -46,7 +46,7 @@ def applied(line: CommitShard, codec: Codec, store: InMemoryStore) -> Batch:
     batch = line.batch(100)
     assert batch is not None
     clear = {i: Clear("said", np.ones(2, np.float32)) for i in (A, MADE)}
-    with store.transaction({line.state: batch.keys(codec, line.tombstones, line.since)}) as transaction:
+    with store.transaction({line.state: batch.rows_touched(codec, line.tombstones, line.since)}) as transaction:
         transaction.write([batch.apply(line.rules, transaction.rows[0], clear, {}, line.tombstones)], clear, {})
     return batch
 
@@ -95,7 +95,7 @@ def test_a_trial_by_whom_it_was_not_asked_is_told_and_one_of_what_is_gone_is_not
     assert line.take(topics.TRIALS, 4, of_another, None) == "of shard 1"
     batch = line.batch(100)
     assert batch is not None and [at for at, _ in batch.tried] == [0, 1, 2]
-    asked = batch.keys(codec, line.tombstones, line.since)
+    asked = batch.rows_touched(codec, line.tombstones, line.since)
     assert (asked.admissions, asked.epochs) == ({A, MADE}, {1})
     batch.apply(line.rules, shard.rows, {}, {}, line.tombstones)
     assert [change.entry.effect for change, _ in batch.changes] == ["tried"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from memquorum.core.avro import Codec
-from memquorum.core.journal.rows import Keys
+from memquorum.core.journal.rows import RowKeys
 from memquorum.core.policy import CapsPolicy, Policy, RehearsePolicy
 from memquorum.core.rehearsal import Verdict
 from memquorum.core.tiers import LONG_TERM
@@ -26,7 +26,7 @@ def stored(codec: Codec, made: Shard) -> InMemoryStore:
     store = InMemoryStore()
     store.start(made.rules.genesis.cluster, made.rules.genesis.shards)
     net = made.work.net()
-    with store.transaction({net.before: Keys()}) as transaction:
+    with store.transaction({net.before: RowKeys()}) as transaction:
         transaction.write([net], {}, {})
     return store
 

@@ -12,7 +12,7 @@ from memquorum.core.contained import Failed
 from memquorum.core.experience.reward import Reach
 from memquorum.core.experience.trial import Case, tried
 from memquorum.core.experience.view import Experience, Held
-from memquorum.core.journal.rows import Keys
+from memquorum.core.journal.rows import RowKeys
 from memquorum.ports import StoreUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from tests.builders import genesis, votes
@@ -46,7 +46,7 @@ def memory(codec: Codec) -> InMemoryTrials:
     shard.tick(9_000)
     shard.decide([votes.proposal(memory_id("m0"), "forget")], votes.nobody)
     net = shard.work.net()
-    with store.transaction({net.before: Keys()}) as transaction:
+    with store.transaction({net.before: RowKeys()}) as transaction:
         transaction.write([net], texts, {})
     return InMemoryTrials(store)
 
