@@ -9,6 +9,7 @@ policies: how much budgets keep, policy by policy; how much personal data is fou
 encoder: texts per second of the encoders, on a CUDA card too.
 languages: the languages of the encoders, and their cost.
 experience: how much is admitted by proof, and how much of it is found.
+console: the console in a browser: its size, how soon it shows what happens, the cost of open pages.
 pages: draws the pages of the kept runs, without a measurement.
 """
 
@@ -45,6 +46,7 @@ WHAT = {
     "languages": "bench.languages.command",
     "policies": "bench.policies.command",
     "experience": "bench.experience.command",
+    "console": "bench.console.command",
     "pages": "bench.pages",
 }
 DATA = kept.ROOT.parent / "shared" / "data"

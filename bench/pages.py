@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from bench import kept, measured, page
+from bench.console import page as console
 from bench.consolidation import page as consolidation
 from bench.experience import page as experience
 from bench.fifa import page as fifa
@@ -33,5 +34,6 @@ def run(given: Namespace) -> Outcome:
     fifa.draw()
     policies.draw()
     experience.draw()
+    console.draw()
     scalepage.draw()
     return Outcome([], 0)
