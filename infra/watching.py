@@ -21,7 +21,7 @@ from memquorum.core.api.answers import Fleet, FleetProcess, FleetStage, TraceSpa
 if TYPE_CHECKING:
     from infra.status import Scrape
 
-_AGAIN_S, _FIRST_S = 4.0, 0.25
+_AGAIN_S, _FIRST_S = 4.0, 0.1
 _WINDOW = 6
 _SPANS_MOST = 500
 _MIB = 1024 * 1024

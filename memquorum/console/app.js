@@ -40,7 +40,6 @@ async function enter() {
 }
 
 function App() {
-  useEffect(() => void enter(), []);
   if (!access.value) {
     const free = PAGES.find((one) => one.name === place.value.path[0] && !one.rights.length);
     if (free) return html`<main><${Page} page=${free} name=${free.name} /></main>`;
@@ -153,4 +152,5 @@ function Page({page, name}) {
   return there ? html`<${there} />` : html`<${Waiting} since=${performance.now()} />`;
 }
 
+enter();
 render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById("page")));

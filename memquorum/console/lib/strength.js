@@ -59,8 +59,8 @@ export function curve(account, decay) {
   const to = reach + (reach - from) * 0.06;
   const value = (/** @type {number} */ at) => left(at - (touched.filter((one) => one <= at).at(-1) ?? from), at > now ? account.tier === "long-term" : long(at), decay);
   const stop = alive ? to : end, times = Array.from({length: STEPS + 1}, (_, step) => from + ((stop - from) * step) / STEPS);
-  // Just before and at each use, where the course jumps; and now, where it begins to be what comes.
-  const turns = [...touched.slice(1).flatMap((at) => [at - 1, at]), ...(alive ? [now] : [])];
-  const points = [...times, ...turns].filter((at) => at <= stop).sort((one, other) => one - other).map((at) => /** @type {[number, number]} */ ([at, value(at)]));
+  // Just before and at each use and each change of tier, where the course jumps; and now, where what comes begins.
+  const turns = [...touched.slice(1), ...tiers.map(([when]) => when).filter((/** @type {number} */ at) => at > from)].flatMap((at) => [at - 1, at]);
+  const points = [...times, ...turns, ...(alive ? [now] : [])].filter((at) => at <= stop).sort((one, other) => one - other).map((at) => /** @type {[number, number]} */ ([at, value(at)]));
   return {points, uses, falls: falls !== null && Number.isFinite(falls) ? falls : null, from, now: end, to, ended: !alive};
 }

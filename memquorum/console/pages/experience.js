@@ -155,7 +155,7 @@ const Task = ({task}) => html`<${Part} title="The task"><p><${Words} text=${task
 
 function Rewards() {
   const ns = namespace.value, found = useAnswer((signal) => get(`rewards/${segment(ns)}`, {}, signal), [ns]);
-  return html`<p class="lead">What each agent's memories were worth to the fleet: how often they were used, promoted or repeated by others, and how often an episode was refused.</p>
+  return html`<p class="lead">What agents did to the fleet's memory: they used what was promoted, recorded what was promoted, repeated what was known, or recorded what members refused to promote for good. The numbers are for people; no vote depends on them.</p>
   <${Answer} of=${found} show=${(/** @type {Api.Rewards} */ all) => (all.agents.length ? html`<${Table} caption="Rewards" rows=${all.agents} keyed=${(one) => one.agent} columns=${[
     {name: "Agent", of: (one) => html`<a href=${href("memories", {agent: one.agent})}><${Words} text=${one.agent} /></a>`},
     ...["used", "promoted", "repeated", "refused"].map((cause) => ({name: `${cause[0].toUpperCase()}${cause.slice(1)}`, kind: "number", of: (one) => count(one.counts[cause] ?? 0)})),
@@ -169,5 +169,5 @@ function Policy() {
   return html`<${Answer} of=${found} show=${(/** @type {Api.PolicyInForce} */ policy) => html`<${Facts} rows=${[["Shard", count(policy.shard)], ["Configuration", count(policy.config)], ["Policy", policy.version ? `version ${policy.version}` : "the genesis file's"]]} />
     <${Part} title="What differs from the defaults">${Object.keys(policy.changed).length ? Object.entries(policy.changed).map(([section, values]) => html`<h3>${section}</h3><${Facts} rows=${Object.entries(values).map(([name, one]) => [name, value(name, one)])} />`) : html`<p class="muted">Nothing.</p>`}<//>
     <${Part} title="All of it">${Object.entries(policy.sections).map(([section, values]) => html`<details><summary>${section}</summary><${Facts} rows=${Object.entries(values).map(([name, one]) => [name, value(name, one)])} /></details>`)}
-      <p class="muted">The members change it by an order: <code>memquorum admin policy set</code>.</p><//>`} />`;
+      <p class="pages muted">The members change it by an order: <code>memquorum admin policy set</code>.</p><//>`} />`;
 }

@@ -41,7 +41,7 @@ const ORDERS = [
   {name: "Answered", about: "By the shard's clock", of: (one) => html`<${Time} ms=${one.accepted_at} />`},
   {name: "Order", of: (one) => html`<a class="id" href=${href(`orders/${one.order_id}`)}>${one.order_id.slice(0, 8)}</a>`},
   {name: "What", kind: "words", of: (one) => html`<${Words} text=${what(one)} />`},
-  {name: "By", of: (one) => html`<${Words} text=${one.ordered_by} />${one.reference && html`<span class="note"><${Words} text=${one.reference} /></span>`}`},
+  {name: "By", of: (one) => html`<${Words} text=${one.ordered_by} />${one.reference && html`<span class="note side"><${Words} text=${one.reference} /></span>`}`},
   {name: "Result", of: (one) => html`<${Status} status=${one.status} /> ${one.took && many(one.took.memories, "memory", "memories")}`},
   {name: "Members", of: (one) => (one.epoch !== null ? html`<${EpochLink} shard=${one.shard} epoch=${one.epoch}>epoch ${one.epoch}<//>` : html`<span class="none">–</span>`)},
 ];
