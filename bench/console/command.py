@@ -13,7 +13,7 @@ import threading
 import time
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -293,18 +293,21 @@ async def _reader(client: httpx.AsyncClient, at: int, seen: list[int]) -> None:
 
 async def _repeat(client: httpx.AsyncClient, path: str, every_s: float) -> None:
     while True:
-        (await client.get(path)).raise_for_status()
-        await asyncio.sleep(every_s)
+        # The server ends a connection that rests; a browser asks again then.
+        with suppress(httpx.TransportError):
+            (await client.get(path)).raise_for_status()
+            await asyncio.sleep(every_s)
 
 
 async def _follow(client: httpx.AsyncClient, at: int, seen: list[int]) -> None:
     page = await client.post("/journal/list", json={"namespace": _NAMESPACE, "limit": 30})
     cursor = page.raise_for_status().json()["latest"]
     while True:
-        async with client.stream("GET", f"/journal/{_NAMESPACE}/feed", params={"cursor": cursor}) as answer:
-            async for line in answer.raise_for_status().aiter_lines():
-                if line.startswith("id: "):
-                    cursor, seen[at] = line.removeprefix("id: "), seen[at] + 1
+        with suppress(httpx.TransportError):
+            async with client.stream("GET", f"/journal/{_NAMESPACE}/feed", params={"cursor": cursor}) as answer:
+                async for line in answer.raise_for_status().aiter_lines():
+                    if line.startswith("id: "):
+                        cursor, seen[at] = line.removeprefix("id: "), seen[at] + 1
 
 
 ROWS: Mapping[str, Any] = {"first": _first, "seen": _seen, "open": _open_pages}

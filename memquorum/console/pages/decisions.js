@@ -28,7 +28,7 @@ const AGAIN_MS = 2000, STEPS = ["pre-prepare", "prepare", "commit"];
 
 /** The epoch that members vote on now; it is asked for again while the page is looked at. */
 function OpenEpoch() {
-  const ns = namespace.value, [beat, set] = useState(0), [last, keep] = useState(null);
+  const ns = namespace.value, [beat, set] = useState(0), [last, keep] = useState(/** @type {Api.OpenEpoch | null} */ (null));
   useEffect(() => {
     const timer = setInterval(() => document.hidden || set((n) => n + 1), AGAIN_MS);
     return () => clearInterval(timer);
@@ -37,7 +37,7 @@ function OpenEpoch() {
   useEffect(() => {
     if (one?.epoch) keep(one);
   }, [one]);
-  if (found.state === "failed") return html`<p class="note warn" role="status">Whether members vote on something now is not known: ${found.error.message}</p>`;
+  if (found.state === "failed") return html`<p class="note warn" role="status">Whether members vote on something now is not known: ${found.error instanceof Error ? found.error.message : ""}</p>`;
   if (!one) return null;
   if (one.epoch !== null) return html`<${Part} title="Voted on now" tools=${html`<span class="badge good" role="status">open</span>`}><${Underway} one=${one} /><//>`;
   return html`<p class="muted" role="status">Members vote on nothing here at this moment.${last && html` Epoch <${EpochLink} shard=${last.shard} epoch=${last.epoch} /> was open a moment ago.`}</p>`;
