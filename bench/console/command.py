@@ -130,7 +130,6 @@ def _first(material: Material) -> Row:
     for name, taken in {"idle": idle, "the first reader for a minute": cold, "busy": busy}.items():
         row.figure(f"usable, {name}: p50", quantile(taken, 0.5), "s")
         row.figure(f"usable, {name}: slowest", max(taken), "s")
-        row.series[f"usable, {name}, s"] = [round(one, 3) for one in taken]
     row.at_most("transferred, gzipped", 120)
     row.at_most("requests", 25)
     row.at_most("usable, busy: p50", 1.5)
@@ -218,7 +217,6 @@ def _seen(material: Material) -> Row:
     row.figure("p95", quantile(taken, 0.95), "ms")
     row.at_most("p50", 300)
     row.compare("p50", "produce → consume of one record by the line's own client settings", trip, "ms")
-    row.series["ms"] = [round(one, 1) for one in taken]
     row.note("the service gathers what comes within 100 ms before it asks the store, once for all who follow")
     return row
 
@@ -245,7 +243,6 @@ def _open_pages(material: Material) -> Row:
     row.at_most("service: processor", 5)
     row.at_most("service: growth", 20)
     row.compare("service: processor", "the same service while nobody looks", max(alone, 0.01), "% of a core")
-    row.series["MiB"] = course
     row.note(
         f"fifty browsers do not fit beside the line: each reader is a client that asks what a page asks, which is held "
         f"against a real one. It follows the journal, and asks for the processes every {_FLEET_S} s and for the "
