@@ -121,9 +121,10 @@ def test_locks_hold_a_hash_for_all_and_name_no_host() -> None:
         assert "://" not in text, file
 
 
-def test_what_npm_installs_is_pinned_by_hash_and_names_no_host() -> None:
-    text = (ROOT / "tests" / "conformance" / "package-lock.json").read_text()
-    asked = json.loads((ROOT / "tests" / "conformance" / "package.json").read_text())["dependencies"]
+@pytest.mark.parametrize("name", ["conformance", "console"])
+def test_what_npm_installs_is_pinned_by_hash_and_names_no_host(name: str) -> None:
+    text = (ROOT / "tests" / name / "package-lock.json").read_text()
+    asked = json.loads((ROOT / "tests" / name / "package.json").read_text())["dependencies"]
     root, *packages = json.loads(text)["packages"].values()
     assert root["dependencies"] == asked and all(re.fullmatch(r"[\d.]+", version) for version in asked.values())
     assert packages and all(one["integrity"].startswith("sha512-") for one in packages)
