@@ -20,9 +20,7 @@ _BEGINS = re.compile(
     re.IGNORECASE,
 )
 # Questions that state something.
-_TELLS = re.compile(
-    r"\bdid you know\b|\b(?:right|correct|isn['’]t it|aren['’]t they|oder|nicht wahr|n['’]est-ce pas|verdad|vero)\s?\?$"
-)
+_TELLS = re.compile(rf"\bdid you know\b|\b(?:{either('tags')})\s?\?$")
 
 
 def bare_question(text: str) -> bool:

@@ -13,10 +13,10 @@ from functools import cache
 
 from memquorum.core.reading.lists import CJK, SPACED, SPACELESS, Phrases, strings
 from memquorum.core.reading.memo import memo
-from memquorum.core.reading.talk import known_in
+from memquorum.core.reading.talk import known_in, says_nothing
 from memquorum.core.reading.words import folded, words
 
-VERSION = 5
+VERSION = 6
 """Raise it with every change of the rules or of their lists."""
 
 KINDS = ("joke", "draft", "tale", "guess", "simulation", "rumour", "wish", "conditional")
@@ -31,6 +31,8 @@ READ = 4_000
 """So many characters are read, the first: what stands behind them asserts."""
 
 _OPENING = re.compile(r"\W{0,4}([^:：\n]{1,40}?)\s?[:：](?!\d|//)")
+_PAUSE = re.compile(r"[,;.!…]\s*")
+_WINKS = re.compile(r"(?<!\S);-?[)pPD](?!\w)|[😉😜🤪]")
 _TWO_LETTERS = re.compile("[\u3040-\u309f]{2}")
 
 
@@ -52,14 +54,21 @@ def unreal(text: str) -> bool:
     """True if a text says of itself that it is a joke, a draft, a tale, a simulation or a rumour, or begins with a word
     such as "Example:"."""
     opening = _OPENING.match(text)
-    return (opening is not None and " ".join(map(folded, words(opening[1]))) in _openers()) or _has(UNREAL, text)
+    told = [] if opening is None else _PAUSE.split(opening[1])
+    beside = [one for one in told if _flat(one) not in _openers()]  # "Scherzo, eh: …"
+    opens = len(beside) < len(told) and all(map(says_nothing, beside))
+    return opens or _WINKS.search(text[:READ]) is not None or _has(UNREAL, text)
+
+
+def _flat(phrase: str) -> str:
+    return " ".join(map(folded, words(phrase)))
 
 
 @cache
 def _openers() -> frozenset[str]:
     """The words and phrases, folded, with which a text begins, before a colon, that asserts nothing."""
     entries = (entry for language in (*SPACED, *SPACELESS) for entry in strings(language, "openers"))
-    return frozenset(" ".join(map(folded, words(entry))) for entry in entries)
+    return frozenset(map(_flat, entries))
 
 
 def _has(kinds: tuple[str, ...], text: str) -> bool:

@@ -67,18 +67,15 @@ _HELD_OFF = re.compile(
 _ROLE = re.compile(
     r"(?P<name>[A-Z][\w'-]*(?: [A-Z][\w'-]*)?) (?:(?:is|will be) (?P<now>now )?(?P<the>the|our|my) |"
     r"(?P<became>became|has become|was made|took over as|takes over as) (?:(?:the|our|my) )?)(?P<new>new )?"
-    r"(?P<role>(?:[a-z-]+ ){0,2}(?:lead|leader|owner|manager|captain|chair|contact|maintainer|approver|treasurer|head|"
-    r"director|boss|president|[Cc][Ee][Oo]|[Cc][Tt][Oo]|[Cc][Ff][Oo]|secretary|coordinator|assignee|supplier|vendor)"
-    r"(?: (?:of|for|at|with|in) (?:the )?[\w -]{1,40}?)?)(?P<late> now)?[.!]?"
-    r"\Z"
+    rf"(?P<role>(?:[a-z-]+ ){{0,2}}(?:{either('roles')}|[Cc][Ee][Oo]|[Cc][Tt][Oo]|[Cc][Ff][Oo])"
+    r"(?: (?:of|for|at|with|in) (?:the )?[\w -]{1,40}?)?)(?P<late> now)?[.!]?\Z"
 )
 # "My dog's name is Rex" says what "My dog is called Rex" does.
 _CALLED = re.compile(r"(?P<whose>\w[\w '-]{1,60}?)'s name is (?P<now>now )?(?P<name>[A-Z][\w'-]+)(?=[.,;!]|\s*\Z)")
 _STOPPED = re.compile(r"(.+?) no longer (.+?), (?:but|it|he|she|they) (?:now )?(.+)", re.IGNORECASE)
 _LATER = re.compile(
-    r"^(?:actually|(?:it )?turns out|as of (?:today|now|this \w+|\w+day)|from now on|these days|since \w+|"
-    r"(?:from|starting|after) (?:\w+day|\w+ \d+|next \w+|\w+)|measured again|for now|in fact|meanwhile)[,:]?\s+"
-    r"(?=\w+ \w+ \w+)",
+    rf"^(?:{either('later')}|as of (?:today|now|this \w+|\w+day)|since \w+|"
+    r"(?:from|starting|after) (?:\w+day|\w+ \d+|next \w+|\w+))[,:]?\s+(?=\w+ \w+ \w+)",
     re.IGNORECASE,
 )
 _MISTAKE = re.compile(rf"\b(?:{either('mistakes')})\b", re.I)

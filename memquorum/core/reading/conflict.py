@@ -40,7 +40,7 @@ from memquorum.core.reading.once import once
 from memquorum.core.reading.parsing import LATELY, Value, stemmed
 from memquorum.core.reading.wording import FUNCTION, NEGATORS
 
-VERSION = 17
+VERSION = 18
 """The version of the rules: members of one configuration judge by the same."""
 
 __all__ = ["VERSION", "Claims", "Finding", "between", "read"]
@@ -242,7 +242,7 @@ def _valued(old: Statement, new: Statement) -> str | None:
     whole = old.certain and new.certain and all(sort in _RECURS for sort, _ in differs)  # "on Friday at 11:00"
     if len(differs) > 1 and not new.cue and not whole:
         return None
-    if new.dropped and all(mine[slot][0].text not in new.dropped for slot in differs):
+    if new.dropped and all(mine[slot][0].text.casefold() not in new.dropped for slot in differs):
         return None
     sorts = {slot[0] for slot in differs}
     if len(sorts) > 1 and sorts & _SIDES:
@@ -438,7 +438,7 @@ def _replaced(old: Statement, new: Statement) -> bool:
         return False  # "in the example they use pnpm instead of npm"
     if len(old.topic & new.topic) > 1 and new.dropped.intersection(f"~{stem}" for stem in old.rest):
         return _overlap(old.topic, new.topic) >= 0.5
-    told = {value.text for value in old.values}
+    told = {value.text.casefold() for value in old.values}
     return bool(told & new.dropped) and _overlap(old.topic, new.topic) >= 0.5
 
 

@@ -90,7 +90,7 @@ def either(section: str) -> str:
     either, and `a/-` for one that may be missing."""
     told = (" ".join(one).replace("- ", "").removesuffix(" -") for entry in everywhere(section)
             for one in product(*(place.split("/") for place in entry.split())))  # fmt: skip
-    return "|".join(re.escape(one).replace("'", "['’]") for one in told)
+    return "|".join(re.escape(one).replace("'", "['’]") for one in dict.fromkeys(told))  # twice, it would match twice
 
 
 @cache

@@ -1,6 +1,6 @@
-"""Reads what somebody meant instead: "No, I meant KX-89" names a value without its subject. Five languages. In English
-alone, "No, it ends in June", too: of what was said last that "ends", too; and "No, she lives in Linz" of what was said
-last to "live in" another place.
+"""Reads what somebody meant instead: "No, I meant KX-89" names a value without its subject. Eight
+languages. "Sorry, 18:20" names the value alone, and "No, it ends in June" is of what was said last that "ends", too;
+in English "No, she lives in Linz" is of what was said last to "live in" another place.
 
 Such a text has no subject, so nothing tells from it and another one alone whether they contradict each other: it
 corrects what was said last by the same agent with a value of the same sort (`salience.Surroundings`). A value is an
@@ -19,11 +19,6 @@ from msgspec.structs import replace
 from memquorum.core.reading.lists import bag, either, months, weekdays
 from memquorum.core.reading.memo import memo
 
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
 _LONGEST = 120
 """Characters: what is longer says of what it speaks."""
 _MOST_WORDS = 6
@@ -31,18 +26,21 @@ _BEFORE = rf"(?:(?:{either('before-meant')})[\s,.:;!…—–-]+)*"
 _SAYS = rf"(?:{either('meant')})"
 _MEANT = re.compile(rf"^\W*{_BEFORE}{_SAYS}[\s,:]+(?P<what>[^?\n]+)$", re.IGNORECASE)
 # "It", "that" and "she" are what was spoken of; the verb says whether it is what an earlier text says something of.
+_CORRECTS = rf"^\W*+(?:(?:{either('before-it')})[\s,.:;!…—–-]++)+"
 _IT = re.compile(
-    r"^\W*(?:(?:no|nope|actually|sorry|correction|wrong|oops)[\s,.:;!…—–-]+)+"
-    r"(?:it|that|they|she|he|we)(?:['’](?:s|ll|re)|\s+(?P<verb>[a-z]{2,}))\s+(?!(?:not|never|no)\b)(?P<what>[^?\n]+)$",
+    rf"{_CORRECTS}(?:(?:{either('it')})\b\s*+)?(?:['’](?:s|ll|re)|(?P<verb>[^\W\d_]{{2,}}+))\s++"
+    rf"(?!(?:{either('not')})\b)(?P<what>[^?\n]+)$",
     re.IGNORECASE,
 )
+_ALONE = r"(?:[^\W\d_]{1,4}\s++){0,2}[^\s\d]{0,4}\d\S{0,9}(?:\s[^\W\d_]{1,12}[.!]{0,3})?"
+_BARE = re.compile(rf"{_CORRECTS}(?P<what>{_ALONE})$", re.IGNORECASE)
 _HOW = r"(?P<how>in|at|from|for|with|under|near|behind|opposite)"
 _DONE_AT = re.compile(rf"\b(?P<verb>[a-z]{{2,}}+)(?=\s+{_HOW}(?P<blanks>\s+)[^\W\d])", re.IGNORECASE)
 _ENDS = f"{string.whitespace}\u0085\u00a0.!"
 _ARTICLE = re.compile(r"^(?:the|a|an|our|my|her|his|their)\s+")
 _PLACE = re.compile(rf"{_HOW}\s+(?P<where>[^\W\d][^.,;:!?\d]*?)[\s.!]*$", re.I)
-_DENIES = _set("does doesn do don did didn isn aren wasn weren cannot can may might should could would")
-_IS = _set("is are was were will")
+_DENIES = bag("denies-it")
+_IS = frozenset({"is", "are", "was", "were", "will"})
 _NOT = re.compile(rf"[\s,;]+(?:{either('and-not')})\s.*$", re.I)
 _TOKEN = re.compile(r"[^\W_]+(?:[-_./:,][^\W_]+)*")
 _TIME = re.compile(r"\d{1,2}:\d{2}|\d{1,2}(?:am|pm|uhr|h)")
@@ -67,7 +65,7 @@ def meant(text: str) -> tuple[Mentioned, ...]:
     """The values that a text says were meant; none of a text that says more than that, or something else."""
     if len(text) > _LONGEST:
         return ()
-    found = _MEANT.match(text.strip()) or _IT.match(text.strip())
+    found = next(filter(None, (one.match(text.strip()) for one in (_MEANT, _IT, _BARE))), None)
     if found is None:
         return ()
     what, verb = _NOT.sub("", found["what"]), (found.groupdict().get("verb") or "").casefold()

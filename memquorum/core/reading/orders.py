@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from memquorum.core.reading.lists import either
+
 _POLITE = "please|pls|kindly|ok|okay|hey|now|just|can|could|would|will|you|i want you to|i'd like you to"
 # "Please forget that pump 8 runs at 3 bar": an order forgets, and to keep what it says would be the opposite. An order
 # that says more ("forget it, pump 9 does", "forget that, but …") is a statement.
@@ -23,9 +25,7 @@ _ERASE = re.compile(
     rf"\W*(?:(?:{_POLITE})[\s,]+)*"
     r"(?:(?:delete|erase|remove|wipe|clear)\s+(?:all\s+(?:of\s+)?)?(?:my|our)|"
     r"forget\s+(?-i:[^\W\d_a-z][\w-]+\s+){0,2}(?-i:[^\W\d_a-z][\w-]+)['’]s)\s+"
-    r"(?:(?:e-?mail|phone|home|old|personal|bank)\s+)*"
-    r"(?:address|number|name|e-?mail|birthday|data|password|memor(?:y|ies)|notes|messages|history|conversations?|photos?|"
-    r"information|info|details)(?:\s+(?:from|in)\s+(?:your|the)\s+(?:memory|memories|records?|notes|system|database))?"
+    rf"(?:{either('ones-own')})(?:\s+(?:from|in)\s+(?:your|the)\s+(?:{either('where-kept')}))?"
     r"(?:,?\s*(?:please|thanks|thank you))?[.!?\s]*\Z",
     re.IGNORECASE,
 )

@@ -18,10 +18,11 @@ CLOCK = "o'clock"
 
 _AROUND = ".,:'’/-"
 _SHORT = frozenset({"it's", "that's", "what's", "let's"})
-_TOKEN = re.compile(r"[$€£]?\d[\w.,:/%°-]*\w?[%°]?(?:'s\b)?|\w[\w'’./_@-]*\w|\w|:")
-_NUMBER = re.compile(r"([$€£]?)(\d+(?:,\d{3})*(?:\.\d+)?)([a-z%°]{0,4})")
+_TOKEN = re.compile(r"(?:(?<![^\s(:])[-−](?=\d))?[$€£]?\d[\w.,:/%°-]*\w?[%°]?(?:'s\b)?|\w[\w'’./_@-]*\w|\w|:")
+_NUMBER = re.compile(r"([$€£]?)(-?\d+(?:,\d{3})*(?:\.\d+)?)([a-z%°]{0,4})")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})([ap]m)?|(\d{1,2})([ap]m)")
 _CODE = re.compile(r"[\d_/\\@#.:]|[a-z][A-Z]")
+_SECRETS = bag("secrets")
 _ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th)")
 
 
@@ -45,14 +46,15 @@ def tokens_of(clause: str) -> tuple[list[str], list[str]]:
 def placed(clause: str) -> list[tuple[str, int, int]]:
     """The words of a clause as `tokens_of` writes them, each with its first character and the one behind its last."""
     found: list[tuple[str, int, int]] = []
-    for match in _TOKEN.finditer(clause.replace("’", "'")):
+    for match in _TOKEN.finditer(clause.replace("’", "'").replace("−", "-")):
         written = match[0]
         token = written if written == ":" else written.strip(_AROUND)
+        below = written[0] == "-" and token[:1].isdigit()
         if "'" in token and token.casefold() not in _SHORT:
             token = token.removesuffix("'s")
         if token:
             start = match.start() + (0 if written == ":" else len(written) - len(written.lstrip(_AROUND)))
-            found.append((token, start, start + len(token)))
+            found.append((f"-{token}" if below else token, start - below, start + len(token)))
     return found
 
 
@@ -227,7 +229,8 @@ def _value(tokens: list[str], words: list[str], at: int) -> tuple[str, str, int]
     if word in claiming.CLASSES and claiming.CLASSES[word] != "month":
         return claiming.CLASSES[word], word.removesuffix("s") if word.endswith("days") else word, at + 1
     if "@" in word or (any(c.isdigit() for c in word) and _CODE.search(token)):
-        return "address" if "@" in word else "code", word, at + 1
+        kept = token not in (word, word.upper(), word.capitalize()) or not _SECRETS.isdisjoint(words)
+        return ("address", word, at + 1) if "@" in word else ("code", token if kept else word, at + 1)
     letter = len(token) == 1 and word not in claiming.FIRST  # "building A"
     if at > 0 and any(c.isupper() for c in token) and (letter or not empty(word)) and word not in claiming.FIRST:
         return "name", word, at + 1

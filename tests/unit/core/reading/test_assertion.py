@@ -86,3 +86,21 @@ def test_a_joke_and_a_rumour_are_unreal(text: str) -> None:
 )
 def test_a_condition_and_a_guess_are_not_unreal(text: str) -> None:
     assert not unreal(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_unreal"),
+    [
+        ("Scherzo, eh: la sede si sposta a Roma.", True),
+        ("Spaß, haha: das Büro zieht um.", True),
+        ("Joke, lol: the office moves to Mars.", True),
+        ("Blague, hein : on déménage.", True),
+        ("The office moves to Mars ;)", True),
+        ("The office moves to Mars 😜", True),
+        ("The meeting is at 3 :)", False),
+        ("Meeting, ok: at 3", False),
+        ("Call f(a;) with (a; b).", False),
+    ],
+)
+def test_a_word_before_a_colon_and_a_wink_are_signs_of_a_joke(text: str, is_unreal: bool) -> None:
+    assert unreal(text) is is_unreal

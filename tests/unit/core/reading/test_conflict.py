@@ -655,3 +655,35 @@ def test_what_one_speaker_corrects_is_found_and_so_is_another_value_behind_a_col
 def test_long_texts_do_not_contradict_each_other_by_their_digests() -> None:
     a, b = (f"{said} " * 300 for said in ("The cat sat on the mat.", "A dog ran in the park."))
     assert between(read(gist(a)), read(gist(b)), same_agent=True) is None
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "slot"),
+    [
+        ("The wifi password is abcX9z.", "The wifi password is ABCx9z.", "code"),
+        ("The wifi password is abcX9z.", "The wifi password is ABCx9z instead of abcX9z.", "code"),
+        ("The admin password is Maple-77.", "The admin password is maple-77 now.", "code"),
+        ("The gate code is K7x.", "Correction: the gate code is K7X.", "code"),
+        ("The freezer is set to 18 degrees.", "The freezer is set to -18 degrees now.", "number °"),
+        ("The freezer is at −18 °C.", "The freezer is at 18 °C now.", "number °"),
+        ("The offset is 18.", "The offset is -18.", "number"),
+    ],
+)
+def test_the_case_of_a_code_and_the_sign_of_a_number_are_part_of_it(older: str, newer: str, slot: str) -> None:
+    found = between(read(gist(older)), read(gist(newer)), same_agent=True)
+    assert found is not None
+    assert found.slot.startswith(slot) or found.slot == "named"
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("The server is KX-89.", "The server is kx-89."),
+        ("The freezer is at −18 °C.", "The freezer is at -18 °C now."),
+        ("Pump-3 is open.", "pump-3 is open now."),
+        ("The wifi password is abcX9z.", "Remember, the wifi password is abcX9z now."),
+        ("The freezer is set to 18 degrees.", "The fridge is set to -18 degrees now."),
+    ],
+)
+def test_another_spelling_of_one_value_contradicts_nothing(older: str, newer: str) -> None:
+    assert between(read(gist(older)), read(gist(newer)), same_agent=True) is None

@@ -110,3 +110,41 @@ def test_what_it_does_instead_stands_in_the_place_of_what_was_said_to_do_so(earl
 )
 def test_what_it_does_otherwise_or_without_a_word_that_corrects_stays_beside_it(earlier: str, later: str) -> None:
     assert not replaces(meant(later), earlier)
+
+
+TRAINS = {
+    "en": ("The train arrives at 17:50.", "No wait, it arrives at 18:20.", "Wait, no, 18:20.", "Sorry, 18:20."),
+    "de": ("Der Zug kommt um 17:50 an.", "Nein, warte, er kommt um 18:20 an.", "Entschuldigung, 18:20 Uhr."),
+    "fr": ("Le train arrive à 17:50.", "Non, attends, il arrive à 18:20.", "Pardon, à 18:20."),
+    "es": ("El tren llega a las 17:50.", "No, espera, llega a las 18:20.", "Perdón, a las 18:20."),
+    "it": ("Il treno arriva alle 17:50.", "No, aspetta, arriva alle 18:20.", "Scusa, alle 18:20."),
+    "pt": ("O comboio chega às 17:50.", "Não, espera, chega às 18:20.", "Desculpa, às 18:20."),
+    "nl": ("De trein komt om 17:50 aan.", "Nee, wacht, hij komt om 18:20 aan.", "Sorry, 18:20."),
+    "pl": ("Pociąg przyjeżdża o 17:50.", "Nie, czekaj, przyjeżdża o 18:20.", "Przepraszam, o 18:20."),
+}
+
+
+@pytest.mark.parametrize("language", TRAINS)
+def test_who_says_at_once_that_it_is_otherwise_corrects_the_value(language: str) -> None:
+    earlier, *later = TRAINS[language]
+    assert [text for text in later if not replaces(meant(text), earlier)] == []
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        (TRAINS["en"][0], "Sorry, I am late."),
+        (TRAINS["en"][0], "No, Tom arrives at 18:20."),
+        (TRAINS["en"][0], "No, not 18:20."),
+        (TRAINS["en"][0], "18:20."),
+        (TRAINS["en"][0], "No problem, see you at 18:20."),
+        (TRAINS["en"][0], "No, dinner is at 18:20."),
+        (TRAINS["en"][0], "Actually, it never arrives at 18:20."),
+        ("The train arrives at 17:50 and leaves at 18:00.", "Sorry, 18:20."),
+        ("Does it arrive at 17:50?", "No, 18:20."),
+        ("We need 7 chairs.", "Sorry, 9 tables."),
+        (TRAINS["de"][0], "Nein, das Essen ist um 18:20."),
+    ],
+)
+def test_a_value_of_something_else_corrects_nothing(earlier: str, later: str) -> None:
+    assert not replaces(meant(later), earlier)
