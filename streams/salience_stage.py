@@ -31,6 +31,7 @@ from memquorum.core.exact import CELLS
 from memquorum.core.experience import abstract, texts
 from memquorum.core.identity.stamps import Writer
 from memquorum.core.merging import marks
+from memquorum.core.neighbourhood import Vector
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.policy import LearnedPolicy, Policy
 from memquorum.core.records import EpisodeAccepted, EpisodeScored, OrderAccepted
@@ -44,7 +45,6 @@ from memquorum.core.salience import (
     Judgement,
     Signals,
     Surroundings,
-    Vector,
 )
 from memquorum.core.vote.doubting import doubting
 from memquorum.encoders.each import together

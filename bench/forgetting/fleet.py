@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 from memquorum.core import caps, decay, triage
 from memquorum.core.identity.membership import Genesis, Member
 from memquorum.core.merging import Marks
+from memquorum.core.neighbourhood import as_kept
 from memquorum.core.policy import Policy
 from memquorum.core.reading.content import Content, content
 from memquorum.core.records import BallotCast, DecayCrossed, NominationProposed, Standing
-from memquorum.core.salience import REINFORCED, EncodedEpisode, Judgement, Signals, Surroundings, as_kept
+from memquorum.core.salience import REINFORCED, EncodedEpisode, Judgement, Signals, Surroundings
 from memquorum.core.vote import columns, nomination
 from memquorum.core.vote.grounds import MemberContext
 from memquorum.core.vote.kinds import FORGET

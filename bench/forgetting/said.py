@@ -16,16 +16,9 @@ from bench.forgetting.meetings import Meeting
 from bench.forgetting.rarity import rarities, words
 from memquorum.core import decay
 from memquorum.core.merging import Marks
+from memquorum.core.neighbourhood import as_kept
 from memquorum.core.policy import NO_CAPS, PAPER_SCALES_S, DecayPolicy, Policy
-from memquorum.core.salience import (
-    BELOW_THRESHOLD,
-    REINFORCED,
-    EncodedEpisode,
-    Judgement,
-    Signals,
-    Surroundings,
-    as_kept,
-)
+from memquorum.core.salience import BELOW_THRESHOLD, REINFORCED, EncodedEpisode, Judgement, Signals, Surroundings
 from memquorum.core.vote.kinds import FORGET
 
 RULES: Mapping[str, Rule] = {"as it is": Shipped, "centred alone": Centred, "before": NEAREST}

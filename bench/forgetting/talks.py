@@ -29,8 +29,8 @@ from bench.forgetting.rarity import rarities, words
 from bench.forgetting.said import RULES, UNCAPPED
 from bench.forgetting.vectors import Vectors
 from bench.sets import LOCOMO, records
+from memquorum.core.neighbourhood import as_kept
 from memquorum.core.policy import NO_CAPS, DecayPolicy, Policy
-from memquorum.core.salience import as_kept
 
 SHARES = (0.5, 0.3, 0.2)
 DAYS = (3_600.0, 86_400.0, 2_592_000.0)

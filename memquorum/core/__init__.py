@@ -17,8 +17,9 @@ The foundations:
 
 Then the life of a memory, stage by stage: `intake`, with `framing` and `enveloped` for what bytes are, `reasons` why
 it refuses, `quota` and `stock` for limits of namespaces, and `fairness` for their turns; `orders`; `salience`, with
-`exact` for what is said byte for byte again, `denying` for the statements that it denies, `worth`, and `learning` from
-what was used; `decay` and `triage`; `budgets`: what goes first where a namespace holds more tokens than it may;
+`neighbourhood` and `summed` for what an episode is compared with, `exact` for what is said byte for byte again,
+`denying` for the statements that it denies, `worth`, and `learning` from what was used; `decay` and `triage`;
+`budgets`: what goes first where a namespace holds more tokens than it may;
 `consolidation`: what a session leaves when it is over; `experience`: what has shown that it helps; `vote`;
 `consensus`; `journal`; `commit`. And what is asked of it: `audit`, `retrieval`, `rehearsal`, `whatif` of other
 policies, and `api` for both sides of HTTP.

@@ -16,7 +16,7 @@ MARK = "zzpoison"
 SALIENCE = (
     "memquorum.core.salience:fingerprint",
     "memquorum.core.salience:gist",
-    "memquorum.core.salience:read",
+    "memquorum.core.neighbourhood:read",
     "memquorum.core.salience:says_nothing",
     "memquorum.core.salience:between",
     "streams.word_worths:content",

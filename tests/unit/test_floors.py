@@ -20,7 +20,21 @@ TOPS = ("memquorum", "workers", "streams", "db", "infra")
 Floors = Sequence[Mapping[str, Sequence[str]]]
 
 _CORE = "memquorum.core."
-_POLICY = tuple(_CORE + one for one in ("policy", "denying", "exact", "facets", "caps", "merging", "salience", "tiers"))
+_POLICY = tuple(
+    _CORE + one
+    for one in (
+        "policy",
+        "denying",
+        "exact",
+        "facets",
+        "caps",
+        "merging",
+        "neighbourhood",
+        "salience",
+        "summed",
+        "tiers",
+    )
+)
 _INTAKE = tuple(
     _CORE + one
     for one in ("intake", "asked", "authorship", "enveloped", "framing", "letters", "quota", "stock", "fairness")

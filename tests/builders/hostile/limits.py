@@ -37,7 +37,7 @@ COUNTS: Mapping[str, tuple[int, str]] = {
     "core.experience.reward.SENTENCES_MOST": (256, "a text states and contradicts nothing by the rest"),
     "core.experience.reward.STATED_MOST": (64, "what outputs state beyond them is not asked for"),
     "core.reading.passages.MOST": (128, "the passages of a text are larger"),
-    "core.salience.SENTENCES_MOST": (100, "the rest of a text denies no sentence of a summary"),
+    "core.summed.SENTENCES_MOST": (100, "the rest of a text denies no sentence of a summary"),
     "core.reading.claims.STATEMENTS": (24, "a text claims nothing else"),
 }
 """The same for counts."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from db.rollup_rows import CHARACTERS_MOST
-from memquorum.core import denying, ids, jsontext, labelling, moments, names, salience
+from memquorum.core import denying, ids, jsontext, labelling, moments, names
 from memquorum.core.api.answers import Hit
 from memquorum.core.consolidation import (
     covering,
@@ -54,6 +54,7 @@ from memquorum.core.records import Quote
 from memquorum.core.retrieval import hops, query, rereading, scoring
 from memquorum.core.retrieval import wording as retrieval_wording
 from memquorum.core.showing import comparing, escaping
+from memquorum.core.summed import Summed
 from memquorum.core.vote import grounds
 from memquorum.ports import Source
 
@@ -144,12 +145,12 @@ def _best_first(text: str) -> object:
 
 
 def _surroundings(text: str) -> object:
-    summed = salience.Summed()
-    summed.add("a", text)
+    told = Summed()
+    told.add("a", text)
     return (
-        summed.near(agreement.ComparedText(SENTENCE)),
-        summed.near(agreement.ComparedText(text)),
-        summed.saying(text, ""),
+        told.near(agreement.ComparedText(SENTENCE)),
+        told.near(agreement.ComparedText(text)),
+        told.saying(text, ""),
     )
 
 
@@ -256,7 +257,7 @@ RULES: Mapping[str, Rule] = {
     "wording.quoted": retrieval_wording.quoted,
     "query.read_query": _filters,
     "grounds.hear": grounds.hear,
-    "salience.Summed": _surroundings,
+    "summed.Summed": _surroundings,
     "jsontext.load": _json,
     "moments.read": moments.read,
     "moments.read_rfc_3339": moments.read_rfc_3339,
@@ -283,7 +284,7 @@ SEVERAL: Mapping[str, int] = {
     "losing.worthless": 24,
     "reward.Reach.stands": 12,
     "rollups.patches": 24,
-    "salience.Summed": 10,
+    "summed.Summed": 10,
     "weighing.important": 8,
 }
 """Rules that may take 2 ms a KiB more than once, and how often: masking reads its own output again; others look for

@@ -14,10 +14,11 @@ from hypothesis.extra import numpy as npst
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from memquorum.core import salience
+from memquorum.core import neighbourhood
 from memquorum.core.contained import Failures
 from memquorum.core.exact import Digesting
 from memquorum.core.merging import Marks
+from memquorum.core.neighbourhood import ClaimCache, Neighbourhood, Seen, as_kept
 from memquorum.core.policy import PPM, SaliencePolicy
 from memquorum.core.reading.agreement import ComparedText
 from memquorum.core.reading.conflict import read
@@ -27,19 +28,17 @@ from memquorum.core.salience import (
     REINFORCED,
     STORED,
     EncodedEpisode,
-    Neighbourhood,
     Repeated,
-    Seen,
     Signals,
     Surroundings,
-    as_kept,
     gates_open,
-    judge,
     mean_ppm,
     novelty_ppm,
+    outcome_of,
     salience_ppm,
 )
 from memquorum.core.showing import quoting
+from memquorum.core.summed import SENTENCES_MOST, Summed
 from tests.support.poison import MARK, SALIENCE, poison
 
 POLICY = SaliencePolicy()
@@ -109,15 +108,15 @@ def test_salience_lies_between_its_signals(signals: Signals) -> None:
 def test_gates(confidence: int | None, uncertainty: int | None, opens: bool) -> None:
     signals = Signals(PPM, confidence_ppm=confidence, uncertainty_ppm=uncertainty)
     assert gates_open(POLICY, signals) is opens
-    assert judge(POLICY, signals, None).outcome == (STORED if opens else BELOW_THRESHOLD)
-    assert judge(POLICY, signals, Repeated("other")).outcome == (REINFORCED if opens else BELOW_THRESHOLD)
+    assert outcome_of(POLICY, signals, None).outcome == (STORED if opens else BELOW_THRESHOLD)
+    assert outcome_of(POLICY, signals, Repeated("other")).outcome == (REINFORCED if opens else BELOW_THRESHOLD)
 
 
 def test_what_an_agent_wants_remembered_is_kept_whatever_it_is_worth() -> None:
     doubtful = Signals(0, confidence_ppm=0, uncertainty_ppm=PPM)
-    assert judge(POLICY, doubtful, None, explicit=True).outcome == STORED
-    assert judge(POLICY, doubtful, Repeated("other"), explicit=True).outcome == REINFORCED
-    assert judge(POLICY, doubtful, Repeated("other", merges=False), explicit=True).outcome == STORED
+    assert outcome_of(POLICY, doubtful, None, explicit=True).outcome == STORED
+    assert outcome_of(POLICY, doubtful, Repeated("other"), explicit=True).outcome == REINFORCED
+    assert outcome_of(POLICY, doubtful, Repeated("other", merges=False), explicit=True).outcome == STORED
 
 
 @pytest.mark.parametrize(
@@ -130,7 +129,7 @@ def test_what_an_agent_wants_remembered_is_kept_whatever_it_is_worth() -> None:
     ],
 )
 def test_thresholds(novelty: int, outcome: str, early: bool) -> None:
-    found = judge(POLICY, Signals(novelty), None)
+    found = outcome_of(POLICY, Signals(novelty), None)
     assert (found.outcome, found.early, found.reinforces) == (outcome, early, None)
 
 
@@ -569,10 +568,10 @@ def test_what_is_said_again_as_it_is_strengthens_all_the_same() -> None:
 
 def test_what_says_nothing_does_not_get_in_by_the_rank_of_its_words() -> None:
     said = Signals(novelty_ppm=0, rank_ppm=990_000)
-    assert judge(POLICY, said, None).outcome == STORED
-    assert judge(POLICY, said, None, empty=True).outcome == BELOW_THRESHOLD
-    assert judge(POLICY, replace(said, reward_ppm=PPM), None, empty=True).outcome == STORED
-    assert judge(POLICY, said, None, empty=True, explicit=True).outcome == STORED
+    assert outcome_of(POLICY, said, None).outcome == STORED
+    assert outcome_of(POLICY, said, None, empty=True).outcome == BELOW_THRESHOLD
+    assert outcome_of(POLICY, replace(said, reward_ppm=PPM), None, empty=True).outcome == STORED
+    assert outcome_of(POLICY, said, None, empty=True, explicit=True).outcome == STORED
 
 
 def test_what_says_otherwise_names_the_statements_that_it_denies() -> None:
@@ -846,19 +845,19 @@ def test_what_was_not_stored_is_not_known_nor_is_anything_without_a_key() -> Non
 def test_what_texts_claim_is_kept_of_so_many_and_counts_in_what_a_namespace_takes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(salience, "_CLAIMED_MOST", 3)
+    monkeypatch.setattr(neighbourhood, "_CLAIMED_MOST", 3)
     around = Surroundings(POLICY, 8)
     around.judge(episode("a", 0, "The sync is at 3."))
     for turn in range(9):
         around.judge(episode(f"b{turn}", turn, f"Valve {turn} is tight."))
     assert len(around._claims) == 3
     with_claims = around.size
-    around._claims = salience._Claimed()
+    around._claims = ClaimCache()
     assert around.size == with_claims - 3
 
 
 def test_what_a_text_claims_is_the_same_when_it_is_asked_again() -> None:
-    claimed = salience._Claimed()
+    claimed = ClaimCache()
     first = claimed.of("a", "Standup moved from 9:30 to 10, and Ada no longer leads it.")
     assert claimed.of("a", "") == first == read("Standup moved from 9:30 to 10, and Ada no longer leads it.")
     claimed.drop("a")
@@ -920,11 +919,11 @@ def test_memories_of_the_journal_and_summaries_are_taken_in_all_the_same(failure
 
 
 def test_so_many_sentences_of_a_text_are_held_against_summaries() -> None:
-    summed = salience.Summed()
-    summed.add("m", "The ferry to Linz leaves at noon.")
-    rest = [f"Locker {at} painted." for at in range(salience.SENTENCES_MOST)]
+    told = Summed()
+    told.add("m", "The ferry to Linz leaves at noon.")
+    rest = [f"Locker {at} painted." for at in range(SENTENCES_MOST)]
     said = "The ferry to Linz leaves at noon."
-    assert [line.text for _, line in summed.near(ComparedText(" ".join([*rest[:-1], said])))] == [said]
-    assert summed.near(ComparedText(" ".join([*rest, said]))) == []
+    assert [line.text for _, line in told.near(ComparedText(" ".join([*rest[:-1], said])))] == [said]
+    assert told.near(ComparedText(" ".join([*rest, said]))) == []
     # The same said again counts once.
-    assert [line.text for _, line in summed.near(ComparedText(" ".join([*rest[:-1], *rest[:3], said])))] == [said]
+    assert [line.text for _, line in told.near(ComparedText(" ".join([*rest[:-1], *rest[:3], said])))] == [said]
