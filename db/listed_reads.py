@@ -12,10 +12,11 @@ from db import found_rows, order_rows
 from db.pool import Pool
 from db.queries import QUERIES
 from memquorum.core.access import Sight, covers
-from memquorum.core.api.answers import AgentInShort, Epoch, NamespaceInShort, Ordered, Protector
+from memquorum.core.api.answers import AgentInShort, Conflict, Epoch, NamespaceInShort, Ordered, Protector
 from memquorum.core.avro import Codec
 from memquorum.core.retrieval.chronicle import Line, wanted
-from memquorum.core.retrieval.pages import NEEDED_MOST, Decided, Entries, Given, Standing, Tenants
+from memquorum.core.retrieval.conflicts import Pair
+from memquorum.core.retrieval.pages import NEEDED_MOST, Contradicted, Decided, Entries, Given, Standing, Tenants
 from memquorum.core.retrieval.query import Filters
 
 T = TypeVar("T")
@@ -115,6 +116,14 @@ class ListedReads:
         times = await self._pool.ask("shard_clock", {"shard": shard}, sight)
         return dict(tiers), [AgentInShort(*row) for row in agents], times[0] if times else (0, 0, 0)
 
+    async def contradicted(self, sight: Sight, page: Contradicted) -> list[Conflict]:
+        """The open contradictions of a namespace, the last found first."""
+        if not seen(sight, page.namespace):
+            return []
+        before, older = page.behind or (None, None)
+        asked = found_rows.page_of(page) | {"before": before, "before_older": older}
+        return [_conflict(*row) for row in await self._pool.ask("conflicts_listed", asked, sight)]
+
     async def last_epoch(self, sight: Sight, shard: int) -> int:
         """The last decided epoch of a shard; 0 before there is one."""
         times = await self._pool.ask("shard_clock", {"shard": shard}, sight)
@@ -136,6 +145,16 @@ def _line(  # noqa: PLR0917 - a row of the store
     outcomes: dict[str, int] | None,
 ) -> Line:  # fmt: skip
     return Line(seq, as_of, effect, event_id, memory_id, entry, epoch, outcomes or {})
+
+
+def _conflict(seq: int, *row: Any) -> Conflict:
+    newer, older, own, newer_at, older_at, newer_tier, older_tier, stated, compared, agent, older_agent, *texts = row
+    pair = Pair(newer, older, own, newer_at, older_at, newer_tier, older_tier, stated=stated, compared=compared)
+    return Conflict(
+        newer=newer, older=older, first=pair.first, disputed=not (own or stated), stated=stated, compared=compared,
+        agent=agent, older_agent=older_agent, newer_at=newer_at, older_at=older_at, newer_tier=newer_tier,
+        older_tier=older_tier, newer_text=texts[0], older_text=texts[1], journal_seq=seq,
+    )  # fmt: skip
 
 
 def _epoch(shard: int, epoch: int, as_of: int, trigger: str, *more: Any) -> Epoch:

@@ -2422,6 +2422,34 @@ CROSS JOIN LATERAL (
 ) n
 ORDER BY d.epoch DESC
 
+-- :name conflicts_listed
+-- The pairs of memories of a namespace that contradict each other and both pass the gates, the last found first, from behind
+-- one on; as "conflicts" gives them, with what is left out there.
+SELECT c.seq, c.newer::text, c.older::text, $own, n.said, o.said, n.tier, o.tier, c.stated, c.compared, n.agent, o.agent,
+    (SELECT t.body FROM content t WHERE t.memory_id = c.newer),
+    (SELECT t.body FROM content t WHERE t.memory_id = c.older)
+FROM (
+    SELECT newer, older, min(seq) AS seq, bool_or(stated) AS stated, bool_or(compared) AS compared,
+        coalesce(max(statements) FILTER (WHERE compared), max(statements)) AS statements
+    FROM contradiction
+    WHERE namespace = %(namespace)s
+    GROUP BY newer, older
+) c
+JOIN memory n ON n.id = c.newer
+    AND (n.tier IN ('short-term', 'long-term') OR EXISTS (SELECT FROM forgotten f WHERE f.id = n.id))
+JOIN memory o ON o.id = c.older AND o.tier IN ('short-term', 'long-term')
+WHERE (c.stated OR c.statements IS DISTINCT FROM '{}') AND NOT EXISTS (
+    SELECT FROM conflict a
+    JOIN memory x ON x.id = a.newer AND (x.said, x.said_offset) > (n.said, n.said_offset)
+        AND (x.tier IN ('short-term', 'long-term') OR EXISTS (SELECT FROM forgotten f WHERE f.id = x.id))
+    WHERE a.older = c.newer AND c.older::text = ANY (a.again) AND x.agent = n.agent)
+  AND 2 = (SELECT count(*) FROM memory m WHERE m.id IN (c.newer, c.older) AND ($gates))
+  AND (%(since)s::bigint IS NULL OR n.said >= %(since)s)
+  AND (%(until)s::bigint IS NULL OR n.said < %(until)s)
+  AND (%(before)s::bigint IS NULL OR (c.seq, c.older) < (%(before)s, %(before_older)s::uuid))
+ORDER BY c.seq DESC, c.older DESC
+LIMIT %(limit)s
+
 -- :name kept_back
 -- Those among memories that do not pass the gates.
 SELECT m.id::text FROM memory m WHERE m.id = ANY(%(ids)s::uuid[]) AND ($gates) IS NOT TRUE

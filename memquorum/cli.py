@@ -23,9 +23,8 @@ WHERE = {
     **dict.fromkeys(("search", "retrieve", "recall", "context", "get", "explain", "trace"), _CLIENT + "reading"),
     **dict.fromkeys(("list", "slots", "export"), _CLIENT + "listing"),
     "decisions": _CLIENT + "decisions",
-    **dict.fromkeys(
-        ("goals", "pins", "holds", "orders", "epochs", "members", "keys", "dead-letters", "evidence"), _CLIENT + "lists"
-    ),
+    **dict.fromkeys(("goals", "pins", "holds", "orders", "epochs", "members"), _CLIENT + "lists"),
+    **dict.fromkeys(("conflicts", "keys", "dead-letters", "evidence"), _CLIENT + "lists"),
     "rewards": _CLIENT + "rewards",
     "experience": _CLIENT + "tasks",
     "rollup": _CLIENT + "rollups",
@@ -63,6 +62,7 @@ GROUPS = (
         ("explain, trace", "why a memory is in its state; its way there"),
         ("decisions, epochs", "what the members decided, and when"),
         ("goals, pins, holds", "what keeps memories from being forgotten"),
+        ("conflicts", "which memories contradict each other"),
         ("members, rewards", "who votes; what agents' changes were worth"),
         ("tail, verify", "follows the journal; audits it from the topics"),
         ("dead-letters, evidence", "what was refused; who signed what no member may"),

@@ -16,6 +16,7 @@ from memquorum.client.reading import PASSES, passed
 from memquorum.commands import OK, flag, one_of, option, titled
 from memquorum.core.access import READ, RIGHTS
 from memquorum.core.api.answers import (
+    Conflict,
     DeadLetter,
     Epoch,
     Fault,
@@ -113,6 +114,25 @@ def _ordered(one: Ordered) -> str:
     else:
         what, took = f"{says['action']} {says['memory_id']}", ""
     return f"{moment(one.accepted_at)}  {what}: {one.status}{took}, by {one.ordered_by}{why}; order {one.order_id}"
+
+
+@command(
+    "conflicts",
+    *times("contradicted"),
+    *page_of(),
+    titled("only if both memories pass", *PASSES),
+    example="memquorum conflicts -n greenhouse",
+)
+def _conflicts(parsed: argparse.Namespace) -> int:
+    """Lists the open contradictions, the last found first: which memory holds, and which newer one says otherwise."""
+    return _list(parsed, "conflicts", _conflict, "nothing contradicts anything", **passed(parsed))
+
+
+def _conflict(one: Conflict) -> str:
+    how = "disputed" if one.disputed else f"{one.first} holds"
+    by = "on purpose" if one.stated else "by a model" if one.compared else "by a rule"
+    said = f"{one.older} ({one.older_agent}) and {one.newer} ({one.agent}, {one.newer_tier})"
+    return f"{moment(one.newer_at)}  {said}: {how}, found {by}"
 
 
 @command(

@@ -12,6 +12,7 @@ from memquorum.client.values import Gates
 from memquorum.core.access import READ
 from memquorum.core.api.answers import (
     ApiKeys,
+    Conflicts,
     DeadLetters,
     Epochs,
     Evidence,
@@ -113,6 +114,10 @@ class Overseeing:
         number of this namespace's proposals by outcome. `kinds`: of these kinds alone. `shard`: all epochs of a shard,
         for a key that audits all namespaces."""
         return await self._listed(Epochs, "epochs", shard=shard, kinds=kinds, **page)
+
+    async def conflicts(self, *, redact: bool | None = None, **page: Unpack[Passed]) -> Conflicts:
+        """Lists the open contradictions here, the last found first: which memory holds, and what both say."""
+        return await self._listed(Conflicts, "conflicts", redact=redact, **page)
 
     async def open_epoch(self) -> OpenEpoch:
         """Tells the epoch that members vote on now, as far as it is about this namespace: its proposals, the ballots so

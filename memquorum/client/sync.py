@@ -115,6 +115,7 @@ class Memory:
     holds = _same(AsyncMemory.holds)
     orders = _same(AsyncMemory.orders)
     epochs = _same(AsyncMemory.epochs)
+    conflicts = _same(AsyncMemory.conflicts)
     open_epoch = _same(AsyncMemory.open_epoch)
     members = _same(AsyncMemory.members)
     journal = _same(AsyncMemory.journal)

@@ -21,6 +21,7 @@ from memquorum.core.access import Keys, Sight, covers
 from memquorum.core.api.answers import (
     Admission,
     AgentInShort,
+    Conflict,
     Epoch,
     Experienced,
     Feedback,
@@ -202,6 +203,14 @@ class Store:
         self.pages.append(page)
         made = [Epoch(page.shard, number, 5, "interval", 0, 7, {"kept": 1}) for number in (3, 2, 1)]
         return [one for one in made if one.epoch < page.behind][: page.limit + 1]
+
+    async def contradicted(self, sight: Sight, page: pages.Contradicted) -> list[Conflict]:
+        """Lists one contradiction of the greenhouse."""
+        assert covers(sight.namespaces, page.namespace)
+        self.filters.append(page.gates)
+        one = Conflict(HERS, THEIRS, HERS, True, False, False, "ann", "bob", SINCE, SINCE, "short-term", "short-term",
+                       "Call +49 170 1234567.", "Call nobody.", 9)  # fmt: skip
+        return [one] if page.namespace == "greenhouse" and page.behind is None else []
 
     async def journal(self, sight: Sight, page: pages.Entries, after: int = -1) -> list[chronicle.Line]:
         assert covers(sight.namespaces, page.namespace)

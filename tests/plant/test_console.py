@@ -236,6 +236,17 @@ def test_what_members_vote_on_now_is_shown_as_ballots_come(fleet: Plant, chromiu
         page.get_by_text("was open a moment ago").wait_for()
 
 
+def test_a_contradiction_is_listed_with_what_both_say(fleet: Plant, chromium: Any) -> None:
+    with fleet.client("console-contradicted") as memory, fleet.client("console-contradicted", "bert") as other:
+        memory.add("The alarm code of pump 7 is 4821.", wait=True)
+        other.add("The alarm code of pump 7 is 1177.", wait=True)
+        with tab(chromium, fleet, "conflicts", ns="console-contradicted") as look:
+            table = look.page.get_by_role("table", name="Memories that contradict each other")
+            assert "4821" in table.inner_text() and "1177" in table.inner_text()
+            assert "disputed: the reader decides" in table.inner_text() and "by a rule" in table.inner_text()
+            assert "1 contradiction, all of them" in look.text()
+
+
 def test_an_erasure_is_previewed_confirmed_and_its_receipt_verified(fleet: Plant, chromium: Any) -> None:
     with fleet.client("console-erased") as memory:
         kept = memory.add("Hall 5 has 12 lamps since 3 May.", explicit=True, wait=True)

@@ -7,6 +7,7 @@ import asyncio
 from operator import attrgetter, itemgetter
 from typing import Any
 
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -18,6 +19,7 @@ from memquorum.core.retrieval import decisions as decided
 from memquorum.core.retrieval import pages
 from memquorum.core.retrieval.pages import Standing
 from memquorum.core.retrieval.paging import Sharded
+from memquorum.core.retrieval.redaction import Redactor
 from memquorum.core.retrieval.seats import seats
 from workers.retrieval.answers import StructResponse, body
 from workers.retrieval.service import Service
@@ -80,6 +82,24 @@ async def epochs(service: Service, request: Request, caller: Caller) -> Response
     page = pages.read_epochs(await body(request, service.bounds), service.genesis.shards, service.bounds)
     found, behind = page.cut(await service.reads.epochs(_seen(caller, page, e.EPOCHS), page), attrgetter("epoch"))
     return StructResponse(a.Epochs(page.shard, found, page.namespace, behind))
+
+
+async def conflicts(service: Service, request: Request, caller: Caller) -> Response:
+    """The open contradictions of a namespace, with what both memories say."""
+    page = pages.read_conflicts(await body(request, service.bounds), service.bounds)
+    sight = caller.at(page.namespace, *e.CONFLICTS.rights)
+    rows = await service.reads.contradicted(sight, page)
+    found, behind = page.cut(rows, lambda one: f"{one.journal_seq}/{one.older}")
+    mask = service.redaction.of(page.namespace, asked=page.redact)
+    told = await service.desk.read(_masked, found, mask) if mask.on else found
+    return StructResponse(a.Conflicts(page.namespace, told, behind))
+
+
+def _masked(found: tuple[a.Conflict, ...], mask: Redactor) -> tuple[a.Conflict, ...]:
+    def masked(text: str | None) -> str | None:
+        return None if text is None else mask.text(text)
+
+    return tuple(replace(one, newer_text=masked(one.newer_text), older_text=masked(one.older_text)) for one in found)
 
 
 async def members(service: Service, request: Request, caller: Caller) -> Response:

@@ -64,7 +64,7 @@ _DO: dict[str, Do] = orders.GIVING | {
         tasks.finish_task, tasks.feedback, tasks.tasks, tasks.task, experience.experiences, experience.experience,
         listing.memories, listing.slot, listing.paths, using.uses, memories.memory,
         memories.explain, memories.event, lists.decisions, lists.goals, lists.pins, lists.holds,
-        lists.orders, lists.epochs, overview.open_epoch, lists.members, rewards.rewards,
+        lists.orders, lists.epochs, overview.open_epoch, lists.members, lists.conflicts, rewards.rewards,
         rollups.rollups, rollups.rollup, orders.order, receipts.receipt,
         journal_pages.journal, journal_pages.journal_feed,
         overview.namespaces, overview.namespace, overview.policy, overview.fleet, overview.trace,

@@ -1,14 +1,12 @@
 // Conflicts and consolidation: memories that say otherwise, what sessions became, and what is said of one thing.
 import {html} from "../lib/base.js";
 import {get, post, segment} from "../lib/api.js";
-import {filter, href, namespace, place} from "../lib/place.js";
-import {Answer, Facts, Field, Filters, Head, Nothing, Part, Table, useAnswer} from "../lib/parts.js";
-import {count, many, MemoryLink, spoken, Time, Words} from "../lib/words.js";
-import {Told} from "./browse.js";
+import {href, namespace, place} from "../lib/place.js";
+import {Answer, Facts, Field, Filters, Head, Nothing, Pages, Part, Table, useAnswer} from "../lib/parts.js";
+import {count, many, MemoryLink, spoken, Tier, Time, Words} from "../lib/words.js";
 
 const TABS = {"": "Contradictions", sessions: "A session", rollups: "Roll-ups"};
 const VOTES = ["supersede", "overrule", "consolidate", "merge"];
-const LOOKED_AT = 1000;
 
 export default function Conflicts() {
   const {query} = place.value, tab = query.tab ?? "";
@@ -19,21 +17,20 @@ export default function Conflicts() {
 
 function Contradictions() {
   const {query} = place.value, ns = namespace.value;
-  const found = useAnswer((signal) => post("memories/list", {namespace: ns, limit: LOOKED_AT, cursor: query.cursor}, signal), [ns, query.cursor]);
+  const body = {namespace: ns, cursor: query.cursor, limit: 50};
+  const found = useAnswer((signal) => post("conflicts/list", body, signal), [JSON.stringify(body)]);
   return html`<p class="muted">See also the votes: ${VOTES.map((kind) => html`<a href=${href("decisions", {kind, by: "all"})}>${kind}</a> `)}</p>
-    <${Answer} of=${found} show=${(page) => {
-      const told = page.memories.filter((one) => one.overtaken.length || one.contradicts.length || one.superseded_by);
-      return html`${told.length ? html`<${Table} caption="Memories that contradict each other" rows=${told} keyed=${(one) => one.memory_id} columns=${PAIRS} />` : html`<${Nothing}>None of the ${many(page.memories.length, "memory", "memories")} looked at contradicts another.<//>`}
-        <p class="pages muted">Looked at ${many(page.memories.length, "memory", "memories")}${page.next ? html`; <button type="button" onClick=${() => filter({cursor: page.next})}>look at the next ones</button>` : ", all of them"}${query.cursor && html` <button type="button" onClick=${() => filter({cursor: ""})}>from the beginning</button>`}</p>`;
-    }} />`;
+    <${Answer} of=${found} show=${(page) => html`${page.conflicts.length ? html`<${Table} caption="Memories that contradict each other" rows=${page.conflicts} keyed=${(one) => `${one.newer}${one.older}`} columns=${PAIRS} />` : html`<${Nothing}>No memory in service in <b>${ns}</b> is contradicted by another one.<//>`}
+      <${Pages} next=${page.next} shown=${many(page.conflicts.length, "contradiction")} />`} />`;
 }
 
+const side = (id, text, agent, at, tier) => html`<span class="named"><${MemoryLink} id=${id} /> <${Tier} tier=${tier} /></span> ${text === null ? html`<span class="none">no text: it is not in service</span>` : html`<${Words} text=${text} cut=${400} />`}<span class="note">by <${Words} text=${agent} />, <${Time} ms=${at} clock="agent" /></span>`;
+
 const PAIRS = [
-  {name: "Said", about: "As the agent said it", of: (one) => html`<${Time} ms=${one.occurred_at} clock="agent" />`},
-  {name: "Memory", of: (one) => html`<${MemoryLink} id=${one.memory_id} />`},
-  {name: "Text", kind: "words", of: (one) => html`<${Told} one=${one} />`},
-  {name: "Agent", of: (one) => html`<${Words} text=${one.agent} />`},
-  {name: "Which holds", of: (one) => (one.overtaken.some((mark) => !mark.disputed) ? html`<span class="badge warn">the newer one</span>` : one.overtaken.length ? html`<span class="badge warn">disputed: the reader decides</span>` : html`<span class="badge good">this one, as it is newer</span>`)},
+  {name: "Older", kind: "words", of: (one) => side(one.older, one.older_text, one.older_agent, one.older_at, one.older_tier)},
+  {name: "Newer", kind: "words", of: (one) => side(one.newer, one.newer_text, one.agent, one.newer_at, one.newer_tier)},
+  {name: "Which holds", of: (one) => (one.disputed ? html`<span class="badge warn">disputed: the reader decides</span>` : html`<span class="badge good">the ${one.first === one.newer ? "newer" : "older"} one</span>`)},
+  {name: "Found", about: "Who says that they contradict each other", of: (one) => (one.stated ? "said on purpose" : one.compared ? "by a model" : "by a rule")},
 ];
 
 // Sessions -------------------------------------------------------------------------------------------------------------

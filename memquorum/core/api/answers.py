@@ -1390,6 +1390,38 @@ class Access(Struct, frozen=True):
     slots: tuple[str, ...] = ()
 
 
+class Conflict(Struct, frozen=True):
+    """Two memories that contradict each other, of which the older one is in service. `first`: the one that is served
+    first; `disputed`: another agent contradicts, without other support: then the older one may hold. `stated`: the
+    newer one says on purpose that it takes the other's place; `compared`: a model found the contradiction, else a rule
+    did. `newer_tier`: a forgotten one still marks the older one. Texts are None where they are not in service."""
+
+    newer: str
+    older: str
+    first: str
+    disputed: bool
+    stated: bool
+    compared: bool
+    agent: str
+    older_agent: str
+    newer_at: int
+    older_at: int
+    newer_tier: str
+    older_tier: str
+    newer_text: str | None
+    older_text: str | None
+    journal_seq: int
+
+
+class Conflicts(Struct, frozen=True, omit_defaults=True):
+    """Open contradictions of a namespace, the last found first. `next`: the cursor of the next page, None at the
+    end."""
+
+    namespace: str
+    conflicts: tuple[Conflict, ...]
+    next: str | None = None
+
+
 class KeyInShort(Struct, frozen=True):
     """An API key without its secret. `name`: its owner, for people; `opens`: whether it still opens anything; times in
     milliseconds. `made_by`, `revoked_by`: the key of who did it; None where an operator did it on the command line."""

@@ -211,6 +211,11 @@ EPOCHS = Endpoint(
     "of a shard.",
     a.Epochs, r.EpochsRequest,
 )  # fmt: skip
+CONFLICTS = Endpoint(
+    "conflicts", "POST", "/conflicts/list", (READ,),
+    "The open contradictions of a namespace, the last found first: which memory holds, and what both say.",
+    a.Conflicts, r.ConflictsRequest,
+)  # fmt: skip
 OPEN_EPOCH = Endpoint(
     "open_epoch", "GET", "/epochs/{namespace}/open", (READ, AUDIT),
     "The epoch that members vote on now, as far as it is about a namespace: proposals, ballots as they come, phases.",
@@ -370,7 +375,7 @@ REVOKE_KEY = Endpoint(
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
     SEARCH, RETRIEVE, RECALL, CONTEXT, MEMORIES, SLOT, PATHS, PUBLISHED, CLEAR, USES, END_SESSION, SESSION,
     FINISH_TASK, FEEDBACK, TASKS, TASK, EXPERIENCES, EXPERIENCE, MEMORY, EXPLAIN,
-    DECISIONS, GOALS, PINS, HOLDS, ORDERS_GIVEN, EPOCHS, OPEN_EPOCH, MEMBERS, EVENT,
+    DECISIONS, GOALS, PINS, HOLDS, ORDERS_GIVEN, EPOCHS, OPEN_EPOCH, MEMBERS, CONFLICTS, EVENT,
     REWARDS, ROLLUPS, ROLLUP, ERASE, FORGET, RESTORE, ROLLBACK,
     PIN, UNPIN, BEGIN_GOAL, END_GOAL, ORDER, RECEIPT,
     JOURNAL, JOURNAL_FEED, NAMESPACES, NAMESPACE, POLICY, FLEET, DEAD_LETTERS, EVIDENCE, TRACE, ACCESS,

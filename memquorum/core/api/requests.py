@@ -231,6 +231,12 @@ class ExperiencesRequest(PassingRequest, frozen=True, kw_only=True):
     redact: Annotated[bool | None, _REDACT] = None
 
 
+class ConflictsRequest(PassingRequest, frozen=True, kw_only=True):
+    """The body of a list of open contradictions."""
+
+    redact: Annotated[bool | None, _REDACT] = None
+
+
 class StandingRequest(PassingRequest, frozen=True, kw_only=True):
     """The fields of a list of protections of memories."""
 

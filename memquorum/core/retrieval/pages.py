@@ -15,6 +15,7 @@ from memquorum.core.access import AUDIT, Caller
 from memquorum.core.api.answers import Member
 from memquorum.core.api.requests import (
     DAYS_MOST,
+    ConflictsRequest,
     EpochsRequest,
     ExperiencesRequest,
     GoalsRequest,
@@ -68,6 +69,8 @@ TASKS = "tasks"
 """Finished tasks: their texts are shown, too, so the list needs the right to read."""
 EXPERIENCES = "experiences"
 """Memories on their way into experience: a list for who may read as well."""
+CONFLICTS = "conflicts"
+"""Contradictions: their texts are shown, so the list needs the right to read."""
 RESTING = "resting"
 """The status of one that is not alive and may be restored, whatever was decided on it before."""
 STATUSES = ("provisional", "agreed", ADMITTED, "rejected", DEMOTED, REMOVED, RESTING, LEFT)
@@ -112,6 +115,15 @@ class Experienced(Spaced, frozen=True, kw_only=True):
 
     what: str = EXPERIENCES
     statuses: tuple[str, ...] | None = None
+    behind: tuple[int, str] | None = None
+    redact: bool = False
+
+
+class Contradicted(Spaced, frozen=True, kw_only=True):
+    """A page of contradictions, `behind` (entry of the journal, the older memory). `redact`: what is found of persons
+    and secrets is masked."""
+
+    what: str = CONFLICTS
     behind: tuple[int, str] | None = None
     redact: bool = False
 
@@ -212,6 +224,12 @@ def read_experiences(body: bytes, bounds: Bounds = DEFAULTS) -> Experienced:
     asked = read_body(body, ExperiencesRequest)
     statuses = read_some("statuses", asked.statuses, STATUSES)
     return read_page(Experienced, asked, pair, bounds, statuses=statuses, redact=bool(asked.redact))
+
+
+def read_conflicts(body: bytes, bounds: Bounds = DEFAULTS) -> Contradicted:
+    """The page of contradictions that a JSON body asks for."""
+    asked = read_body(body, ConflictsRequest)
+    return read_page(Contradicted, asked, pair, bounds, redact=bool(asked.redact))
 
 
 def read_orders(body: bytes, caller: Caller, bounds: Bounds = DEFAULTS) -> Given:

@@ -12,6 +12,8 @@ from memquorum import cli
 from memquorum.client import AsyncMemory, lists
 from memquorum.core.api.answers import (
     ApiKeys,
+    Conflict,
+    Conflicts,
     DeadLetter,
     DeadLetters,
     Epoch,
@@ -226,6 +228,22 @@ def test_a_trace_is_asked_of_the_service_where_no_installation_is(
     assert cli.main([*asked, "--json"]) == 0 and json.loads(capsys.readouterr().out)["depth"] == 1
     spans.pop(0)
     assert cli.main(asked) != 0 and "knows no step" in capsys.readouterr().err
+
+
+def test_contradictions_are_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    one = Conflict("m2", "m1", "m2", True, False, False, "ann", "bob", 0, 0, "sealed", "short-term", None, "old", 9)
+
+    async def told(_: AsyncMemory, kind: type, method: str, path: str, **more: Any) -> Conflicts:
+        assert (kind, method, path) == (Conflicts, "POST", "/conflicts/list")
+        assert more["json"] == {"namespace": "n", "purpose": "p"}
+        return Conflicts("n", (one, replace(one, disputed=False, stated=True)))
+
+    monkeypatch.setattr(AsyncMemory, "_ask", told)
+    assert cli.main(["conflicts", "-n", "n", "--purpose", "p", "--url", "http://127.0.0.1:1"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "1970-01-01 00:00:00 UTC  m1 (bob) and m2 (ann, sealed): disputed, found by a rule",
+        "1970-01-01 00:00:00 UTC  m1 (bob) and m2 (ann, sealed): m2 holds, found on purpose",
+    ]
 
 
 # API keys -------------------------------------------------------------------------------------------------------------

@@ -88,6 +88,7 @@ ENDPOINT_ROWS: Mapping[str, tuple[Any, ...]] = {
     "orders": ({}, {"kinds": ["erase"]}, {"kinds": ["protect"]}),
     "epochs": ({}, {"shard": 0}),
     "open_epoch": ("",),
+    "conflicts": ({}, {"limit": 1}),
     "members": ({}, {"shard": 0}),
     "event": ("kept", "again", "faint", "task", "gone", "nothing"),
     "rewards": ("",),
