@@ -3227,11 +3227,24 @@ WHERE namespace = %(namespace)s AND tier IN ('short-term', 'long-term')
 GROUP BY encoder
 
 -- :name reencode_count
--- How many memories another encoder has encoded.
+-- How many memories another encoder has encoded: by the index, from one pair of namespace and encoder to the next, or each
+-- start would read all memories.
+WITH RECURSIVE pair AS (
+    (SELECT namespace, encoder FROM embedding ORDER BY namespace, encoder LIMIT 1)
+    UNION ALL
+    SELECT behind.namespace, behind.encoder
+    FROM pair
+    CROSS JOIN LATERAL (
+        SELECT e.namespace, e.encoder FROM embedding e
+        WHERE (e.namespace, e.encoder) > (pair.namespace, pair.encoder)
+        ORDER BY e.namespace, e.encoder
+        LIMIT 1
+    ) behind
+)
 SELECT count(*)
-FROM memory m
-JOIN content c ON c.memory_id = m.id
-WHERE m.encoder <> %(encoder)s
+FROM pair
+JOIN embedding e ON e.namespace = pair.namespace AND e.encoder = pair.encoder
+WHERE pair.encoder <> %(encoder)s
 
 -- :name reencode_next
 -- Memories that another encoder has encoded, by id.
