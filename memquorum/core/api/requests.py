@@ -219,9 +219,14 @@ class TasksRequest(PassingRequest, frozen=True, kw_only=True):
     redact: Annotated[bool | None, _REDACT] = None
 
 
-class ExperiencesRequest(PassingRequest, frozen=True, kw_only=True):
-    """The body of a list of memories on their way into experience. `statuses`: only these."""
+class ExperiencesRequest(Request, frozen=True, kw_only=True):
+    """The body of a list of memories on their way into experience, which have no one time. `statuses`: only these."""
 
+    sensitivity_max: Annotated[float | None, _SENSITIVITY_MAX] = None
+    purpose: Annotated[str | None, _PURPOSE] = None
+    jurisdictions: Annotated[tuple[str, ...] | None, _JURISDICTIONS] = None
+    cursor: Annotated[str | None, _CURSOR] = None
+    limit: Annotated[int | None, _LIMIT] = None
     statuses: Annotated[
         tuple[str, ...] | None,
         Meta(

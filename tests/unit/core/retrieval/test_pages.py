@@ -117,3 +117,11 @@ def test_what_cannot_be_asked_is_refused_with_its_field(what: str, wrong: dict[s
     with pytest.raises(BadRequest) as refused:
         read_request(what, **wrong)
     assert refused.value.field == field
+
+
+@pytest.mark.parametrize("field", ["since", "until"])
+def test_what_was_tried_has_no_one_time_by_which_it_could_be_listed(field: str) -> None:
+    asked = json.dumps({"namespace": NAMESPACE, field: 1_700_000_000_000}).encode()
+    with pytest.raises(BadRequest) as refused:
+        pages.read_experiences(asked)
+    assert (refused.value.code, refused.value.field) == ("unknown_field", field)
