@@ -25,6 +25,7 @@ PAGES: Mapping[str, str] = {
     "memory": "memory/{promoted}",
     "votes": "decisions",
     "epoch": "epoch/{epoch}",
+    "next": "experience?tab=next",
     "conflicts": "conflicts",
     "experience": "experience/{admitted}",
     "members": "members",

@@ -55,7 +55,7 @@ function One({id}) {
 /** The text of the memory, where it can be read. */
 function Said({id}) {
   const found = useAnswer((signal) => get(`memories/${segment(id)}`, {}, signal), [id]);
-  return found.value?.text ? html`<div class="text"><blockquote><${Words} text=${found.value.text} /></blockquote></div>` : null;
+  return html`<div class="text" aria-busy=${found.state === "waiting"}>${found.value?.text && html`<blockquote><${Words} text=${found.value.text} /></blockquote>`}</div>`;
 }
 
 /** @param {{versions: Api.WeightVersion[]}} props */
