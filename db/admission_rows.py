@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Final
 
+from memquorum.core.accounts.pages import RESTING
 from memquorum.core.api.answers import Admission, AdmissionVote, Experienced, Gain, Judge, Trial, WeightVersion
 from memquorum.core.experience import trial
 from memquorum.core.experience.admission import PROVISIONAL, REJECTED
@@ -13,7 +14,6 @@ from memquorum.core.experience.rounds import least_of
 from memquorum.core.experience.trial import Statistics
 from memquorum.core.experience.weights import BY_USE, DEMOTED, LEFT, REMOVED, Evidence, Weight, read_evidence, standing
 from memquorum.core.policy import PPM, ExperiencePolicy
-from memquorum.core.retrieval.pages import RESTING
 from memquorum.core.tiers import ALIVE, GONE
 
 UNTRIED: Final = "untried"

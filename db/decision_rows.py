@@ -1,4 +1,4 @@
-"""Loads the decisions about a namespace's memories, with the certificates, for `core.retrieval.decisions`."""
+"""Loads the decisions about a namespace's memories, with the certificates, for `core.accounts.decisions`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import psycopg
 from db import found_rows
 from db.queries import QUERIES
 from memquorum.core.access import Sight, covers
+from memquorum.core.accounts.decisions import Certified, Found, PageStart, Voted, Wanted, page
 from memquorum.core.api.answers import Subject
-from memquorum.core.retrieval.decisions import Certified, Found, PageStart, Voted, Wanted, page
 
 # Before all that there is.
 _LATEST = PageStart(2**62, 0)

@@ -13,17 +13,18 @@ from db.arrays import halfvec
 from db.listed_reads import seen
 from db.pool import Pool
 from memquorum.core.access import Sight
+from memquorum.core.accounts import pages
+from memquorum.core.accounts.pages import Finished
+from memquorum.core.accounts.rolling_back import Weighed
 from memquorum.core.api.answers import Admission, Experienced, Feedback, FinishedTask, TaskInShort
 from memquorum.core.experience import texts
 from memquorum.core.journal.rows import FeedbackRow, TaskRow
 from memquorum.core.journal.tables import TABLES
 from memquorum.core.policy import PPM, ExperiencePolicy
-from memquorum.core.retrieval import diffusion, pages
+from memquorum.core.retrieval import diffusion
 from memquorum.core.retrieval.diffusion import Form
-from memquorum.core.retrieval.pages import Finished
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.ranking import Question
-from memquorum.core.retrieval.rolling_back import Weighed
 from memquorum.core.vote.kinds import ADMITS, GENERALISES
 
 COUNTED: Final = 10_000

@@ -1,4 +1,4 @@
-"""Loads what `core.retrieval.explain` needs of one memory: its rows, its journal entries, the votes on it."""
+"""Loads what `core.accounts.explain` needs of one memory: its rows, its journal entries, the votes on it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,7 @@ from db.queries import QUERIES
 from db.store import found_quotas, protections
 from memquorum.core import caps
 from memquorum.core.access import Sight, covers
-from memquorum.core.avro import Codec
-from memquorum.core.contained import Failures
-from memquorum.core.journal.rows import Memory, Strength
-from memquorum.core.journal.tables import TABLES
-from memquorum.core.labelling import Labels
-from memquorum.core.policy import Policy
-from memquorum.core.privacy.finding import kinds
-from memquorum.core.reading.tokens import tokens
-from memquorum.core.records import ErasureOrdered, JournalEntry, RestoreOrdered, RestoreRequested, Signed, Stored
-from memquorum.core.retrieval.explain import (
+from memquorum.core.accounts.explain import (
     BORN,
     Anew,
     Erasing,
@@ -34,8 +25,17 @@ from memquorum.core.retrieval.explain import (
     SourceSent,
     Waiting,
 )
+from memquorum.core.accounts.votes import DecisionFacts
+from memquorum.core.avro import Codec
+from memquorum.core.contained import Failures
+from memquorum.core.journal.rows import Memory, Strength
+from memquorum.core.journal.tables import TABLES
+from memquorum.core.labelling import Labels
+from memquorum.core.policy import Policy
+from memquorum.core.privacy.finding import kinds
+from memquorum.core.reading.tokens import tokens
+from memquorum.core.records import ErasureOrdered, JournalEntry, RestoreOrdered, RestoreRequested, Signed, Stored
 from memquorum.core.retrieval.query import ALL, Filters
-from memquorum.core.retrieval.votes import DecisionFacts
 from memquorum.core.tiers import SUPERSEDED
 
 _USES_MAX, _REQUESTS_MAX = 1_000, 100

@@ -12,11 +12,11 @@ from db import found_rows, order_rows
 from db.pool import Pool
 from db.queries import QUERIES
 from memquorum.core.access import Sight, covers
+from memquorum.core.accounts.chronicle import Line, wanted
+from memquorum.core.accounts.pages import NEEDED_MOST, Contradicted, Decided, Entries, Given, Standing, Tenants
 from memquorum.core.api.answers import AgentInShort, Conflict, Epoch, NamespaceInShort, Ordered, Protector
 from memquorum.core.avro import Codec
-from memquorum.core.retrieval.chronicle import Line, wanted
 from memquorum.core.retrieval.conflicts import Pair
-from memquorum.core.retrieval.pages import NEEDED_MOST, Contradicted, Decided, Entries, Given, Standing, Tenants
 from memquorum.core.retrieval.query import Filters
 
 T = TypeVar("T")

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from memquorum.core.accounts import restoring, rolling_back
 from memquorum.core.api.answers import Ordered, Restoring, Took
 from memquorum.core.avro import Codec
 from memquorum.core.orders.envelope import Body
@@ -15,7 +16,6 @@ from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.restore import ACTIONS, REQUEST, ROLLBACK
 from memquorum.core.orders.table import ORDERS, answered_by
 from memquorum.core.records import JournalEntry, RestoreOrdered, Signed, Stored
-from memquorum.core.retrieval import restoring, rolling_back
 
 ASKED = "asked"
 _STATUS = {"protected": "in force"}

@@ -38,6 +38,10 @@ from db.pool import Pool, bounded, in_time
 from db.queries import QUERIES
 from memquorum.core import ids, names
 from memquorum.core.access import NOWHERE, Sight, covers
+from memquorum.core.accounts import decisions as decided
+from memquorum.core.accounts.explain import Facts, gated
+from memquorum.core.accounts.forgetting import Used
+from memquorum.core.accounts.restoring import Resting
 from memquorum.core.api.answers import Hit
 from memquorum.core.audit.receipts import Proof
 from memquorum.core.avro import Codec
@@ -46,17 +50,13 @@ from memquorum.core.contained import Failures
 from memquorum.core.journal.rows import Guarded
 from memquorum.core.policy import Policy
 from memquorum.core.retrieval import buffer
-from memquorum.core.retrieval import decisions as decided
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.conflicts import Contradiction
-from memquorum.core.retrieval.explain import Facts, gated
-from memquorum.core.retrieval.forgetting import Used
 from memquorum.core.retrieval.listing import KEPT, Branch, Listing, Slot
 from memquorum.core.retrieval.query import ALL, GATED, Filters, passes
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
-from memquorum.core.retrieval.restoring import Resting
 from memquorum.core.retrieval.supports import Support
 from memquorum.core.vote.kinds import LETS_GO
 from memquorum.ports import Logged, StoreUnavailable

@@ -1,4 +1,4 @@
-"""Loads the episodes of a session and the position of its shard, for `core.retrieval.sessions`."""
+"""Loads the episodes of a session and the position of its shard, for `core.accounts.sessions`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from db.session_reads import session_memory
 from memquorum.core.access import Sight
+from memquorum.core.accounts.sessions import Made, Member, SessionShard
 from memquorum.core.avro import Codec
-from memquorum.core.retrieval.sessions import Made, Member, SessionShard
 from memquorum.ports import SessionMemory
 
 Ask = Callable[[str, dict[str, Any], Sight], Awaitable[list[tuple[Any, ...]]]]

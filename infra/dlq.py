@@ -20,9 +20,9 @@ from infra.settings import Settings, SettingsError
 from memquorum import terminal, topics
 from memquorum.commands import JSON, flag, option, when
 from memquorum.core import stock
+from memquorum.core.accounts.telling import moment
 from memquorum.core.intake import EpisodeIntent, Intent, Refusal
 from memquorum.core.reasons import Reason
-from memquorum.core.retrieval.telling import moment
 from memquorum.core.salience import FAILED
 from memquorum.core.showing.escaping import escaped
 from memquorum.core.showing.plurals import many

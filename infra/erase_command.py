@@ -16,6 +16,10 @@ from infra.operator_orders import desk
 from infra.settings import Mendable, Settings, SettingsError
 from memquorum.commands import BEFORE, OF_TYPE, OLDER_THAN, REFERENCE, before, flag, one_of, option
 from memquorum.core import names
+from memquorum.core.accounts import order_words
+from memquorum.core.accounts.erasing import otherwise
+from memquorum.core.accounts.order_words import counted, sent, stays, summed_up
+from memquorum.core.accounts.telling import moment
 from memquorum.core.audit.receipts import recipients
 from memquorum.core.journal.anew import ANEW, WORDS
 from memquorum.core.journal.rows import Protection
@@ -24,10 +28,6 @@ from memquorum.core.orders.erase import AGE, AGENT, ERASURE, MEMORY, SOURCE, SUB
 from memquorum.core.orders.erase import NAMESPACE as EVERYTHING
 from memquorum.core.orders.protect import HOLD
 from memquorum.core.records import ErasureOrdered
-from memquorum.core.retrieval import order_words
-from memquorum.core.retrieval.erasing import otherwise
-from memquorum.core.retrieval.order_words import counted, sent, stays, summed_up
-from memquorum.core.retrieval.telling import moment
 
 _LISTED = 100
 

@@ -15,7 +15,7 @@ from infra.operator_command import command
 from infra.settings import Settings
 from memquorum import terminal
 from memquorum.commands import JSON, flag
-from memquorum.core.retrieval.telling import moment
+from memquorum.core.accounts.telling import moment
 from memquorum.schema_files import load_codec
 from workers.audit import accusations
 from workers.audit.accusations import Fault

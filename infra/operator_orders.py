@@ -27,11 +27,11 @@ from infra.operator_command import command
 from infra.settings import Settings, SettingsError
 from memquorum.commands import JSON, option
 from memquorum.core import names
+from memquorum.core.accounts import order_words
 from memquorum.core.api.answers import Ordered
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import OPERATOR, Genesis
 from memquorum.core.orders.envelope import BadOrder, Order, OrderKind
-from memquorum.core.retrieval import order_words
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
 from workers.upkeep.operator_topic import publish

@@ -22,11 +22,11 @@ from infra.operator_command import command
 from infra.settings import Settings, SettingsError
 from memquorum.commands import JSON, option
 from memquorum.core import caps
+from memquorum.core.accounts.telling import moment as date
+from memquorum.core.accounts.telling import span
 from memquorum.core.budgets.limits import budget_of
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import FORGETTING, MAX_SPAN_MS, PPM, Policy, share
-from memquorum.core.retrieval.telling import moment as date
-from memquorum.core.retrieval.telling import span
 from memquorum.core.vote import preview
 from memquorum.core.vote.grounds import MemberContext
 from memquorum.core.vote.preview import Outlook, Vote

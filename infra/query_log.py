@@ -12,7 +12,7 @@ from infra.operator_command import command
 from infra.settings import Settings
 from memquorum import terminal
 from memquorum.commands import JSON, option, when
-from memquorum.core.retrieval.telling import moment
+from memquorum.core.accounts.telling import moment
 from memquorum.core.showing.escaping import escaped
 from memquorum.core.showing.plurals import many
 from memquorum.schema_files import load_codec

@@ -11,10 +11,10 @@ from infra.operator_command import NAMESPACE, ORDERED_BY, WAIT, command
 from infra.operator_orders import desk
 from infra.settings import Settings
 from memquorum.commands import REFERENCE, option
+from memquorum.core.accounts import restoring
+from memquorum.core.accounts.restoring import Resting
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import RestoreOrdered
-from memquorum.core.retrieval import restoring
-from memquorum.core.retrieval.restoring import Resting
 
 
 @command(

@@ -10,12 +10,12 @@ from db.erasure_rows import Old
 from db.preview_rows import Moment, moment
 from infra import genesis
 from infra.settings import Settings
+from memquorum.core.accounts import telling
 from memquorum.core.consensus.certificate import BadCertificate
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import shard_of
 from memquorum.core.orders import aged
 from memquorum.core.policy import ErasePolicy
-from memquorum.core.retrieval import telling
 from memquorum.core.showing.plurals import many
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec

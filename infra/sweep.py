@@ -17,7 +17,7 @@ from infra.operator_command import command
 from infra.settings import Settings
 from memquorum import terminal
 from memquorum.commands import JSON, flag
-from memquorum.core.retrieval.telling import moment
+from memquorum.core.accounts.telling import moment
 from workers.intake import outside
 from workers.intake.outside import TopicState
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from infra.settings import Settings
 from memquorum import wholefiles
-from memquorum.core.retrieval.telling import moment
+from memquorum.core.accounts.telling import moment
 
 HAND, TIMER = "hand", "timer"
 _HOUR_MS = 3_600_000

@@ -16,11 +16,11 @@ from infra.operator_command import command
 from infra.settings import Mendable, Settings, SettingsError, require_place
 from memquorum import terminal, wholefiles
 from memquorum.commands import JSON, flag, option, when
+from memquorum.core.accounts.telling import moment as date
 from memquorum.core.budgets.rules import SCORES
 from memquorum.core.facets import TYPES
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import PPM, Policy
-from memquorum.core.retrieval.telling import moment as date
 from memquorum.core.showing.plurals import many
 from memquorum.core.whatif import chart, report
 from memquorum.core.whatif.choosing import RANDOM, READS_LEAST, Lately, Suggestion

@@ -16,10 +16,10 @@ from infra.demo.steps import Tick
 from infra.demo.sums import Check
 from infra.settings import Settings
 from memquorum.client import Memory, NotFound
+from memquorum.core.accounts.telling import span
 from memquorum.core.api.answers import Rollup
 from memquorum.core.identity.membership import CONSOLIDATOR, Genesis
 from memquorum.core.policy import PPM, Policy
-from memquorum.core.retrieval.telling import span
 from memquorum.core.showing.plurals import many
 from memquorum.core.tiers import ALIVE, DRAFT, GONE, SEALED
 

@@ -14,11 +14,11 @@ from db.queries import QUERIES
 from infra.demo.demo_report import line
 from infra.demo.inputs import Record
 from memquorum.core import ids
+from memquorum.core.accounts import account_words
+from memquorum.core.accounts.explain import Account, explain
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import EpisodeRecorded
-from memquorum.core.retrieval import accounts
-from memquorum.core.retrieval.explain import Account, explain
 from memquorum.core.tiers import ALIVE
 from memquorum.core.vote.kinds import FORGET, PROMOTE
 from memquorum.ports import Vault
@@ -56,7 +56,7 @@ def tell(console: Console, story: Story, genesis: Genesis, log: Iterable[Record]
     text = episode_text(log, account.memory_id)
     if text is not None:
         line(console, f'"{text}"', style="italic")
-    for told in accounts.lines(account, genesis):
+    for told in account_words.lines(account, genesis):
         line(console, told) if told else console.print()
     whence = (
         "the log that the demo read still has it, and the outside topic until it expires"

@@ -14,10 +14,10 @@ from infra.demo.steps import Tick
 from infra.demo.sums import Check
 from infra.settings import Settings
 from memquorum.client import Memory, tasks
+from memquorum.core.accounts import admitting
 from memquorum.core.api.answers import TaskInShort
 from memquorum.core.facets import DIFFUSION
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.retrieval import admitting
 
 HELPS = "Prime the valve of bed 4 for 30 seconds before it is opened, at 4.2 bar."
 GENERAL = "Prime the valve of bed [number] for [number 2] seconds before it is opened, at [number 3] bar."

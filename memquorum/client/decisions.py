@@ -10,11 +10,11 @@ from memquorum import terminal
 from memquorum.client.command import command, in_json, opened, page_of, selected, tell_more, times
 from memquorum.client.reading import PASSES, passed
 from memquorum.commands import NUMBERS, OK, flag, option, titled
+from memquorum.core.accounts.decisions import OUTCOMES, VOTED
+from memquorum.core.accounts.telling import moment
 from memquorum.core.api.answers import Decision
 from memquorum.core.api.requests import DecisionsRequest
 from memquorum.core.policy import FORGETTING
-from memquorum.core.retrieval.decisions import OUTCOMES, VOTED
-from memquorum.core.retrieval.telling import moment
 
 
 @command(

@@ -20,9 +20,9 @@ from memquorum.client.reading import FILED, GATES, WHAT_PASSES, filed, only, sho
 from memquorum.client.sync import Memory
 from memquorum.client.values import Gates
 from memquorum.commands import OK, option, titled
+from memquorum.core.accounts.telling import moment
 from memquorum.core.api.answers import Listed, Page
 from memquorum.core.retrieval import graph
-from memquorum.core.retrieval.telling import moment
 from memquorum.core.showing.plurals import many
 
 _TASK = "task"

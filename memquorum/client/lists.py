@@ -15,6 +15,8 @@ from memquorum.client.command import command, in_json, opened, page_of, selected
 from memquorum.client.reading import PASSES, passed
 from memquorum.commands import OK, flag, one_of, option, titled
 from memquorum.core.access import READ, RIGHTS
+from memquorum.core.accounts.pages import EFFECTS
+from memquorum.core.accounts.telling import moment
 from memquorum.core.api.answers import (
     Conflict,
     DeadLetter,
@@ -29,8 +31,6 @@ from memquorum.core.api.answers import (
     Since,
 )
 from memquorum.core.orders.table import GIVEN
-from memquorum.core.retrieval.pages import EFFECTS
-from memquorum.core.retrieval.telling import moment
 from memquorum.core.showing.plurals import many
 from memquorum.core.vote.kinds import KINDS
 

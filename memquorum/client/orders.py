@@ -24,12 +24,12 @@ from memquorum.commands import (
     option,
     seconds,
 )
+from memquorum.core.accounts import order_words
+from memquorum.core.accounts.order_words import counted, nothing, remains, sent, stays, summed_up
+from memquorum.core.accounts.restoring import UNKNOWN
+from memquorum.core.accounts.telling import moment
 from memquorum.core.api.answers import Erasure, Forget, Needed, Pinned, Restore
 from memquorum.core.journal.anew import WORDS
-from memquorum.core.retrieval import order_words
-from memquorum.core.retrieval.order_words import counted, nothing, remains, sent, stays, summed_up
-from memquorum.core.retrieval.restoring import UNKNOWN
-from memquorum.core.retrieval.telling import moment
 from memquorum.core.showing.plurals import many
 
 T = TypeVar("T", bound=Any)

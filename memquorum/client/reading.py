@@ -18,10 +18,10 @@ from memquorum.client.command import command, counted, in_json, opened
 from memquorum.client.errors import Invalid, NotFound
 from memquorum.client.values import Filed, Gates, Only, Then
 from memquorum.commands import NUMBERS, OK, flag, option, seconds, titled, when
+from memquorum.core.accounts.telling import moment
 from memquorum.core.api.answers import Answering, Around, Context, Hit, Overtaken, Recalled, Retrieved, Shown
 from memquorum.core.api.requests import RecallRequest, RetrieveRequest, SearchRequest
 from memquorum.core.retrieval.hops import QUESTION
-from memquorum.core.retrieval.telling import moment
 from memquorum.core.showing.plurals import many
 from memquorum.telemetry import reading
 

@@ -11,8 +11,8 @@ from memquorum import terminal
 from memquorum.client.command import command, in_json, opened
 from memquorum.client.reading import IF_IT_PASSES, gated
 from memquorum.commands import OK, flag, option, when
+from memquorum.core.accounts.telling import moment
 from memquorum.core.api.answers import Rollup, Rollups
-from memquorum.core.retrieval.telling import moment
 from memquorum.core.showing.plurals import many
 
 _AS_OF = option("--as-of", type=when, metavar="WHEN", help="as it stood then; ISO 8601, or milliseconds")

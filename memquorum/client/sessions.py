@@ -18,9 +18,9 @@ from memquorum.client.errors import NotAllowed, NotConfigured, NotFound, Unreach
 from memquorum.client.reading import AFTER
 from memquorum.client.sync import Memory
 from memquorum.commands import FAILED, NUMBERS, OK, option, seconds
+from memquorum.core.accounts.sessions import lines
 from memquorum.core.api.answers import Session, SessionPart
 from memquorum.core.experience.texts import OUTCOMES
-from memquorum.core.retrieval.sessions import lines
 from memquorum.core.showing.plurals import many
 
 _LOOK_S = 0.5

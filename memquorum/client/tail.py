@@ -40,7 +40,7 @@ START, NOW = "start", "now"
 def _tail(parsed: argparse.Namespace) -> int:
     """Follows the journal in words, live; of one namespace with --namespace."""
     kafka = settings.find(kafka=parsed.kafka).need_kafka()
-    from memquorum.core.retrieval.tail import Tail  # not at the top: it needs the extra `kafka`
+    from memquorum.core.accounts.tail import Tail  # not at the top: it needs the extra `kafka`
 
     told = Tail(load_codec(), parsed.namespace, ticks=parsed.ticks)
     for data in follow(kafka, parsed.since, forever=not parsed.once):

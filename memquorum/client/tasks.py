@@ -17,12 +17,12 @@ from memquorum.client.orders import TIMEOUT, give, under_way
 from memquorum.client.reading import AFTER, IF_IT_PASSES, PASSES, gated
 from memquorum.client.sync import Memory
 from memquorum.commands import OK, flag, option, titled
+from memquorum.core.accounts import admitting
+from memquorum.core.accounts.pages import STATUSES
+from memquorum.core.accounts.telling import ENDED, moment
 from memquorum.core.api.answers import Admission, FinishedTask, Rollback, TaskInShort
 from memquorum.core.experience.texts import OUTCOMES
 from memquorum.core.orders.restore import ROLLBACK
-from memquorum.core.retrieval import admitting
-from memquorum.core.retrieval.pages import STATUSES
-from memquorum.core.retrieval.telling import ENDED, moment
 from memquorum.core.showing.plurals import many
 from memquorum.core.vote.kinds import KINDS
 

@@ -120,9 +120,9 @@ def verify_receipt(file: Path, genesis_file: Path, as_json: bool) -> int:
 
 def receipt_lines(found: Proven, genesis: Genesis) -> Iterator[str]:
     """Yields what a receipt proves, in words."""
+    from memquorum.core.accounts.telling import moment
     from memquorum.core.audit.receipts import recipients
     from memquorum.core.journal.anew import WORDS
-    from memquorum.core.retrieval.telling import moment
 
     order, memories = found.order, sum(episode.commitment is not None for episode in found.episodes)
     what = f"{order.selector} {order.value!r} in " if order.value else "everything in "

@@ -21,8 +21,8 @@ it refuses, `quota` and `stock` for limits of namespaces, and `fairness` for the
 `denying` for the statements that it denies, `worth`, and `learning` from what was used; `decay` and `triage`;
 `budgets`: what goes first where a namespace holds more tokens than it may;
 `consolidation`: what a session leaves when it is over; `experience`: what has shown that it helps; `vote`;
-`consensus`; `journal`; `commit`. And what is asked of it: `audit`, `retrieval`, `rehearsal`, `whatif` of other
-policies, and `api` for both sides of HTTP.
+`consensus`; `journal`; `commit`. And what is asked of it: `audit`, `retrieval`, `accounts`: what people read of
+memories, votes and orders, `rehearsal`, `whatif` of other policies, and `api` for both sides of HTTP.
 
 The rooms stand in floors, and nobody imports upwards (infra/decisions/0052, `tests/unit/test_floors.py`).
 """

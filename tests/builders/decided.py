@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from memquorum.core.accounts.decisions import ERASED, VOTED, Certified, Found, Voted, page
 from memquorum.core.api.answers import Subject
 from memquorum.core.journal.rows import DecisionRow
-from memquorum.core.retrieval.decisions import ERASED, VOTED, Certified, Found, Voted, page
 from tests.builders.shard import NAMESPACE, Shard
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from memquorum.core.accounts.explain import Facts, Filled, Noted
+from memquorum.core.accounts.votes import DecisionFacts
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING
 from memquorum.core.journal.rows import LinkRow
 from memquorum.core.records import APPLIED, Accessed, Decided, Rehearsed, Stored
-from memquorum.core.retrieval.explain import Facts, Filled, Noted
-from memquorum.core.retrieval.votes import DecisionFacts
 from memquorum.schema_files import load_codec
 from tests.builders.shard import NAMESPACE, Shard
 

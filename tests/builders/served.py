@@ -18,6 +18,12 @@ from db.listed_reads import Counted, Needs
 from memquorum import topics
 from memquorum.core import access, ids
 from memquorum.core.access import Keys, Sight, covers
+from memquorum.core.accounts import chronicle, decisions, pages
+from memquorum.core.accounts.forgetting import Used
+from memquorum.core.accounts.pages import Finished
+from memquorum.core.accounts.restoring import Resting, decided
+from memquorum.core.accounts.rolling_back import Weighed
+from memquorum.core.accounts.sessions import Made, Member, SessionShard
 from memquorum.core.api.answers import (
     Admission,
     AgentInShort,
@@ -45,18 +51,12 @@ from memquorum.core.orders.restore import REQUEST
 from memquorum.core.policy import ExperiencePolicy
 from memquorum.core.records import ErasedEpisode, FeedbackAccepted, IntakeRefused, Patch, ProtectionOrdered
 from memquorum.core.records.episodes import Carried
-from memquorum.core.retrieval import chronicle, decisions, pages
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.conflicts import Contradiction
-from memquorum.core.retrieval.forgetting import Used
 from memquorum.core.retrieval.listing import Branch, Listing, Slot
-from memquorum.core.retrieval.pages import Finished
 from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
-from memquorum.core.retrieval.restoring import Resting, decided
-from memquorum.core.retrieval.rolling_back import Weighed
-from memquorum.core.retrieval.sessions import Made, Member, SessionShard
 from memquorum.core.retrieval.supports import Support
 from memquorum.core.vote.kinds import KINDS
 from memquorum.encoders.hashing import HashingEncoder

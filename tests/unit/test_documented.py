@@ -23,8 +23,8 @@ from infra.settings import FOREIGN, PREFIX, Settings
 from memquorum import cli
 from memquorum.client import operating
 from memquorum.commands import declared
+from memquorum.core.accounts.decisions import OUTCOMES, VOTED
 from memquorum.core.policy import Policy
-from memquorum.core.retrieval.decisions import OUTCOMES, VOTED
 from tests import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

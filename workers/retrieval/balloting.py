@@ -17,11 +17,11 @@ from typing import Any
 from confluent_kafka import Consumer, TopicPartition
 
 from memquorum import topics
+from memquorum.core.accounts import undecided
+from memquorum.core.accounts.undecided import Heard, Underway
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import BallotCast, Commit, NominationProposed, Prepare, PrePrepare
-from memquorum.core.retrieval import undecided
-from memquorum.core.retrieval.undecided import Heard, Underway
 from workers.kafka import loop
 from workers.kafka.loop import TopicUnreadable
 

@@ -10,13 +10,13 @@ from db import erasure_rows
 from db.erasure_rows import Named, Naming
 from memquorum.core import names
 from memquorum.core.access import Sight
+from memquorum.core.accounts.erasing import ErasureAsked
 from memquorum.core.api.answers import Erasure, Going, Ordered, Staying
 from memquorum.core.audit.receipts import recipients
 from memquorum.core.journal.anew import ANEW
 from memquorum.core.orders.erase import AGENT, ERASURE, SUBJECT
 from memquorum.core.orders.protect import HOLD
 from memquorum.core.records import ErasureOrdered
-from memquorum.core.retrieval.erasing import ErasureAsked
 from memquorum.core.retrieval.query import BadRequest
 from workers.retrieval.ordering import Asking
 from workers.retrieval.protections import protectors

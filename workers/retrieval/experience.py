@@ -10,13 +10,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memquorum.core.access import READ, Caller
+from memquorum.core.accounts import pages
 from memquorum.core.api.answers import Admission, Experienced, Experiences, FinishedTask, Judge
 from memquorum.core.contained import Failures
 from memquorum.core.experience import abstract, pointing, reward
 from memquorum.core.experience.admission import ADMITTED, alike
 from memquorum.core.experience.weights import PROMOTED, Weight, standing
 from memquorum.core.policy import PPM, ExperiencePolicy
-from memquorum.core.retrieval import pages, query
+from memquorum.core.retrieval import query
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.redaction import Redactor
 from workers.retrieval.answers import StructResponse, body, unknown

@@ -24,9 +24,9 @@ from nacl.utils import random
 
 from db.reads import Reads
 from memquorum.core.access import Caller, Sight
+from memquorum.core.accounts.chronicle import Line
+from memquorum.core.accounts.pages import Entries
 from memquorum.core.api.answers import Fleet, TraceSpan
-from memquorum.core.retrieval.chronicle import Line
-from memquorum.core.retrieval.pages import Entries
 from memquorum.core.retrieval.query import BadRequest
 from workers.retrieval.limits import Busy
 

@@ -18,8 +18,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memquorum.core.access import ADMIN, AccessError, ApiKey, Caller, Keys
+from memquorum.core.accounts import pages
 from memquorum.core.api.answers import ApiKeys, KeyInShort, KeyMade
-from memquorum.core.retrieval import pages
 from memquorum.core.retrieval.query import BadRequest
 from workers.retrieval import keyfile
 from workers.retrieval.answers import StructResponse, body, unknown

@@ -11,11 +11,11 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from memquorum.core.access import AUDIT, READ, Caller, NoEntry
+from memquorum.core.accounts import chronicle, pages
+from memquorum.core.accounts.chronicle import Line
 from memquorum.core.api import parts
 from memquorum.core.api.answers import Journal, JournalLine
 from memquorum.core.ids import shard_of
-from memquorum.core.retrieval import chronicle, pages
-from memquorum.core.retrieval.chronicle import Line
 from memquorum.core.retrieval.query import read_namespace
 from memquorum.ports import StoreUnavailable
 from workers.retrieval.answers import StructResponse, body

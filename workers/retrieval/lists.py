@@ -12,15 +12,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memquorum.core.access import AUDIT, Caller, Sight
+from memquorum.core.accounts import decisions as decided
+from memquorum.core.accounts import pages
+from memquorum.core.accounts.pages import Standing
+from memquorum.core.accounts.seats import seats
 from memquorum.core.api import answers as a
 from memquorum.core.api import endpoints as e
 from memquorum.core.orders.protect import GOAL
-from memquorum.core.retrieval import decisions as decided
-from memquorum.core.retrieval import pages
-from memquorum.core.retrieval.pages import Standing
 from memquorum.core.retrieval.paging import Sharded
 from memquorum.core.retrieval.redaction import Redactor
-from memquorum.core.retrieval.seats import seats
 from workers.retrieval.answers import StructResponse, body
 from workers.retrieval.service import Service
 

@@ -15,12 +15,13 @@ from starlette.responses import Response
 
 from db import event_reads
 from memquorum.core.access import AUDIT, PUBLISH, READ, Caller, Sight
+from memquorum.core.accounts import account_words, telling
+from memquorum.core.accounts import explain as explaining
 from memquorum.core.api import parts
 from memquorum.core.api.answers import Became, Explained, Shown
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.reasons import REFUSED, Reason
-from memquorum.core.retrieval import accounts, query, telling
-from memquorum.core.retrieval import explain as explaining
+from memquorum.core.retrieval import query
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.using import ReportedUse as Uses
 from memquorum.core.salience import REINFORCED, STORED
@@ -100,7 +101,7 @@ async def explain(service: Service, request: Request, caller: Caller) -> Respons
     winner = None if by is None else await _read(service, request, caller, by)
     summary = born is not None and born.summary is not None
     text = await _read(service, request, caller, memory_id) if summary else None
-    lines = accounts.lines(account, genesis, winner, text)
+    lines = account_words.lines(account, genesis, winner, text)
     numbers = telling.lines(account, genesis, winner, text)
     return StructResponse(Explained(explaining.plain(account), tuple(lines), tuple(numbers)))
 

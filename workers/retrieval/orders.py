@@ -10,14 +10,14 @@ from starlette.responses import Response
 
 from db.order_rows import ASKED
 from memquorum.core.access import AUDIT, Caller
+from memquorum.core.accounts.erasing import read_erasure
+from memquorum.core.accounts.forgetting import read_forget
+from memquorum.core.accounts.pinning import read_goal, read_need, read_pin
+from memquorum.core.accounts.restoring import read_restore
+from memquorum.core.accounts.rolling_back import read_rollback
 from memquorum.core.api import endpoints as e
 from memquorum.core.orders.table import ORDERS
 from memquorum.core.retrieval import query
-from memquorum.core.retrieval.erasing import read_erasure
-from memquorum.core.retrieval.forgetting import read_forget
-from memquorum.core.retrieval.pinning import read_goal, read_need, read_pin
-from memquorum.core.retrieval.restoring import read_restore
-from memquorum.core.retrieval.rolling_back import read_rollback
 from workers.retrieval import erasures, protections, restores, rollbacks
 from workers.retrieval.answers import StructResponse, unknown
 from workers.retrieval.endpoints import Do

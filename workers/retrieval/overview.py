@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from memquorum.core import caps
 from memquorum.core.access import AUDIT, READ, Caller
+from memquorum.core.accounts import pages, undecided
 from memquorum.core.api.answers import (
     DeadLetter,
     DeadLetters,
@@ -31,7 +32,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import shard_of
 from memquorum.core.policy import Policy, to_json
-from memquorum.core.retrieval import pages, query, undecided
+from memquorum.core.retrieval import query
 from workers.audit import accusations
 from workers.kafka.loop import TopicUnreadable
 from workers.retrieval.answers import StructResponse, body, unknown

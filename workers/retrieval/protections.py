@@ -13,13 +13,13 @@ from functools import partial
 from msgspec.structs import replace
 
 from memquorum.core.access import Sight
+from memquorum.core.accounts import forgetting
+from memquorum.core.accounts.forgetting import shield
+from memquorum.core.accounts.pinning import REQUIRED_MOST, Goal
 from memquorum.core.api.answers import Needed, Pinned, Protector
 from memquorum.core.orders.envelope import SERVICE
 from memquorum.core.orders.protect import NEED, PIN, PROTECTION, SPARE, UNPIN, may_end
 from memquorum.core.records import ProtectionOrdered
-from memquorum.core.retrieval import forgetting
-from memquorum.core.retrieval.forgetting import shield
-from memquorum.core.retrieval.pinning import REQUIRED_MOST, Goal
 from memquorum.core.retrieval.query import NOBODY, BadRequest
 from workers.retrieval.ordering import Asking
 from workers.retrieval.service import Service

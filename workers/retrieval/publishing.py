@@ -14,6 +14,7 @@ from starlette.responses import Response
 from memquorum import topics
 from memquorum.core import enveloped, intake, labelling, names
 from memquorum.core.access import PUBLISH, READ, Caller, covers
+from memquorum.core.accounts import sessions
 from memquorum.core.api.answers import Published
 from memquorum.core.api.requests import ClearRequest
 from memquorum.core.identity import grants
@@ -21,7 +22,7 @@ from memquorum.core.ids import shard_of
 from memquorum.core.intake import EpisodeIntent, Intent, Origin, Refusal
 from memquorum.core.reasons import Reason
 from memquorum.core.records import FeedbackAccepted
-from memquorum.core.retrieval import query, sessions
+from memquorum.core.retrieval import query
 from memquorum.core.retrieval.query import BadRequest
 from memquorum.telemetry import tracing
 from workers.retrieval.answers import StructResponse, body, unknown

@@ -14,10 +14,10 @@ from msgspec.structs import replace
 
 from memquorum.core import caps
 from memquorum.core.access import Sight
+from memquorum.core.accounts import forgetting, restoring
 from memquorum.core.api.answers import Forget, Leaving, Ordered, Restore, Restoring
 from memquorum.core.orders.restore import FORGET, REQUEST, ROLLBACK
 from memquorum.core.records import RestoreOrdered
-from memquorum.core.retrieval import forgetting, restoring
 from workers.retrieval.ordering import Asking
 from workers.retrieval.service import Service
 

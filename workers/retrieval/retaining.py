@@ -17,6 +17,7 @@ from typing import Protocol
 
 from db.reads import Reads
 from memquorum.core.access import ERASE, EVERYONE
+from memquorum.core.accounts.telling import moment
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import shard_of
@@ -25,7 +26,6 @@ from memquorum.core.orders.envelope import SERVICE
 from memquorum.core.orders.erase import AGE, ERASURE
 from memquorum.core.policy import retention
 from memquorum.core.records import ErasureOrdered
-from memquorum.core.retrieval.telling import moment
 from memquorum.telemetry.health import Health
 from workers.retrieval.configurations import Configurations
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from memquorum.core.accounts import rolling_back
+from memquorum.core.accounts.rolling_back import Weighed
 from memquorum.core.api.answers import Rollback
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import RestoreOrdered
-from memquorum.core.retrieval import rolling_back
 from memquorum.core.retrieval.query import BadRequest
-from memquorum.core.retrieval.rolling_back import Weighed
 from workers.retrieval.ordering import Asking
 
 

@@ -10,9 +10,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memquorum.core.access import READ, Caller
+from memquorum.core.accounts.telling import moment
 from memquorum.core.retrieval import query
 from memquorum.core.retrieval import rollups as found_in
-from memquorum.core.retrieval.telling import moment
 from memquorum.ports import Logged
 from workers.retrieval.answers import StructResponse, unknown
 from workers.retrieval.service import Service

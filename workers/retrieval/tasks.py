@@ -12,10 +12,11 @@ from starlette.responses import Response
 
 from memquorum import topics
 from memquorum.core.access import READ, Caller
+from memquorum.core.accounts import pages
 from memquorum.core.api.answers import FinishedTask, TaskInShort, Tasks
 from memquorum.core.intake import EpisodeIntent
 from memquorum.core.records import FeedbackAccepted
-from memquorum.core.retrieval import pages, query
+from memquorum.core.retrieval import query
 from memquorum.core.retrieval.redaction import Redactor
 from memquorum.telemetry import tracing
 from workers.retrieval import publishing

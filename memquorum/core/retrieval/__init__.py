@@ -16,13 +16,7 @@
    page, and as a `graph`; `using`: the uses that a reader reports;
 4. `buffer`, `working`: the latest memories of an agent, and the content of a prompt; `context`: the requests for it;
    `redaction`: the masking of texts;
-5. orders that are requested over HTTP: `erasing`, `forgetting`, `restoring`, `rolling_back`, `pinning`; `order_words`:
-   the result of one in words;
-6. `explain`: why a memory is here or gone, from its rows and certificates; `votes` reads the certificates; `undecided`:
-   an epoch that members vote on now; `decisions`: the votes of a namespace; `holding`: the conditions on a memory's
-   use; `sessions`: the state of a session; `admitting`: a memory's admission to experience; `pages`: the other lists
-   for people, with `seats`: the members of a shard; `paging`: a page of any list, and the cursor of the next one;
-7. `accounts`: an account of one memory in plain words: `fates` explains its past and future and what can be done,
-   `plainly` words votes and times; `telling`: an account with all numbers; `tail`: the growing journal in words;
-   `chronicle`: its entries about a namespace in sentences.
+5. `paging`: a page of any list, and the cursor of the next one.
+
+What people read of one memory, a vote, an order or a session is made in `core.accounts`.
 """

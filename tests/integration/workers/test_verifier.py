@@ -14,9 +14,9 @@ import pytest
 from infra import genesis, supervisor
 from memquorum import cli
 from memquorum.client import Memory
+from memquorum.core.accounts import admitting
 from memquorum.core.experience import trial
 from memquorum.core.policy import UNCAPPED
-from memquorum.core.retrieval import admitting
 from memquorum.schema_files import load_codec
 from tests.builders.tried import lie
 from tests.support.clock import tick

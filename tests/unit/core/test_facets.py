@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memquorum.core import facets
+from memquorum.core.accounts import explain, telling
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
 from memquorum.core.facets import BadFacet, Facets
 from memquorum.core.journal.rows import Memory
 from memquorum.core.records import Summary
-from memquorum.core.retrieval import explain, telling
 from tests.builders import genesis, votes
 from tests.builders.facts import facts
 from tests.builders.published import kinds, publish

@@ -11,6 +11,7 @@ import pytest
 from msgspec import Struct
 
 from memquorum.core.access import AUDIT, ERASE, FORGET, PUBLISH, READ, RIGHTS
+from memquorum.core.accounts.explain import Account
 from memquorum.core.api import parts
 from memquorum.core.api.answers import (
     ErasureReceipt,
@@ -24,7 +25,6 @@ from memquorum.core.api.answers import (
 from memquorum.core.api.endpoints import ENDPOINTS
 from memquorum.core.api.parts import PART_OF, SHOWN, Part
 from memquorum.core.records import Link
-from memquorum.core.retrieval.explain import Account
 
 _DOCS = Path(__file__).parents[3] / "docs" / "operate" / "tenants.md"
 _SHOWN = Shown(

@@ -14,13 +14,14 @@ from memquorum import topics
 from memquorum.client import items, wire
 from memquorum.core import intake, jsontext, labelling, names
 from memquorum.core.access import _slots
+from memquorum.core.accounts import erasing, pages
 from memquorum.core.avro import Codec
 from memquorum.core.experience import ended
 from memquorum.core.identity import signatures
 from memquorum.core.intake import EndIntent, EpisodeIntent, Intent, Origin, Refusal
 from memquorum.core.reasons import Reason
 from memquorum.core.records import ErasureOrdered
-from memquorum.core.retrieval import erasing, filing, listing, pages, query
+from memquorum.core.retrieval import filing, listing, query
 from tests.builders import genesis
 
 NOW = 1_750_000_000_000

@@ -16,7 +16,7 @@ import pytest
 from db.sweeping import MayNotSweep, Swept
 from infra import keeping, sweep, sweeps
 from infra.settings import Settings
-from memquorum.core.retrieval.telling import moment
+from memquorum.core.accounts.telling import moment
 
 HOUR = 3_600_000
 

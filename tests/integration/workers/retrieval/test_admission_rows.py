@@ -14,12 +14,12 @@ from db.reads import Reads
 from db.standing import Clear
 from db.store import PostgresStore
 from memquorum.core.access import Sight
+from memquorum.core.accounts import pages
 from memquorum.core.api.answers import Admission, Experienced
 from memquorum.core.avro import Codec
 from memquorum.core.ids import session_event_id
 from memquorum.core.journal.rows import RowKeys
 from memquorum.core.policy import ExperiencePolicy
-from memquorum.core.retrieval import pages
 from memquorum.core.retrieval.query import Filters
 from tests.builders import genesis, trials, tried, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id

@@ -10,10 +10,10 @@ import pytest
 from db.reads import Reads
 from db.store import PostgresStore
 from memquorum.core.access import Sight
+from memquorum.core.accounts.pages import Contradicted
 from memquorum.core.avro import Codec
 from memquorum.core.ids import shard_of
 from memquorum.core.journal.rows import RowKeys
-from memquorum.core.retrieval.pages import Contradicted
 from memquorum.core.retrieval.query import ALL, Filters
 from tests.builders import votes
 from tests.builders.genesis import make

@@ -13,12 +13,12 @@ from db import decision_rows
 from db.reads import Reads
 from db.store import PostgresStore
 from memquorum.core.access import Sight
+from memquorum.core.accounts.decisions import Found, PageStart, Wanted
 from memquorum.core.api.answers import Subject
 from memquorum.core.avro import Codec
 from memquorum.core.ids import shard_of
 from memquorum.core.journal.rows import RowKeys
 from memquorum.core.records import ErasedEpisode, Proposal, Weighed
-from memquorum.core.retrieval.decisions import Found, PageStart, Wanted
 from memquorum.core.retrieval.query import Filters
 from tests.builders import erasures, votes
 from tests.builders.decided import first_page

@@ -13,6 +13,8 @@ from db.explain_rows import load
 from db.reads import Reads
 from db.store import PostgresStore
 from memquorum.core.access import Sight
+from memquorum.core.accounts.explain import Facts, explain, plain
+from memquorum.core.accounts.telling import lines
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING
 from memquorum.core.contained import Failed, Failures
@@ -20,10 +22,8 @@ from memquorum.core.journal.rows import RowKeys
 from memquorum.core.privacy.finding import kinds
 from memquorum.core.reading.tokens import tokens
 from memquorum.core.records import Proposal, Restored, RestoreOrdered
-from memquorum.core.retrieval.explain import Facts, explain, plain
 from memquorum.core.retrieval.listing import KEPT, Listing
 from memquorum.core.retrieval.query import Filters
-from memquorum.core.retrieval.telling import lines
 from tests.builders import erasures, genesis, votes
 from tests.builders.facts import facts
 from tests.builders.published import GENESIS, A, B, C, D, lively

@@ -13,12 +13,12 @@ from db.reads import Reads
 from db.store import PostgresStore
 from memquorum.core import ids
 from memquorum.core.access import Sight
+from memquorum.core.accounts.pages import EFFECTS, Decided, Given, Standing
 from memquorum.core.avro import Codec
 from memquorum.core.ids import shard_of
 from memquorum.core.journal.rows import RowKeys
 from memquorum.core.orders.table import GIVEN
 from memquorum.core.records import ErasedEpisode, Proposal
-from memquorum.core.retrieval.pages import EFFECTS, Decided, Given, Standing
 from memquorum.core.retrieval.query import ALL, Filters
 from tests.builders import erasures, protections, votes
 from tests.builders.configured import carried_out

@@ -10,13 +10,13 @@ from msgspec.structs import replace
 from db.reads import Reads
 from db.store import PostgresStore
 from memquorum.core.access import Sight
+from memquorum.core.accounts import order_words, telling
+from memquorum.core.accounts.explain import explain
+from memquorum.core.accounts.rolling_back import Weighed
 from memquorum.core.api.answers import Ordered
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import RowKeys
-from memquorum.core.retrieval import order_words, telling
-from memquorum.core.retrieval.explain import explain
 from memquorum.core.retrieval.query import Filters
-from memquorum.core.retrieval.rolling_back import Weighed
 from tests.builders import genesis, trials, tried, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.builders.trials import agree, proposal

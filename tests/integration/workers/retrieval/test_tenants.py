@@ -26,6 +26,7 @@ from db.standing import Clear
 from db.store import PostgresStore
 from memquorum.core import access, ids
 from memquorum.core.access import Keys, Sight
+from memquorum.core.accounts.pages import LISTS
 from memquorum.core.api.answers import Explained, Shown
 from memquorum.core.avro import Codec
 from memquorum.core.experience.texts import Texts
@@ -34,7 +35,6 @@ from memquorum.core.journal.rows import Change, RowKeys
 from memquorum.core.orders.patch import SIGNER
 from memquorum.core.records import ErasedEpisode, Link, Proposal
 from memquorum.core.retrieval.bounds import Bounds
-from memquorum.core.retrieval.pages import LISTS
 from memquorum.core.retrieval.paging import cursor
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import StoreUnavailable

@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core import sealing
+from memquorum.core.accounts.tail import Tail
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.journal.replay import CannotReplay, Replay, open_embedding
 from memquorum.core.journal.rows import Memory, Rows, Strength
 from memquorum.core.journal.workset import Workset
 from memquorum.core.records import MemoryReencoded, Reencoded
-from memquorum.core.retrieval.tail import Tail
 from tests.builders import genesis, votes
 from tests.builders.published import publish
 from tests.builders.shard import NAMESPACE, Shard, memory_id, reencode

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from memquorum import topics
+from memquorum.core.accounts.tail import Tail
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
@@ -18,7 +19,6 @@ from memquorum.core.journal.replay import Replay
 from memquorum.core.journal.rows import Strength
 from memquorum.core.policy import Policy, RehearsePolicy
 from memquorum.core.records import JournalEntry, RehearsalMade, Rehearsed, Signed
-from memquorum.core.retrieval.tail import Tail
 from tests.builders import genesis, rehearsals, votes
 from tests.builders.genesis import seed_of
 from tests.builders.published import POLICY, Published, kinds, publish

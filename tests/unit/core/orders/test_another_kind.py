@@ -12,13 +12,13 @@ from msgspec.structs import replace
 
 from db import order_rows
 from memquorum.core import access
+from memquorum.core.accounts import order_words
 from memquorum.core.avro import Codec
 from memquorum.core.journal.effects import EFFECTS
 from memquorum.core.orders import table
 from memquorum.core.orders.envelope import OrderKind, check_said
 from memquorum.core.orders.table import ORDERS
 from memquorum.core.records import JournalEntry, OrderFound, Proposal, Protected, ProtectionOrdered, Standing
-from memquorum.core.retrieval import order_words
 from memquorum.core.vote import asking
 from tests import ROOT
 from tests.builders import genesis, protections, votes

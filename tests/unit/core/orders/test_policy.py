@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from db.store import Start
+from memquorum.core.accounts import explain, telling
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.commit.applying import Scored
@@ -41,7 +42,6 @@ from memquorum.core.policy import (
     written,
 )
 from memquorum.core.records import PrePrepare, RestoreOrdered, Signed
-from memquorum.core.retrieval import explain, telling
 from memquorum.schema_files import load_codec
 from tests.builders.configured import carried_out
 from tests.builders.facts import facts

@@ -14,6 +14,7 @@ from db.view_rows import Known
 from infra import hold
 from memquorum import topics
 from memquorum.core import ids, intake
+from memquorum.core.accounts.telling import WHY
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.commit import ordering
@@ -27,7 +28,6 @@ from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.protect import PROTECTION
 from memquorum.core.policy import ForgetPolicy, Policy, ProtectionPolicy
 from memquorum.core.records import ClockTicked, Decided, OrderAccepted, Protected, ProtectionOrdered
-from memquorum.core.retrieval.telling import WHY
 from tests.builders import erasures, genesis, protections, votes
 from tests.builders.erasures import NAMESPACE, among, entitled, ordered
 from tests.builders.genesis import seed_of

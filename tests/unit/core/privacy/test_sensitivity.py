@@ -11,13 +11,13 @@ from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core import intake
+from memquorum.core.accounts import explain, telling
 from memquorum.core.avro import Codec
 from memquorum.core.intake import EpisodeIntent, Origin
 from memquorum.core.policy import PPM
 from memquorum.core.privacy.kinds import SPECIAL, WEIGHTS_PPM
 from memquorum.core.privacy.sensitivity import SHIPPED, Weights, combined_ppm, read_weights, suggested_ppm
 from memquorum.core.records import Summary
-from memquorum.core.retrieval import explain, telling
 from tests.builders import genesis, votes
 from tests.builders.facts import facts
 from tests.builders.shard import Shard, memory_id

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from memquorum.core.accounts import decisions
 from memquorum.core.avro import Codec
-from memquorum.core.retrieval import decisions
 from memquorum.core.showing.escaping import escaped
 from tests.builders.served import make
 from workers.retrieval import console

@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 from starlette.testclient import TestClient
 
+from memquorum.core.accounts.decisions import PageStart, cursor
 from memquorum.core.avro import Codec
-from memquorum.core.retrieval.decisions import PageStart, cursor
 from tests.builders import votes
 from tests.builders.decided import first_page
 from tests.builders.served import GENESIS, Served, Store, bearer, client_of, make, stored

@@ -10,10 +10,10 @@ from msgspec import convert
 from msgspec.structs import replace
 
 from memquorum.core.access import Sight, covers
+from memquorum.core.accounts.admitting import lines
 from memquorum.core.api.answers import Admission, FinishedTask, WeightVersion
 from memquorum.core.avro import Codec
 from memquorum.core.reading import memo, written
-from memquorum.core.retrieval.admitting import lines
 from memquorum.core.retrieval.paging import cursor
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.redaction import Redaction

@@ -10,14 +10,14 @@ import pytest
 from starlette.testclient import TestClient
 
 from memquorum.core import access
+from memquorum.core.accounts.forgetting import Used, standing
+from memquorum.core.accounts.restoring import Resting, decided
 from memquorum.core.api.answers import Restoring
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Losses
 from memquorum.core.decay import decay_ppm, span_ms
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.policy import PPM, ForgetPolicy, Policy
-from memquorum.core.retrieval.forgetting import Used, standing
-from memquorum.core.retrieval.restoring import Resting, decided
 from tests.builders.served import (
     GENESIS,
     HERS,

@@ -10,8 +10,8 @@ from typing import Any, cast
 import pytest
 
 from memquorum.core.access import EVERYONE, Caller, Sight
+from memquorum.core.accounts.chronicle import Line
 from memquorum.core.avro import Codec
-from memquorum.core.retrieval.chronicle import Line
 from memquorum.core.retrieval.query import BadRequest
 from tests.builders.served import SINCE, Store, bearer, client_of, make, stored
 from workers.retrieval.door import Door

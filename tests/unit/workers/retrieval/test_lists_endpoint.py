@@ -9,8 +9,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from memquorum.core.access import RIGHTS
+from memquorum.core.accounts.pages import LISTS
 from memquorum.core.avro import Codec
-from memquorum.core.retrieval.pages import LISTS
 from memquorum.core.retrieval.paging import cursor
 from tests.builders.served import (
     GENESIS,

@@ -10,9 +10,9 @@ from starlette.testclient import TestClient
 
 from memquorum import topics
 from memquorum.core import access
+from memquorum.core.accounts.restoring import Resting, decided
 from memquorum.core.avro import Codec
 from memquorum.core.orders.restore import REQUEST
-from memquorum.core.retrieval.restoring import Resting, decided
 from tests.builders.served import GENESIS, REQUESTED, THEIRS, Served, bearer, client_of, make, stored
 from workers.retrieval.door import Door
 

@@ -9,15 +9,15 @@ import pytest
 from msgspec.structs import replace
 
 from memquorum.core import decay
+from memquorum.core.accounts.explain import explain
+from memquorum.core.accounts.forgetting import Used, standing
+from memquorum.core.accounts.restoring import decided
+from memquorum.core.accounts.telling import lines
 from memquorum.core.avro import Codec
 from memquorum.core.decay import crossings, of_tier, span_ms
 from memquorum.core.journal.rows import LetGo, Strength
 from memquorum.core.policy import DecayPolicy, EpochPolicy, ForgetPolicy, Policy, PolicyError, from_json, to_json
 from memquorum.core.records import DecayCrossed, Decided, Standing
-from memquorum.core.retrieval.explain import explain
-from memquorum.core.retrieval.forgetting import Used, standing
-from memquorum.core.retrieval.restoring import decided
-from memquorum.core.retrieval.telling import lines
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
 from memquorum.core.vote import nomination
 from memquorum.core.vote.evidence import RULES

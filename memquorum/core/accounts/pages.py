@@ -12,6 +12,7 @@ from collections.abc import Callable
 from msgspec import structs
 
 from memquorum.core.access import AUDIT, Caller
+from memquorum.core.accounts.chronicle import EFFECTS as LISTED
 from memquorum.core.api.answers import Member
 from memquorum.core.api.requests import (
     DAYS_MOST,
@@ -37,7 +38,6 @@ from memquorum.core.names import spelled
 from memquorum.core.orders.protect import HOLD, PIN, goal_kind
 from memquorum.core.orders.table import GIVEN
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
-from memquorum.core.retrieval.chronicle import EFFECTS as LISTED
 from memquorum.core.retrieval.paging import (
     LATEST,
     Page,

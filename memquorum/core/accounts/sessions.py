@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from memquorum.core.accounts.plainly import counted, minute
+from memquorum.core.accounts.telling import Opens, opening
 from memquorum.core.api.answers import Session, SessionDraft, SessionPart, SessionSummary
 from memquorum.core.consolidation import parting
 from memquorum.core.consolidation.extractive import LEAST
 from memquorum.core.policy import Policy
-from memquorum.core.retrieval.plainly import counted, minute
-from memquorum.core.retrieval.telling import Opens, opening
 from memquorum.core.showing.plurals import many
 from memquorum.core.tiers import DRAFT, LONG_TERM, SEALED, SHORT_TERM
 from memquorum.ports import SessionMemory

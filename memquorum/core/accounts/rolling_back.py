@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from memquorum.core.accounts.telling import why
 from memquorum.core.api.answers import Ordered, Rollback
 from memquorum.core.api.requests import RollbackRequest
 from memquorum.core.journal.weighing import WEIGHED
@@ -13,7 +14,6 @@ from memquorum.core.orders.restore import ROLLBACK
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import RestoreOrdered
 from memquorum.core.retrieval.query import NOBODY, BadRequest, read_body, read_memory_id, read_namespace
-from memquorum.core.retrieval.telling import why
 from memquorum.core.tiers import ALIVE
 from memquorum.core.vote.kinds import KINDS
 from memquorum.core.vote.kinds.rollback import NO_VERSION, NOT_ALIVE, NOT_IN_EXPERIENCE, NOT_OLDER

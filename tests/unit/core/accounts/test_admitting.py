@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from db import admission_rows
+from memquorum.core.accounts.admitting import counted, lines, short
 from memquorum.core.api.answers import Admission, Experienced, Experiences, Judge, Trial
 from memquorum.core.experience.weights import Evidence, written
 from memquorum.core.policy import PPM, ExperiencePolicy
-from memquorum.core.retrieval.admitting import counted, lines, short
 from tests.builders import genesis, trials
 from tests.builders.shard import memory_id
 

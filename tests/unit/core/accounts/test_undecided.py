@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from memquorum.core.accounts import undecided
+from memquorum.core.accounts.undecided import Heard
 from memquorum.core.api.answers import OpenEpoch
 from memquorum.core.records import BallotCast, Commit, NominationProposed, Prepare, PrePrepare, Signed
-from memquorum.core.retrieval import undecided
-from memquorum.core.retrieval.undecided import Heard
 from tests.builders import core, votes
 from tests.builders.core import CODEC, GENESIS, NOMINATION, PRE_PREPARE, SAID
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from memquorum.core.accounts.explain import Account, Anew, Birth, Erasing
+from memquorum.core.accounts.plainly import agreed, counted, day, minute, named, passed, reason, roughly
+from memquorum.core.accounts.telling import ENDED
+from memquorum.core.accounts.votes import Vote
 from memquorum.core.experience import abstract
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.anew import WORDS
@@ -13,10 +17,6 @@ from memquorum.core.journal.slots import CLEARINGS, CONTESTED, EMPTY
 from memquorum.core.orders.protect import GOAL, HOLD, PIN
 from memquorum.core.orders.restore import ROLLBACK
 from memquorum.core.policy import PPM, Policy
-from memquorum.core.retrieval.explain import Account, Anew, Birth, Erasing
-from memquorum.core.retrieval.plainly import agreed, counted, day, minute, named, passed, reason, roughly
-from memquorum.core.retrieval.telling import ENDED
-from memquorum.core.retrieval.votes import Vote
 from memquorum.core.salience import FAILED, UNREADABLE
 from memquorum.core.tiers import ALIVE, DRAFT, FINISHED, GONE, LONG_TERM, SEALED, SUPERSEDED
 from memquorum.core.vote.kinds import KINDS, LETS_GO, MAKES_ROOM, RAISES

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from memquorum.core.accounts.telling import moment
 from memquorum.core.api.answers import Ordered
 from memquorum.core.orders.erase import AGE, NAMING_MOST
-from memquorum.core.retrieval.telling import moment
 from memquorum.core.showing.plurals import many
 
 _NOT_DONE = ("asked", "withheld", "changed nothing", "nothing to restore", "nothing to forget", "nothing to roll back")

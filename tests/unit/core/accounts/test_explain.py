@@ -7,6 +7,8 @@ import json
 import pytest
 from msgspec.structs import replace
 
+from memquorum.core.accounts import explain, telling
+from memquorum.core.accounts.explain import Account, SourceSent, Waiting
 from memquorum.core.avro import Codec
 from memquorum.core.budgets.rules import BY_LOT
 from memquorum.core.caps import Losses
@@ -15,9 +17,7 @@ from memquorum.core.labelling import Labels
 from memquorum.core.orders import uses
 from memquorum.core.policy import Policy, number
 from memquorum.core.records import Accessed, Link, Lot, Proposal, Quote, Restored, Stored, Summary, Weighed
-from memquorum.core.retrieval import explain, telling
 from memquorum.core.retrieval.conflicts import Pair
-from memquorum.core.retrieval.explain import Account, SourceSent, Waiting
 from tests.builders import genesis, rehearsals, votes
 from tests.builders.facts import CODEC, facts
 from tests.builders.published import GENESIS, A, B, C, D, lively

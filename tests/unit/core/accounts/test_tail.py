@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from memquorum.client import Invalid
 from memquorum.client.tail import seconds_back
+from memquorum.core.accounts.tail import Tail
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.commit import ordering
 from memquorum.core.identity.membership import CONSOLIDATOR
@@ -14,7 +15,6 @@ from memquorum.core.journal.effects import EFFECTS
 from memquorum.core.journal.rows import Change, GoalDue
 from memquorum.core.orders.patch import SIGNER
 from memquorum.core.records import APPLIED, Accessed, JournalEntry, MemoryUsed, Restored
-from memquorum.core.retrieval.tail import Tail
 from memquorum.core.vote.kinds import FORGET, PROMOTE
 from tests.builders import comparisons, disclosures, erasures, protections, rollups, trials, votes
 from tests.builders import genesis as cluster

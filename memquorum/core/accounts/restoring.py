@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from memquorum.core import names
+from memquorum.core.accounts.telling import WHY, moment
 from memquorum.core.api.answers import Restoring
 from memquorum.core.api.requests import RestoreRequest
 from memquorum.core.orders import restore as orders
@@ -15,7 +16,6 @@ from memquorum.core.orders.restore import FORGET, RESTORE, ROLLBACK
 from memquorum.core.policy import Policy
 from memquorum.core.records import RestoreOrdered
 from memquorum.core.retrieval.query import NOBODY, BadRequest, read_body, read_namespace
-from memquorum.core.retrieval.telling import WHY, moment
 from memquorum.core.tiers import SUPERSEDED
 from memquorum.core.vote.kinds import KINDS, LETS_GO
 

@@ -8,6 +8,9 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from memquorum.core import labelling, moments, rehearsal, triage
+from memquorum.core.accounts import holding
+from memquorum.core.accounts.explain import Account, Anew, Birth, Erasing, Merged, SourceSent, Superseded
+from memquorum.core.accounts.votes import Vote
 from memquorum.core.budgets.items import in_words
 from memquorum.core.budgets.rules import WEIGHS
 from memquorum.core.consolidation import rendering
@@ -25,10 +28,7 @@ from memquorum.core.orders.protect import GOAL, HOLD, PIN
 from memquorum.core.orders.restore import ROLLBACK
 from memquorum.core.policy import PPM, Policy, number, share
 from memquorum.core.records import Link, Lot, Summary, Weighed
-from memquorum.core.retrieval import holding
 from memquorum.core.retrieval.conflicts import Pair
-from memquorum.core.retrieval.explain import Account, Anew, Birth, Erasing, Merged, SourceSent, Superseded
-from memquorum.core.retrieval.votes import Vote
 from memquorum.core.salience import FAILED, UNREADABLE
 from memquorum.core.showing.plurals import many
 from memquorum.core.tiers import ALIVE, DRAFT, FINISHED, GONE, SEALED, SUPERSEDED

@@ -14,6 +14,8 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from memquorum.core import caps, decay, facets, labelling, linking, triage, worth
+from memquorum.core.accounts.holding import Holds, holds
+from memquorum.core.accounts.votes import DecisionFacts, Vote, prove, vote_on
 from memquorum.core.avro import Codec
 from memquorum.core.budgets import least
 from memquorum.core.caps import NOTHING, Losses
@@ -39,8 +41,6 @@ from memquorum.core.records import (
 )
 from memquorum.core.records.episodes import Carried, Link, fields_of
 from memquorum.core.retrieval.conflicts import Pair
-from memquorum.core.retrieval.holding import Holds, holds
-from memquorum.core.retrieval.votes import DecisionFacts, Vote, prove, vote_on
 from memquorum.core.tiers import ALIVE, SHORT_TERM, SUPERSEDED
 from memquorum.core.vote import nomination
 from memquorum.core.vote.kinds import KINDS, MAKES_ROOM

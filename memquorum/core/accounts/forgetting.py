@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from memquorum.core import caps
+from memquorum.core.accounts.plainly import counted, roughly
+from memquorum.core.accounts.restoring import NOT_NOMINATED, checked
+from memquorum.core.accounts.telling import moment
 from memquorum.core.api.answers import Leaving
 from memquorum.core.api.requests import ForgetRequest
 from memquorum.core.caps import Losses
@@ -15,10 +18,7 @@ from memquorum.core.orders.protect import GOAL, HOLD, PIN
 from memquorum.core.orders.restore import FORGET
 from memquorum.core.policy import PPM, CapsPolicy, Policy
 from memquorum.core.records import RestoreOrdered
-from memquorum.core.retrieval.plainly import counted, roughly
 from memquorum.core.retrieval.query import read_body
-from memquorum.core.retrieval.restoring import NOT_NOMINATED, checked
-from memquorum.core.retrieval.telling import moment
 from memquorum.core.tiers import FINISHED
 from memquorum.core.vote.kinds import KINDS, LETS_GO
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memquorum.core import moments
+from memquorum.core.accounts.telling import why
+from memquorum.core.accounts.votes import Vote
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.decisions import CAP
 from memquorum.core.policy import Policy
-from memquorum.core.retrieval.telling import why
-from memquorum.core.retrieval.votes import Vote
 from memquorum.core.vote.kinds import KINDS
 from memquorum.core.vote.kinds.kind import Kind, Plain
 

@@ -14,6 +14,9 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
+from memquorum.core.accounts import plainly, telling
+from memquorum.core.accounts.explain import configured, plain
+from memquorum.core.accounts.votes import DecisionFacts, Proven, Unproven, prove, vote_on
 from memquorum.core.api.answers import Decision, Subject
 from memquorum.core.api.requests import DecisionsRequest
 from memquorum.core.avro import Codec
@@ -22,12 +25,10 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.decisions import VOIDED
 from memquorum.core.policy import FEATURES, FORGETTING, PPM
 from memquorum.core.records import Weighed
-from memquorum.core.retrieval import paging, plainly, telling
+from memquorum.core.retrieval import paging
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
-from memquorum.core.retrieval.explain import configured, plain
 from memquorum.core.retrieval.paging import Spaced, number, read_page, read_some, text
 from memquorum.core.retrieval.query import read_body, read_memory_id
-from memquorum.core.retrieval.votes import DecisionFacts, Proven, Unproven, prove, vote_on
 from memquorum.core.vote.kinds import KINDS
 from memquorum.core.vote.tally import KEPT
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from memquorum.core.accounts import decisions, explain, telling
+from memquorum.core.accounts.decisions import EPOCHS_MOST, Found, PageStart, Voted, page, read_decisions, read_wanted
 from memquorum.core.api.answers import Decision, Subject
 from memquorum.core.avro import Codec
 from memquorum.core.records import Lot, Proposal, Weighed
-from memquorum.core.retrieval import decisions, explain, telling
-from memquorum.core.retrieval.decisions import EPOCHS_MOST, Found, PageStart, Voted, page, read_decisions, read_wanted
 from memquorum.core.retrieval.query import BadRequest
 from tests.builders.decided import first_page
 from tests.builders.facts import CODEC, facts

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from memquorum.core.accounts.seats import seats
 from memquorum.core.api.answers import Member, Since
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.orders.configuration import apply
-from memquorum.core.retrieval.seats import seats
 from tests.builders.genesis import make, public_key
 from tests.builders.votes import order
 

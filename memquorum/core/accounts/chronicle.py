@@ -1,6 +1,6 @@
 """Tells journal entries of a namespace in sentences, for people who watch a fleet. They hold no content.
 
-`retrieval.tail` tells the same with places and numbers, for operators who read the topic. An entry that speaks of
+`accounts.tail` tells the same with places and numbers, for operators who read the topic. An entry that speaks of
 several namespaces, as a decision does, is told by its counts in this one.
 """
 
@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from memquorum.core.accounts.tail import TRIED
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.orders.protect import GOAL
 from memquorum.core.records import (
@@ -32,7 +33,6 @@ from memquorum.core.records import (
     Tried,
     Withheld,
 )
-from memquorum.core.retrieval.tail import TRIED
 from memquorum.core.salience import CLEARED
 from memquorum.core.showing.plurals import many
 

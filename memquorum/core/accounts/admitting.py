@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from memquorum.core.accounts.pages import RESTING
+from memquorum.core.accounts.telling import why
 from memquorum.core.api.answers import (
     Admission,
     AdmissionVote,
@@ -18,8 +20,6 @@ from memquorum.core.experience.abstract import NO_LESSON, NO_NAME, NO_REST
 from memquorum.core.experience.admission import REJECTED
 from memquorum.core.experience.weights import BY_MERGING, BY_USE
 from memquorum.core.policy import PPM, share
-from memquorum.core.retrieval.pages import RESTING
-from memquorum.core.retrieval.telling import why
 from memquorum.core.showing.plurals import many
 from memquorum.core.vote.kinds import GENERALISES, KINDS
 

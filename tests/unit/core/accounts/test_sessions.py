@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from memquorum.core.accounts.sessions import Made, Member, SessionShard, lines, session_state
 from memquorum.core.policy import PPM, Policy
-from memquorum.core.retrieval.sessions import Made, Member, SessionShard, lines, session_state
 from memquorum.ports import SessionMemory
 from tests.builders.notes import NOTES
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from memquorum.core.accounts.telling import ENDED, moment, why
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.experience import abstract
 from memquorum.core.journal.anew import WORDS
@@ -44,7 +45,6 @@ from memquorum.core.records import (
     Tried,
     Withheld,
 )
-from memquorum.core.retrieval.telling import ENDED, moment, why
 from memquorum.core.salience import CLEARED
 from memquorum.core.showing.escaping import escaped
 from memquorum.core.showing.plurals import many

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 import pytest
 from msgspec.structs import replace
 
+from memquorum.core.accounts import account_words, decisions, explain, fates, plainly
+from memquorum.core.accounts.explain import Account, Anew, Erasing, Merged, Waiting
+from memquorum.core.accounts.holding import Holds, Suggested
 from memquorum.core.caps import Losses
 from memquorum.core.journal.rows import Protection
 from memquorum.core.orders import uses
 from memquorum.core.policy import Policy
 from memquorum.core.records import Accessed, Lot, Proposal, Quote, Restored, Summary, Weighed
-from memquorum.core.retrieval import accounts, decisions, explain, fates, plainly
 from memquorum.core.retrieval.conflicts import Pair
-from memquorum.core.retrieval.explain import Account, Anew, Erasing, Merged, Waiting
-from memquorum.core.retrieval.holding import Holds, Suggested
 from memquorum.core.vote.kinds import KINDS
 from tests.builders import votes
 from tests.builders.facts import CODEC, facts
@@ -39,7 +39,7 @@ def account(shard: Shard, wanted: str) -> Account:
 
 
 def plain(shard: Shard, wanted: str) -> list[str]:
-    return accounts.lines(account(shard, wanted), GENESIS)
+    return account_words.lines(account(shard, wanted), GENESIS)
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +136,7 @@ ALL = list(_fates())
 
 @pytest.mark.parametrize(("name", "found"), ALL, ids=[f"{at} {name}" for at, (name, _) in enumerate(ALL)])
 def test_an_account_begins_with_its_outcome_and_uses_no_word_of_the_inside(name: str, found: Account) -> None:
-    outcome, *rest = accounts.lines(found, GENESIS)
+    outcome, *rest = account_words.lines(found, GENESIS)
     assert OUTCOME.match(outcome), outcome
     assert len(outcome) <= 250 and not outcome.startswith("Memory")
     assert "What you can do" in rest and "What happened" in rest
@@ -175,7 +175,7 @@ def test_a_decision_is_told_by_its_outcome_its_reason_and_who_found_what(shard: 
     assert list(plainly.voted(unproven.votes[0], GENESIS)) == [
         "The record of this vote proves nothing: decision: 0 commits, 3 are needed."
     ]
-    told = accounts.lines(unproven, GENESIS)
+    told = account_words.lines(unproven, GENESIS)
     assert "  The record of a vote that ended as forgotten proves nothing: decision: 0 commits, 3 are needed." in told
     assert decisions.ERASED
 
@@ -218,8 +218,8 @@ def test_the_text_of_what_took_its_place_is_given_to_whom_may_read_it() -> None:
         made.episode(name, explicit=True, slot="ada/dietary")
     found = account(made, A)
     assert f"by {B}, which was saved under the same key. A question about the past may" in fates.outcome(found)
-    assert "  What took its place says: Ada is vegan." in accounts.lines(found, GENESIS, "Ada is vegan.")
-    assert not any("says:" in line for line in accounts.lines(found, GENESIS))
+    assert "  What took its place says: Ada is vegan." in account_words.lines(found, GENESIS, "Ada is vegan.")
+    assert not any("says:" in line for line in account_words.lines(found, GENESIS))
 
 
 def test_a_summary_names_its_sentences_only_to_whom_may_read_them() -> None:
@@ -231,11 +231,11 @@ def test_a_summary_names_its_sentences_only_to_whom_may_read_them() -> None:
     made.episode("sum", agent="consolidator", derives_from=(A, B), summary=summary, session=None)
     found = account(made, SUM)
     text = "Key facts:\nTomas measured 3.8 bar.\nRosa ordered a gasket."
-    told = accounts.lines(found, GENESIS, text=text)
+    told = account_words.lines(found, GENESIS, text=text)
     assert "    1. key fact: Tomas measured 3.8 bar." in told
     assert "    2. key fact in the words of openai/m@llm.example.org: Rosa ordered a gasket." in told
     assert f"       from {A}, said on 1 Jan 1970, 00:00 UTC" in told
-    assert not any("Tomas" in line for line in accounts.lines(found, GENESIS))
+    assert not any("Tomas" in line for line in account_words.lines(found, GENESIS))
 
 
 def test_what_was_asked_not_to_be_remembered_is_told_apart_from_what_is_worth_little(shard: Shard) -> None:
@@ -245,7 +245,7 @@ def test_what_was_asked_not_to_be_remembered_is_told_apart_from_what_is_worth_li
     unkept = replace(faint, born=replace(faint.born, signals=()))
     assert fates.outcome(unkept) == "Not stored: it asked not to be remembered."
     talk = replace(faint.born, signals=tuple(replace(one, value_ppm=0) for one in faint.born.signals))
-    said = accounts.lines(replace(faint, born=talk), GENESIS)
+    said = account_words.lines(replace(faint, born=talk), GENESIS)
     assert any("as a greeting or a thank-you does" in line for line in said)
 
 

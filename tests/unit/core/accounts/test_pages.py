@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from memquorum.core.access import AUDIT, ERASE, EVERYONE, FORGET, Caller, Denied
+from memquorum.core.accounts import pages
+from memquorum.core.accounts.pages import EFFECTS, Seated
 from memquorum.core.ids import shard_of
-from memquorum.core.retrieval import pages
-from memquorum.core.retrieval.pages import EFFECTS, Seated
 from memquorum.core.retrieval.paging import cursor
 from memquorum.core.retrieval.query import BadRequest, Filters
 from tests.builders.shard import NAMESPACE, memory_id

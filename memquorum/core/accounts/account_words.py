@@ -10,6 +10,11 @@ import json
 from collections.abc import Iterator
 
 from memquorum.core import labelling, rehearsal
+from memquorum.core.accounts import fates, plainly
+from memquorum.core.accounts.explain import Account, Birth
+from memquorum.core.accounts.holding import Holds
+from memquorum.core.accounts.plainly import counted, minute, named, sentence
+from memquorum.core.accounts.telling import ENDED, SECTIONS, denied, folded, times
 from memquorum.core.consolidation import rendering
 from memquorum.core.experience import abstract
 from memquorum.core.facets import DIFFUSION
@@ -18,11 +23,6 @@ from memquorum.core.journal.slots import CLEARINGS
 from memquorum.core.labelling import Labels
 from memquorum.core.policy import PPM
 from memquorum.core.records import Link, Summary
-from memquorum.core.retrieval import fates, plainly
-from memquorum.core.retrieval.explain import Account, Birth
-from memquorum.core.retrieval.holding import Holds
-from memquorum.core.retrieval.plainly import counted, minute, named, sentence
-from memquorum.core.retrieval.telling import ENDED, SECTIONS, denied, folded, times
 from memquorum.core.showing.plurals import many
 from memquorum.core.tiers import ALIVE, GONE, SUPERSEDED
 from memquorum.core.vote.kinds import CONTESTS, KINDS
