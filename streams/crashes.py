@@ -2,9 +2,9 @@
 
 An encoder is native code. A text on which it crashes, or runs out of memory, takes the process with it, and the
 restarted process gets the same text. So before anything is encoded its memory ids are written to a file, and taken out
-of it afterwards: what stands there when a process begins was being encoded when the one before it ended, by whatever it
-was killed. Such a text is encoded alone from then on, so that a death is laid to no other; after the third it is not
-tried again, and is answered `failed`.
+of it afterwards: what stands there when a process begins was being encoded when the one before it was killed. Such a
+text is encoded alone from then on, so that a death is laid to no other; after the third it is not tried again, and is
+answered `failed`. A process that ends because it was asked to, or because a server failed, takes its texts out first.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import itertools
 import json
 import logging
 import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +27,8 @@ log = logging.getLogger(__name__)
 DEATHS_MOST = 3
 """So many times a text may be at hand when the process dies."""
 _KEPT = 256
+_LONG_S = 60.0
+"""A text that is encoded for so long may be why a process was asked to end."""
 
 
 class KillsTheEncoder(RuntimeError):
@@ -46,7 +49,14 @@ class Crashes:
             self._deaths[memory_id] = self._deaths.get(memory_id, 0) + 1
         if encoding:
             log.warning("a process ended while it encoded %d texts: they are tried alone", len(encoding))
+        self._since, self._ends = 0.0, False
         self._write(())
+
+    def pardon(self) -> None:
+        """Takes out what is being encoded, unless that takes a minute already: the process ends for another reason."""
+        if time.monotonic() - self._since < _LONG_S:
+            self._write(())
+            self._ends = True
 
     def close(self) -> None:
         """Lets the file go."""
@@ -59,6 +69,7 @@ class Crashes:
     @contextmanager
     def during(self, memory_ids: Sequence[str]) -> Iterator[None]:
         """Marks the texts as in progress. A normal return, with a vector or an error, clears their deaths."""
+        self._since = time.monotonic()
         self._write(memory_ids)
         yield
         for memory_id in memory_ids:
@@ -66,6 +77,8 @@ class Crashes:
         self._write(())
 
     def _write(self, encoding: Sequence[str]) -> None:
+        if self._ends:
+            return
         # The latest of the texts that are not tried again are remembered; a dropped one would only be tried again.
         kept = dict(itertools.islice(reversed(self._deaths.items()), _KEPT))
         data = json.dumps({"encoding": list(encoding), "deaths": dict(reversed(kept.items()))}).encode()

@@ -147,9 +147,10 @@ def run(
     """
     shown = telemetry or Telemetry()
     app = create(bootstrap, data_dir, genesis.shards, instance=instance)
+    crashes = Crashes(data_dir)
     scoring = salience_stage.Salience(
         codec, genesis.policy,
-        encoder=encoder, vault=vault, neighbourhoods=neighbourhoods, past=past, crashes=Crashes(data_dir),
+        encoder=encoder, vault=vault, neighbourhoods=neighbourhoods, past=past, crashes=crashes,
         contradiction=contradiction, learned=learned(codec, genesis, schedule, stored),
         exact_cells=exact_cells, shown=shown.stage("salience"),
     )  # fmt: skip
@@ -165,7 +166,10 @@ def run(
     app.timer(_TURN_S)(partial(_turn, shown.health))
     on_assigned: Any = _calling(ready)
     app.on_partitions_assigned.connect(on_assigned, weak=False)
-    work(app)
+    try:
+        work(app, crashes.pardon)
+    finally:
+        crashes.pardon()
 
 
 def _calling(ready: Callable[[], None]) -> Callable[..., Coroutine[Any, Any, None]]:
@@ -179,14 +183,14 @@ async def _turn(health: Health) -> None:
     health.turn()
 
 
-def work(app: faust.App) -> None:
-    """Runs an app with its agents until SIGTERM or SIGINT. Raises what crashed it."""
+def work(app: faust.App, ending: Callable[[], None] = lambda: None) -> None:
+    """Runs an app with its agents until SIGTERM or SIGINT; calls `ending` then. Raises what crashed it."""
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     app.loop = loop
     _plain_logging()
     worker = _Worker(app, loop=loop, quiet=True, override_logging=False, redirect_stdouts=False)
-    worker.spinner = None
+    worker.spinner, worker.ending = None, ending
     try:
         worker.execute_from_commandline()
     except SystemExit as end:
@@ -200,12 +204,16 @@ class _Worker(Worker):
     SIGUSR1 would print every local variable, and so content; SIGUSR2 would wait in a debugger.
     """
 
+    ending: Callable[[], None]
+    """Called as soon as it is asked to end."""
+
     def install_signal_handlers(self) -> None:
         """SIGTERM and SIGINT stop the worker."""
         for number in (signal.SIGTERM, signal.SIGINT):
             self.loop.add_signal_handler(number, self._end)
 
     def _end(self) -> None:
+        self.ending()
         _end_within(_STOP_S)
         self._on_sigterm()
 

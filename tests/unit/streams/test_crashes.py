@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -52,6 +53,21 @@ def test_a_death_while_nothing_was_encoded_is_nobodys(tmp_path: Path) -> None:
     crashes.close()
     again = Crashes(tmp_path)
     assert [again.deaths(memory_id) for memory_id in "akb"] == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("seconds", "deaths"), [(1, 0), (61, 1)])
+def test_a_process_that_ends_for_another_reason_lays_it_to_no_text_unless_that_takes_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: int, deaths: int
+) -> None:
+    crashes = Crashes(tmp_path)
+    with crashes.during(["a"]):
+        began = time.monotonic()
+        monkeypatch.setattr(time, "monotonic", lambda: began + seconds)
+        crashes.pardon()
+        crashes.close()
+        again = Crashes(tmp_path)
+        assert again.deaths("a") == deaths
+        monkeypatch.setattr(crashes, "_write", lambda _: None)
 
 
 def test_two_processes_have_a_file_each_and_the_next_takes_over(tmp_path: Path) -> None:
