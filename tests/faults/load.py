@@ -11,7 +11,7 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,6 +36,7 @@ from workers.kafka import loop
 
 _SEARCH_S = 3.0
 _BAD = (b"{", b"[]", b'{"content": 1}', b"\xc3\x01no such schema")
+_CODE = "The code of gate {0} is {1}."
 _LESSON = "Prime pump {0} of hall {0} for {1} seconds before it is opened."
 _HEEDED = "Primed pump {0} of hall {0} for {1} seconds, and then opened it without a leak."
 _TASKS_OF_A_LESSON = 4
@@ -55,6 +56,7 @@ class Rates:
     tasks: float = 1.0
     feedback: float = 0.5
     lessons: float = 0.1
+    corrections: float = 0.2
     bad: float = 0.5
     ticks: float = 1.0
     searches: float = 1.0
@@ -92,6 +94,17 @@ def unencoded(codec: Codec, dropped: Iterable[bytes]) -> list[str]:
     return [f"{(e.namespace, e.event_id)} was not encoded: {why}" for e, why in told if why.startswith("none:")]
 
 
+def unmarked(codec: Codec, pairs: Iterable[tuple[bytes, bytes]]) -> list[str]:
+    """Corrections whose later memory denies no statement of the earlier one. `pairs`: the journal entries of both."""
+    found = []
+    for pair in pairs:
+        first, then = (codec.decode_as(JournalEntry, data) for data in pair)
+        said = codec.decode_as(Stored, then.detail)
+        if not any(one.older == first.memory_id and one.statements for one in said.denies):
+            found.append(f"{(then.namespace, then.event_id)} marks no statement of {first.event_id}, which it corrects")
+    return found
+
+
 def let_in_before(found: Found, place: Place) -> bool:
     """Whether what is refused at a place was let in from there, too."""
     reason = found.refused[place].reason
@@ -116,6 +129,8 @@ class Load:
         # with the lesson, and whether that helped.
         self._tasks: dict[Event, str] = {}
         self._silent: dict[Event, tuple[str, bool]] = {}
+        # What an agent said, and by what it corrected that at once.
+        self._corrected: list[tuple[Event, Event]] = []
         # Lessons that tasks bear out, so that verifiers, members and the consolidator have work.
         self._taught = [n for n in self._namespaces if ids.shard_of(n, self._shards) == 0][:2]
         self.book = Book()
@@ -166,7 +181,8 @@ class Load:
         r = self._rates
         makers = [
             (r.episodes, self._episode), (r.accesses, self._access), (r.tasks, self._task),
-            (r.feedback, self._feedback), (r.lessons, self._lesson), (r.bad, self._bad), (r.ticks, self._tick),
+            (r.feedback, self._feedback), (r.lessons, self._lesson), (r.corrections, self._correction),
+            (r.bad, self._bad), (r.ticks, self._tick),
         ]  # fmt: skip
         due = [time.monotonic()] * len(makers)
         while not self._over.is_set():
@@ -195,6 +211,17 @@ class Load:
         fields = {"namespace": event[0], "event_id": event[1], "agent": self._dice.choice(AGENTS), "content": content}
         self._recent = [*self._recent[-499:], event]
         self._send(topics.EPISODES, json.dumps(fields | more).encode(), event, self._key())
+
+    def _correction(self) -> None:
+        """Publishes a statement and its correction, which has to mark it as overtaken."""
+        namespace, agent, key = self._dice.choice(self._namespaces), self._dice.choice(AGENTS), self._key()
+        pair = (namespace, self._fresh()), (namespace, self._fresh())
+        code = self._dice.randrange(1_000, 9_000)
+        for event, said in zip(pair, (code, code + 1), strict=True):
+            fields = {"namespace": namespace, "event_id": event[1], "agent": agent, "explicit": True}
+            content = _CODE.format(self._number, said)
+            self._send(topics.EPISODES, json.dumps(fields | {"content": content}).encode(), event, key)
+        self._corrected.append(pair)
 
     def _access(self) -> None:
         if not self._recent:
@@ -331,6 +358,21 @@ class Load:
 
     # Accounting ----------------------------------------------------------------------------------------------------
 
+    def _pairs(self, connection: psycopg.Connection[Any]) -> Iterator[tuple[bytes, bytes]]:
+        """The entries of each correction that was stored while what it corrects could not have been forgotten."""
+        for pair in self._corrected:
+            rows = connection.execute(
+                "SELECT shard, seq, entry FROM journal"
+                " WHERE effect = 'stored' AND namespace = %s AND event_id = ANY(%s) ORDER BY seq",
+                [pair[0][0], [event_id for _, event_id in pair]],
+            ).fetchall()
+            if len(rows) < 2:
+                continue
+            (shard, since, first), (_, until, then) = rows
+            between = "SELECT count(*) FROM journal WHERE shard = %s AND seq BETWEEN %s AND %s AND effect = 'decided'"
+            if connection.execute(between, [shard, since, until]).fetchone() == (0,):
+                yield first, then
+
     def sums(self) -> tuple[dict[str, int], list[str]]:
         """Returns the sums of what was published and of its outcomes; and the problems, a line each.
 
@@ -353,6 +395,8 @@ class Load:
             taken = connection.execute("SELECT cause, count(*) FROM weight WHERE version = 1 GROUP BY 1").fetchall()
             dropped = connection.execute("SELECT entry FROM journal WHERE effect = 'dropped' ORDER BY shard, seq")
             problems += unencoded(load_codec(), (row[0] for row in dropped))
+            marked = list(self._pairs(connection))
+            problems += unmarked(load_codec(), marked)
         stored = {str(outcome): int(count) for outcome, count in rows}
         journal = {outcome: seen.effects[outcome] for outcome in ("stored", "reinforced")}
         # General forms are the consolidator's, which published them itself.
@@ -375,6 +419,7 @@ class Load:
         sums |= {"accesses_of_searches": total - len(mine), "repeated_deliveries": seen.effects["repeated"]}
         sums["letters_of_repeated_deliveries"] = len(again)
         sums |= {f"in_experience_{cause}": int(count) for cause, count in taken}
+        sums["corrections_checked"] = len(marked)
         sums["general_forms_published"], sums["sent_again"] = forms, book.sent_again
         if sum(outcomes.values()) + sums["refused"] != sums["published"]:
             problems.append(f"the sum does not add up: {sums}")

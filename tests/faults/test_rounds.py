@@ -13,13 +13,13 @@ from infra import genesis, settings
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.experience.texts import EVENTS
-from memquorum.core.records import Stored
+from memquorum.core.records import Comparison, Stored
 from tests import LONG
 from tests.builders import genesis as unit_genesis
 from tests.builders.shard import NAMESPACE, Shard
 from tests.faults import rounds, soak, table
 from tests.faults.library import FAULTS, Disk
-from tests.faults.load import Rates, unencoded
+from tests.faults.load import Rates, unencoded, unmarked
 from tests.faults.witness import Witness
 
 # One of each sort; in the long form those besides that showed most when they were new.
@@ -49,6 +49,7 @@ def test_a_short_round_loses_nothing_and_doubles_nothing(tmp_path: Path) -> None
     sums = found["sums"]
     tasks = sum(sums.get(outcome, 0) for outcome in EVENTS)
     assert tasks and sums["assessed"], "tasks are finished, and it is told what helped in them"
+    assert sums["corrections_checked"], "statements were corrected, and each correction marks what it corrects"
     ended = sums["stored"] + sums["accessed"] + sums.get("below_threshold", 0) + tasks + sums["assessed"]
     assert sums["published"] == sums["refused"] + ended
     assert found["verified"]["decisions"] > 0
@@ -97,6 +98,20 @@ def test_what_salience_could_not_judge_is_no_good_outcome(codec: Codec) -> None:
     entries[1] = replace(entries[1], detail=codec.encode(failed))
     told = unencoded(codec, map(codec.encode, entries))
     assert told == [f"('{NAMESPACE}', 'b') was not encoded: none: key destroyed"]
+
+
+def test_a_correction_that_marks_no_statement_is_seen(codec: Codec) -> None:
+    shard = Shard(codec, unit_genesis.make())
+    first, then = (shard.episode(event).entry for event in ("a", "b"))
+    said = codec.decode_as(Stored, then.detail)
+
+    def told(*denied: Comparison) -> list[str]:
+        entry = replace(then, detail=codec.encode(replace(said, denies=denied)))
+        return unmarked(codec, [(codec.encode(first), codec.encode(entry))])
+
+    assert told(Comparison(str(first.memory_id), (1,))) == []
+    assert told() == told(Comparison(str(first.memory_id), ())) == told(Comparison(str(then.memory_id), (1,)))
+    assert told() == [f"('{NAMESPACE}', 'b') marks no statement of a, which it corrects"]
 
 
 def test_the_witness_knows_what_is_missing_and_open(witness: Witness) -> None:

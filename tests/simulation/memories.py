@@ -20,7 +20,14 @@ from memquorum import topics
 from memquorum.core.commit.spine import Item
 from memquorum.core.consensus import events as t
 from memquorum.core.journal.effects import Rules
-from memquorum.core.records import AccessAccepted, ClockTicked, DecayCrossed, EpisodeAccepted, NominationProposed
+from memquorum.core.records import (
+    AccessAccepted,
+    ClockTicked,
+    Comparison,
+    DecayCrossed,
+    EpisodeAccepted,
+    NominationProposed,
+)
 from memquorum.core.vote import nomination
 from memquorum.core.vote.kinds import KINDS
 from streams.candidates import Candidates
@@ -132,7 +139,8 @@ class Memories:
             name, self.now, namespace=self.world.namespace, agent=dice.pick(("planner", "grower"), "who", *at),
             derives_from=made_of, explicit=bool(stated), supersedes=stated,
         )  # fmt: skip
-        score = replace(scored(record, self.last + 1, salience=salience), contradicts=denies)
+        told = tuple(Comparison(other, (1 + dice.roll(3, "which statement", *at),)) for other in denies)
+        score = replace(scored(record, self.last + 1, salience=salience), contradicts=denies, denies=told)
         self._accept(record)
         self.topics[topics.SCORED].append(self.world.codec.encode(score))
         known.append(record.memory_id)
@@ -185,7 +193,7 @@ class Keeper:
     def _write(self, batch: Batch) -> Any:
         world, line, shard = self._memories.world, self._line, self._memories.world.plan.shard
         contents = {item.record.memory_id: _CLEAR for item in batch.items if _told(item)}
-        wanted = {line.state: batch.keys(world.codec, line.tombstones, line.since)}
+        wanted = {line.state: batch.rows_touched(world.codec, line.tombstones, line.since)}
         with self.store.transaction(wanted) as transaction:
             net = batch.apply(line.rules, transaction.rows[shard], contents, {}, line.tombstones)
             transaction.write([net], contents, line.cursors(batch) | batch.cursors(shard))

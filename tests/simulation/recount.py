@@ -13,7 +13,7 @@ from memquorum.core.audit.findings import Kind
 from memquorum.core.audit.verify import verify_shard
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.replay import Replay
-from memquorum.core.journal.rows import Change, Strength
+from memquorum.core.journal.rows import Change, Conflict, Strength
 from memquorum.core.policy import Policy
 from memquorum.core.records import (
     APPLIED,
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 ONCE, STALE, BORNE = "a verdict acts once", "a stale verdict changes nothing", "a verdict is borne out"
 SALIENCES, VIEWS = "saliences follow from the journal", "views have the journal's saliences"
 NOMINATED = "what is doubted and faint is nominated"
+MARKED = "what is contradicted is marked by its statements"
 HOUR = 3_600_000
 _FACTORS = {"held": (11, 10), "unused": (1, 1), "contested": (85, 100), "groundless": (85, 100)}
 _GOES = {SHORT_TERM: "forget", LONG_TERM: "demote"}
@@ -86,6 +87,7 @@ class Recount:
         entry, world = change.entry, self._world
         detail, name, self._now = world.codec.decode(entry.detail), entry.memory_id or "", entry.as_of
         if entry.effect == "stored" and isinstance(detail, Stored):
+            self._marked(change, detail)
             self._stored(name, entry, detail)
         elif isinstance(detail, Accessed):
             for known in (self._alive[one] for one in detail.those(APPLIED)):
@@ -94,6 +96,17 @@ class Recount:
             self._decided(entry, detail)
         elif isinstance(detail, Rehearsed):
             self._rehearsed(entry, detail)
+
+    def _marked(self, change: Change, detail: Stored) -> None:
+        """Checks that the entry marks the statements that it denies, of the memories that were alive before it."""
+        self._world.watch.asked.update([MARKED])
+        numbers = {one.older: one.statements for one in detail.denies}
+        wanted = {(one, numbers.get(one)) for one in detail.contradicts if one in self._alive}
+        found = {(one.older, one.statements) for one in change.of(Conflict)}
+        if found != wanted:
+            raise Violation(
+                MARKED, f"entry {change.entry.seq}: {sorted(map(str, found))}, not {sorted(map(str, wanted))}"
+            )
 
     def _stored(self, name: str, entry: JournalEntry, detail: Stored) -> None:
         made_of = tuple(one for one in detail.derives_from if one in self._ever)

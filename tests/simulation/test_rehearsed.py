@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from db import view_statements
 from memquorum.core import rehearsal
 from memquorum.core.identity import messages
-from memquorum.core.journal import grounds, rehearsals
+from memquorum.core.journal import conflicts, grounds, rehearsals
 from memquorum.core.records import RehearsalMade
 from memquorum.ports import Seen
 from streams import candidates
@@ -143,6 +143,10 @@ def nobody_nominates_what_is_doubted(patch: Patch) -> None:
     patch.setattr(candidates.rehearsal, "doubted", lambda *_: False)
 
 
+def statements_are_dropped(patch: Patch) -> None:
+    patch.setattr(conflicts, "sound", lambda _: False)
+
+
 @dataclass(frozen=True)
 class Sabotage:
     """A guard to remove, the rules one of which notices, and the act of the service."""
@@ -162,6 +166,7 @@ SABOTAGES = (
     Sabotage(the_newer_one_is_always_first, ("a verdict is borne out",)),
     Sabotage(a_view_takes_what_comes_again, ("views have the journal's saliences",), "twice"),
     Sabotage(who_reads_ahead_holds_up_the_rest, ("views have the journal's saliences",), "mutated"),
+    Sabotage(statements_are_dropped, ("what is contradicted is marked by its statements",)),
     Sabotage(nobody_nominates_what_is_doubted, ("what is doubted and faint is nominated",)),
 )
 

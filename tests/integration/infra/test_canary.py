@@ -292,6 +292,21 @@ def test_of_a_lesson_that_is_erased_no_general_form_is_left(fleet: Plant, line: 
     _check_that_nothing_is_left(line, LEARNT)
 
 
+CORRECTED = "canary-corrected-5e1f The code of gate 9 is 8312."
+
+
+def test_of_a_correction_that_is_erased_neither_words_nor_a_mark_are_left(fleet: Plant, line: Settings) -> None:
+    with fleet.client("gate", "planner") as memory:
+        (first,) = fleet.live(memory, notes=("The code of gate 9 is 4711.",))
+        (then,) = fleet.live(memory, notes=(CORRECTED,))
+        assert [mark.by for mark in memory.get(first).overtaken] == [then]
+        assert "overtaken" in memory.context("the code of gate 9", peek=True).text
+        assert memory.erase(memory_id=then, dry_run=False).status == "erased"
+        assert memory.get(first).overtaken == ()
+        assert "overtaken" not in memory.context("the code of gate 9", peek=True).text
+    _check_that_nothing_is_left(line, {"corrected": CORRECTED})
+
+
 def _check_that_nothing_is_left(line: Settings, needles: Mapping[str, str]) -> None:
     """Checks that an audit and a rebuild find nothing wrong, and that no swept file holds a needle."""
     report = auditor.verify(
