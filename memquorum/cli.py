@@ -62,15 +62,14 @@ GROUPS = (
         ("explain, trace", "why a memory is in its state; its way there"),
         ("decisions, epochs", "what the members decided, and when"),
         ("goals, pins, holds", "what keeps memories from being forgotten"),
-        ("conflicts", "which memories contradict each other"),
-        ("members, rewards", "who votes; what agents' changes were worth"),
+        ("conflicts, members", "what contradicts another memory; who votes"),
+        ("rewards, evidence", "what changes were worth; what no member may sign"),
         ("tail, verify", "follows the journal; audits it from the topics"),
-        ("dead-letters, evidence", "what was refused; who signed what no member may"),
+        ("dead-letters", "what was refused, and why"),
     ),
     (
-        ("doctor, completion", "what is wrong here, and what to do; Tab in a shell"),
-        ("keys", "lists, makes and revokes API keys"),
-        (ADMIN, "operates an installation: `… admin --help`"),
+        ("doctor, completion", "what is wrong here; completes names in a shell"),
+        ("keys, admin", "API keys; an installation (`… admin --help`)"),
     ),
 )
 """The commands by what people do, as the help shows them: read, write, ask, audit, operate."""
