@@ -405,18 +405,9 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
         return await self._ask(kind, "GET", path, params=parameters)
 
     async def _ask(self, kind: type[T], method: str, path: str, **more: Any) -> T:
-        import httpx  # not at the top: who only publishes needs none of it
-
         headers = wire.asking(self._place.api_key) | more.pop("headers", {})
         http = self._connections.asker()
-        try:
-            answer = await http.send(wire.request(http, method, path, headers=headers, **more))
-        except httpx.HTTPError as error:
-            raise Unreachable(
-                f"the retrieval service at {self._place.url} does not answer: does it run (`make status`)? "
-                f"({error or type(error).__name__})"
-            ) from error
-        return wire.body(answer, kind)
+        return wire.body(await wire.sent(http, wire.request(http, method, path, headers=headers, **more)), kind)
 
 
 def _crossing(asked: Mapping[str, Any], diffusion: bool) -> Mapping[str, Any]:

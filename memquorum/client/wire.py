@@ -96,6 +96,26 @@ def request(
         raise Invalid("wrong_type", None, f"cannot be sent: {error}") from None
 
 
+async def sent(http: httpx.AsyncClient, asked: httpx.Request) -> httpx.Response:
+    """Sends a request. A GET is sent once more where its connection ends before the answer: the service closes
+    connections that were idle, and may do so at that very moment. Raises Unreachable."""
+    import httpx  # not at the top: who only publishes needs none of it
+
+    try:
+        try:
+            return await http.send(asked)
+        except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError):
+            if asked.method != "GET":
+                raise
+            return await http.send(asked)
+    except httpx.HTTPError as error:
+        where = str(http.base_url).rstrip("/")
+        raise Unreachable(
+            f"the retrieval service at {where} does not answer: does it run (`make status`)? "
+            f"({str(error) or type(error).__name__})"
+        ) from error
+
+
 def plain(asked: Mapping[str, Any]) -> bytes:
     """Encodes a request as JSON. Escapes unpaired surrogates, so that the service names their field. Raises Invalid."""
     try:
