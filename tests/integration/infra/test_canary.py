@@ -292,7 +292,7 @@ def test_of_a_lesson_that_is_erased_no_general_form_is_left(fleet: Plant, line: 
     _check_that_nothing_is_left(line, LEARNT)
 
 
-CORRECTED = "canary-corrected-5e1f The code of gate 9 is 8312."
+CORRECTED = "The code of gate 9 is 8312."
 
 
 def test_of_a_correction_that_is_erased_neither_words_nor_a_mark_are_left(fleet: Plant, line: Settings) -> None:
