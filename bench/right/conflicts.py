@@ -23,6 +23,7 @@ from memquorum.core.policy import Policy, from_json
 from memquorum.core.reading.conflict import Claims, between, read
 from memquorum.core.records import Proposal
 from memquorum.core.retrieval.rereading import best_first
+from memquorum.core.retrieval.scoring import nearest_first
 from memquorum.core.tiers import SHORT_TERM
 from memquorum.core.vote.grounds import MemberContext, MemoryFacts
 from memquorum.core.vote.judging import judged
@@ -202,7 +203,8 @@ def _newest_first(material: Material, chat: sets.Chat, probe: sets.Probe, told: 
         Hit(str(i), texts[i], SHORT_TERM, "user", i, i, 0, 0.5, score=float(cosine))
         for cosine, i in sorted(zip(cosines, ids, strict=True), key=lambda one: -one[0])
     ]
-    return int(best_first(probe.text, hits)[0].memory_id) in probe.newer
+    near = nearest_first(probe.text, hits, material.vectors.name)
+    return int(best_first(probe.text, near, asker="user")[0].memory_id) in probe.newer
 
 
 ROWS: Mapping[str, Measure] = {"conflict-own": own, "conflict-none": neutral, "conflict-beam": beam}
