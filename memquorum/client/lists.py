@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
-
-from rich.text import Text
 
 from memquorum import terminal
 from memquorum.client.command import command, in_json, opened, page_of, selected, tell_more, times
@@ -162,9 +160,7 @@ def _open_epoch(parsed: argparse.Namespace) -> int:
     if parsed.json:
         print(in_json(found))
         return OK
-    console = terminal.console()
-    for said in _opened(found):
-        console.print(terminal.text(console, said), soft_wrap=True)
+    _show(_opened(found))
     return OK
 
 
@@ -304,13 +300,16 @@ def _told(parsed: argparse.Namespace, what: str, of: str, line: Callable[[T], st
     if parsed.json:
         print(in_json(answer))
         return OK
-    console = terminal.console()
-    found: Iterable[T] = getattr(answer, of)
-    for one in found:
-        console.print(terminal.text(console, line(one)), soft_wrap=True)
-    if not found:
-        console.print(none)
+    found: Sequence[T] = getattr(answer, of)
+    _show(map(line, found) if found else [none])
     return OK
+
+
+def _show(lines: Iterable[str]) -> None:
+    """Prints lines for people, without what a terminal would obey."""
+    console = terminal.console()
+    for line in lines:
+        console.print(terminal.text(console, line), soft_wrap=True)
 
 
 def _list(parsed: argparse.Namespace, what: str, line: Callable[[T], str], none: str, **asked: Any) -> int:
@@ -319,23 +318,18 @@ def _list(parsed: argparse.Namespace, what: str, line: Callable[[T], str], none:
         asked |= selected(parsed)
         page = getattr(memory, what)(**asked)
         where = memory.namespace if asked.get("shard") is None else f"shard {asked['shard']}"
-    found: Iterable[T] = getattr(page, what)
-    console = terminal.console()
-    for said in _lines(parsed, found, line):
-        if parsed.json:
-            print(said)
-        else:
-            console.print(terminal.text(console, said), soft_wrap=True)
-    if not found and not parsed.json:
+    found: Sequence[T] = getattr(page, what)
+    if parsed.json:
+        for one in found:
+            print(in_json(one))
+    elif found:
+        _show(map(line, found))
+    else:
         # Filtered: there may be entries that the filters left out.
         part = any(value is not None for name, value in asked.items() if name not in ("shard", "limit", "cursor"))
-        console.print(Text(f"{none} in {where!r}{' that passes' if part else ''}"))
+        _show([f"{none} in {where!r}{' that passes' if part else ''}"])
     tell_more(page)
     return OK
-
-
-def _lines(parsed: argparse.Namespace, found: Iterable[T], line: Callable[[T], str]) -> Iterator[str]:
-    return (in_json(one) if parsed.json else line(one) for one in found)
 
 
 def _protecting(parsed: argparse.Namespace) -> dict[str, Any]:
