@@ -37,7 +37,7 @@ _FORGOTTEN_S = 61.0
 _BETWEEN_S = 10.0
 _FLEET_S, _STATE_S = 5, 10
 _PATHS = ("/fleet", f"/namespaces/{_NAMESPACE}", "/journal/list", f"/journal/{_NAMESPACE}/feed")
-"""What the page Now asks, and how often."""
+"""The paths that the page Now asks for. Seconds between two questions: `_FLEET_S`, `_STATE_S`."""
 _USABLE = """
 (() => {
   const there = () => document.querySelector("h1") && !document.querySelector(".waiting, [aria-busy=true]");
@@ -227,7 +227,7 @@ def _seen(material: Material) -> Row:
 def _open_pages(material: Material) -> Row:
     row = Row("open", f"{material.pages} pages Now, open for {material.minutes:g} minutes")
     with _line(1_000) as running:
-        # What is made for the first reader stays.
+        # The service keeps some objects after its first reader: they are no growth.
         with browser.started() as chromium, _tab(chromium, running, "") as look:
             _open(look)
             look.page.wait_for_timeout(2_500 * _STATE_S)
