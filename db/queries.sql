@@ -2424,30 +2424,36 @@ ORDER BY d.epoch DESC
 
 -- :name conflicts_listed
 -- The pairs of memories of a namespace that contradict each other and both pass the gates, the last found first, from behind
--- one on; as "conflicts" gives them, with what is left out there.
+-- one on; as "conflicts" gives them, with what is left out there. A pair stands at the entry that noted it first, and pairs
+-- are walked from there, so that a page reads what it shows.
 SELECT c.seq, c.newer::text, c.older::text, $own, n.said, o.said, n.tier, o.tier, c.stated, c.compared, n.agent, o.agent,
     (SELECT t.body FROM content t WHERE t.memory_id = c.newer),
     (SELECT t.body FROM content t WHERE t.memory_id = c.older)
-FROM (
+FROM conflict f
+CROSS JOIN LATERAL (
     SELECT newer, older, min(seq) AS seq, bool_or(stated) AS stated, bool_or(compared) AS compared,
         coalesce(max(statements) FILTER (WHERE compared), max(statements)) AS statements
     FROM contradiction
-    WHERE namespace = %(namespace)s
+    WHERE namespace = f.namespace AND found IN (f.older, f.newer) AND came IN (f.older, f.newer)
     GROUP BY newer, older
 ) c
 JOIN memory n ON n.id = c.newer
-    AND (n.tier IN ('short-term', 'long-term') OR EXISTS (SELECT FROM forgotten f WHERE f.id = n.id))
+    AND (n.tier IN ('short-term', 'long-term') OR EXISTS (SELECT FROM forgotten g WHERE g.id = n.id))
 JOIN memory o ON o.id = c.older AND o.tier IN ('short-term', 'long-term')
-WHERE (c.stated OR c.statements IS DISTINCT FROM '{}') AND NOT EXISTS (
+WHERE f.namespace = %(namespace)s AND f.seq <= coalesce(%(before)s::bigint, 9223372036854775807)
+  AND f.seq = (
+      SELECT min(e.seq) FROM conflict e
+      WHERE e.namespace = f.namespace AND e.older IN (f.older, f.newer) AND e.newer IN (f.older, f.newer))
+  AND (c.stated OR c.statements IS DISTINCT FROM '{}') AND NOT EXISTS (
     SELECT FROM conflict a
     JOIN memory x ON x.id = a.newer AND (x.said, x.said_offset) > (n.said, n.said_offset)
-        AND (x.tier IN ('short-term', 'long-term') OR EXISTS (SELECT FROM forgotten f WHERE f.id = x.id))
+        AND (x.tier IN ('short-term', 'long-term') OR EXISTS (SELECT FROM forgotten g WHERE g.id = x.id))
     WHERE a.older = c.newer AND c.older::text = ANY (a.again) AND x.agent = n.agent)
   AND 2 = (SELECT count(*) FROM memory m WHERE m.id IN (c.newer, c.older) AND ($gates))
   AND (%(since)s::bigint IS NULL OR n.said >= %(since)s)
   AND (%(until)s::bigint IS NULL OR n.said < %(until)s)
   AND (%(before)s::bigint IS NULL OR (c.seq, c.older) < (%(before)s, %(before_older)s::uuid))
-ORDER BY c.seq DESC, c.older DESC
+ORDER BY f.seq DESC, c.older DESC
 LIMIT %(limit)s
 
 -- :name kept_back

@@ -1,4 +1,4 @@
-"""Pages for people read what they show, and not what other namespaces of the shard did since."""
+"""Pages for people read what they show, and not all that there is, or what other namespaces of the shard did since."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 import psycopg
 import pytest
 
+from db import found_rows
 from db.queries import QUERIES
+from memquorum.core.accounts.pages import Contradicted
 
 STORED, QUIET = 20_000, 40
 MEMORY = "00000000-0000-5000-8000-000000000001"
@@ -43,6 +45,23 @@ def store(databases: tuple[str, str]) -> Iterator[psycopg.Connection[Any]]:
         yield connection
 
 
+@pytest.fixture
+def marked(databases: tuple[str, str]) -> Iterator[psycopg.Connection[Any]]:
+    """A namespace in which each memory contradicts the one before it."""
+    with psycopg.connect(databases[0], autocommit=True) as connection:
+        connection.execute(
+            f"""INSERT INTO memory (id, shard, namespace, agent, subject, event_id, tier, created, characters,
+                    commitment, encoder, early, changed, seq, said)
+                SELECT md5(i::text)::uuid, 0, 'busy', 'ann', 'ann', 'e' || i, 'short-term', i, 9, '', 'e', false, i,
+                    i, i
+                FROM generate_series(0, {STORED}) i;
+                INSERT INTO conflict (shard, seq, namespace, newer, older)
+                SELECT 0, i, 'busy', md5(i::text)::uuid, md5((i - 1)::text)::uuid FROM generate_series(1, {STORED}) i;
+                ANALYZE"""
+        )
+        yield connection
+
+
 def scans(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The parts of a plan that read a table."""
     if plan.keys() & {"Relation Name", "Index Name"}:
@@ -64,8 +83,29 @@ def test_a_page_of_a_quiet_namespace_reads_nothing_of_a_busy_one(
     store: psycopg.Connection[Any], name: str, asked: dict[str, Any], index: str, rows: int
 ) -> None:
     (told,) = store.execute("EXPLAIN (ANALYZE, FORMAT JSON) " + QUERIES[name], PAGE | asked).fetchone() or ({},)
-    read = list(scans(told[0]["Plan"]))
-    assert index in {one.get("Index Name") for one in read}, told
-    looked = sum((one["Actual Rows"] + one.get("Rows Removed by Filter", 0)) * one["Actual Loops"] for one in read)
-    assert looked < 1_000, told
+    assert index in {one.get("Index Name") for one in scans(told[0]["Plan"])}, told
+    assert looked(told[0]["Plan"]) < 1_000, told
     assert len(store.execute(QUERIES[name], PAGE | asked).fetchall()) == rows
+
+
+@pytest.mark.parametrize("behind", [None, (STORED // 2, MEMORY)])
+def test_a_page_of_contradictions_reads_those_that_it_shows(
+    marked: psycopg.Connection[Any], behind: tuple[int, str] | None
+) -> None:
+    page = Contradicted(namespace="busy", limit=50, behind=behind)
+    before, older = page.behind or (None, None)
+    asked = found_rows.page_of(page) | {"before": before, "before_older": older}
+    explained = "EXPLAIN (ANALYZE, FORMAT JSON) " + QUERIES["conflicts_listed"]
+    (told,) = marked.execute(explained, asked).fetchone() or ({},)
+    assert "conflict_listed" in {one.get("Index Name") for one in scans(told[0]["Plan"])}, told
+    assert looked(told[0]["Plan"]) < 3_000, told
+    found = [seq for seq, *_ in marked.execute(QUERIES["conflicts_listed"], asked).fetchall()]
+    last = STORED if behind is None else behind[0] - 1
+    assert found == list(range(last, last - 51, -1))
+
+
+def looked(plan: dict[str, Any]) -> int:
+    """The number of rows that a plan read."""
+    return sum(
+        int((one["Actual Rows"] + one.get("Rows Removed by Filter", 0)) * one["Actual Loops"]) for one in scans(plan)
+    )
