@@ -13,13 +13,16 @@ from db.pool import Pool
 from db.queries import QUERIES
 from memquorum.core.access import Sight, covers
 from memquorum.core.accounts.chronicle import Line, wanted
-from memquorum.core.accounts.pages import NEEDED_MOST, Contradicted, Decided, Entries, Given, Standing, Tenants
+from memquorum.core.accounts.pages import NEEDED_MOST, Checked, Contradicted, Decided, Entries, Given, Standing, Tenants
 from memquorum.core.api.answers import AgentInShort, Conflict, Epoch, NamespaceInShort, Ordered, Protector
 from memquorum.core.avro import Codec
+from memquorum.core.records import JournalAppended
 from memquorum.core.retrieval.conflicts import Pair
 from memquorum.core.retrieval.query import Filters
 
 T = TypeVar("T")
+_LINKS = 8 * 1024 * 1024
+"""So many bytes of the journal are read at once, and one entry more."""
 AGENTS_MOST = 100
 """The agents of a namespace that are named."""
 Counted = tuple[dict[str, int], list[AgentInShort], tuple[int, int, int]]
@@ -94,6 +97,22 @@ class ListedReads:
         }  # fmt: skip
         rows = await self._pool.ask("journal_listed", asked, sight)
         return [_line(*row) for row in rows]
+
+    async def links(self, sight: Sight, page: Checked) -> tuple[list[JournalAppended], int]:
+        """All entries of a shard's journal behind one, as links of its chain, and the last entry that there is. Only
+        who sees everything may ask for them."""
+        if "*" not in sight.namespaces:
+            return [], 0
+        asked = {
+            "shard": page.shard, "after": page.behind[0] if page.behind else 0, "limit": page.limit, "bytes": _LINKS,
+        }  # fmt: skip
+
+        def load(connection: psycopg.Connection[Any]) -> tuple[list[JournalAppended], int]:
+            rows = connection.execute(QUERIES["journal_links"], asked).fetchall()
+            (ends,) = connection.execute(QUERIES["journal_ends"], {"shard": page.shard}).fetchone() or (None,)
+            return [JournalAppended(entry, before, own) for _, entry, before, own in rows], ends or 0
+
+        return await self._account(load)
 
     async def journal_latest(self, sight: Sight, namespace: str, shard: int) -> int:
         """The sequence of the last entry about a namespace."""

@@ -2506,6 +2506,25 @@ SELECT * FROM (
 ORDER BY seq DESC
 LIMIT %(limit)s
 
+-- :name journal_links
+-- The journal's entries of a shard behind one, in order, as links of its chain, so many bytes of them and one entry more.
+SELECT seq, entry, previous_hash, hash
+FROM (
+    SELECT *, sum(octet_length(entry)) OVER (ORDER BY seq) - octet_length(entry) AS before
+    FROM (
+        SELECT seq, entry, previous_hash, hash FROM journal
+        WHERE shard = %(shard)s AND seq > %(after)s
+        ORDER BY seq
+        LIMIT %(limit)s
+    ) p
+) q
+WHERE before <= %(bytes)s
+ORDER BY seq
+
+-- :name journal_ends
+-- The last entry of a shard's journal.
+SELECT max(seq) FROM journal WHERE shard = %(shard)s
+
 -- :name journal_latest
 -- The last entry that a namespace's page of the journal can show; 0 before there is one.
 SELECT greatest(

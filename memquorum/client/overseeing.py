@@ -20,6 +20,7 @@ from memquorum.core.api.answers import (
     Goals,
     Holds,
     Journal,
+    JournalChecked,
     KeyInShort,
     KeyMade,
     Members,
@@ -142,6 +143,15 @@ class Overseeing:
         """Lists what happened here, in sentences, the latest first. `effects`: as in stored, accessed, decided;
         `memory_id`: entries that name this memory."""
         return await self._listed(Journal, "journal", effects=effects, memory_id=memory_id, **page)
+
+    async def verify_journal(
+        self, shard: int = 0, *, cursor: str | None = None, limit: int | None = None
+    ) -> JournalChecked:
+        """Has the service check that the entries of a shard's journal in its store follow each other, and end as was
+        signed, to a key that audits all namespaces. It checks `limit` (2,000) entries after `cursor`, which is `next`
+        of the answer before. Trust in the service is needed for that; `memquorum verify` needs none."""
+        asked = {"shard": shard, "cursor": cursor, "limit": limit}
+        return await self._ask(JournalChecked, "POST", "/journal/verify", json=_said(asked))
 
     async def namespaces(self, **page: Unpack[Paged]) -> Namespaces:
         """Lists the namespaces that the API key sees and that have memories, by name, with their numbers."""

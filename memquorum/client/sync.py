@@ -119,6 +119,7 @@ class Memory:
     open_epoch = _same(AsyncMemory.open_epoch)
     members = _same(AsyncMemory.members)
     journal = _same(AsyncMemory.journal)
+    verify_journal = _same(AsyncMemory.verify_journal)
     namespaces = _same(AsyncMemory.namespaces)
     state = _same(AsyncMemory.state)
     policy = _same(AsyncMemory.policy)

@@ -287,7 +287,8 @@ TASKS: dict[str, tuple[str, list[Step], tuple[str, ...]]] = {
         "now", [("link", "Budgets and experience"), ("link", "What goes next")], ("voted on now", "by one decision")
     ),
     "is the journal whole": (
-        "now", [("link", "Journal"), ("link", "Is it whole?")], ("memquorum admin audit verify",)
+        "now", [("link", "Journal"), ("link", "Is it whole?"), ("button", "Check all entries now")],
+        ("Checked by the service", "whole", "up to entry", "memquorum admin audit verify"),
     ),
     "what did an agent learn today": (
         "now", [("summary", "agent"), ("dated", "")], ("The alarm code of pump 7", "anna")

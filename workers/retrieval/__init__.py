@@ -25,6 +25,7 @@
     GET  /orders/{id}                       what became of an order of any kind
     POST /journal/list                      what happened in a namespace, in sentences, latest first
     GET  /journal/{namespace}/feed          the same as it happens, as server-sent events
+    POST /journal/verify                    whether all entries of a shard follow each other, and end as was signed
     POST /namespaces/list, GET /namespaces/{namespace}
                                             which namespaces there are, and the numbers of one
     GET  /policy/{namespace}                by which policy it is judged

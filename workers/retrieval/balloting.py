@@ -60,11 +60,11 @@ class OpenEpochs:
         try:
             low, end = client.get_watermark_offsets(TopicPartition(topics.NOMINATIONS, shard), timeout=_ASK_S)
             starts = {(topics.NOMINATIONS, shard): (max(low, end - _NOMINATIONS), end)}
-            nominations = _heard(client, {topics.NOMINATIONS: NominationProposed}, starts)
+            nominations = heard(client, {topics.NOMINATIONS: NominationProposed}, starts)
             epoch = undecided.opened(self._codec, genesis, last_epoch, nominations)
             if epoch is None:
                 return None
-            return undecided.underway(self._codec, epoch, _heard(client, _KINDS, _since(client, shard, epoch.at)))
+            return undecided.underway(self._codec, epoch, heard(client, _KINDS, _since(client, shard, epoch.at)))
         finally:
             client.close()
 
@@ -80,9 +80,7 @@ def _since(client: Consumer, shard: int, at: int) -> dict[tuple[str, int], tuple
     return places
 
 
-def _heard(
-    client: Consumer, kinds: Mapping[str, Any], places: Mapping[tuple[str, int], tuple[int, int]]
-) -> list[Heard]:
+def heard(client: Consumer, kinds: Mapping[str, Any], places: Mapping[tuple[str, int], tuple[int, int]]) -> list[Heard]:
     """Reads the records from each place to its end. Raises TopicUnreadable where they do not come."""
     left = {place: end for place, (first, end) in places.items() if end > first}
     loop.assign(client, {place: places[place][0] for place in left})

@@ -14,6 +14,7 @@ from memquorum.core.access import NOBODY, RIGHTS, Caller
 from memquorum.core.api.answers import Access
 from memquorum.core.api.endpoints import ENDPOINTS, Endpoint
 from workers.retrieval import (
+    chained,
     context,
     ending,
     experience,
@@ -66,7 +67,7 @@ _DO: dict[str, Do] = orders.GIVING | {
         memories.explain, memories.event, lists.decisions, lists.goals, lists.pins, lists.holds,
         lists.orders, lists.epochs, overview.open_epoch, lists.members, lists.conflicts, rewards.rewards,
         rollups.rollups, rollups.rollup, orders.order, receipts.receipt,
-        journal_pages.journal, journal_pages.journal_feed,
+        journal_pages.journal, journal_pages.journal_feed, chained.verify_journal,
         overview.namespaces, overview.namespace, overview.policy, overview.fleet, overview.trace,
         overview.dead_letters, overview.evidence,
         granting.keys, granting.make_key, granting.revoke_key,

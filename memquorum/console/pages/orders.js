@@ -1,8 +1,8 @@
 // Orders, erasures, audit: what was ordered and what came of it; an erasure, previewed first; and what went wrong.
-import {html, useRef, useState} from "../lib/base.js";
+import {html, useEffect, useRef, useState} from "../lib/base.js";
 import {get, post, segment} from "../lib/api.js";
 import {go, href, listed, namespace, place} from "../lib/place.js";
-import {Answer, Choice, Copy, Facts, Failure, Field, Filters, Head, Nothing, Pages, Part, Table, useAnswer, Waiting} from "../lib/parts.js";
+import {Answer, Bar, Choice, Copy, Facts, Failure, Field, Filters, Head, Nothing, Pages, Part, Table, useAnswer, Waiting} from "../lib/parts.js";
 import {everywhere, may} from "../lib/session.js";
 import {count, EpochLink, many, MemoryLink, spoken, Tier, Time, Words} from "../lib/words.js";
 
@@ -190,5 +190,62 @@ function Evidence() {
     ]} />` : html`<${Nothing}>No member has signed what no honest member signs, as far as others reported.<//>`}
     ${strangers > 0 && html`<p class="muted">Passed over: ${many(strangers, "record")} that no member signed.</p>`}
     <p class="pages muted">Each report is judged again from the signed messages.</p>
-    <${Part} title="Is the journal whole?"><p>Each of its entries has the hash of the entry before it, and members sign its end. One command checks all of it, without trust in the database or in this service: <code>memquorum admin audit verify</code> <${Copy} text="memquorum admin audit verify" label="the command" /></p><//>`} />`;
+    <${Whole} />`} />`;
 }
+
+// Is the journal whole? ------------------------------------------------------------------------------------------------
+
+const PAGE = 5000;
+/** @typedef {{shard: number, last: number, ends: number, signed: number, wrong: string}} Chain what was found of a shard so far */
+
+/**
+ * Has the service check the journal of every shard, page by page.
+ * @param {(chains: Chain[]) => void} tell
+ * @param {AbortSignal} signal
+ */
+async function walked(tell, signal) {
+  const chains = /** @type {Chain[]} */ ([]);
+  for (let shard = 0, shards = 1; shard < shards; shard++) {
+    let cursor = /** @type {string | null} */ (null), signed = 0, wrong = "";
+    do {
+      const part = await post("journal/verify", {shard, cursor, limit: PAGE}, signal);
+      if (part.head?.agrees) signed = part.head.seq;
+      if (part.problem) wrong = part.problem;
+      else if (part.head?.agrees === false) wrong = `${part.head.signed_by} signed another entry ${part.head.seq}`;
+      shards = part.shards;
+      cursor = part.next;
+      chains[shard] = {shard, last: part.last, ends: part.ends, signed, wrong};
+      tell([...chains]);
+    } while (cursor && !wrong);
+  }
+}
+
+function Whole() {
+  const [chains, tell] = useState(/** @type {Chain[]} */ ([])), [state, set] = useState("idle"), [error, fail] = useState(/** @type {unknown} */ (null)), stop = useRef(/** @type {AbortController | null} */ (null));
+  useEffect(() => () => stop.current?.abort(), []);
+  const check = () => {
+    const now = stop.current = new AbortController();
+    tell([]);
+    fail(null);
+    set("busy");
+    walked(tell, now.signal).then(() => set("done"), (problem) => {
+      if (now.signal.aborted) return;
+      fail(problem);
+      set("idle");
+    });
+  };
+  return html`<${Part} title="Is the journal whole?"><p>Each entry has the hash of the entry before it, and the journal's service signs its end. This service can compute all hashes again, over its own store, and compare the end with what was signed.</p>
+    <p><button type="button" class="first" disabled=${state === "busy"} onClick=${check}>Check all entries now</button> ${state === "busy" && html`<span class="muted" role="status">Checking shard ${chains.length ? chains.length - 1 : 0}</span>`}</p>
+    ${error !== null && html`<${Failure} error=${error} again=${check} />`}
+    ${chains.length > 0 && html`<${Table} caption="Chains of the shards" rows=${chains} keyed=${(/** @type {Chain} */ one) => one.shard} columns=${CHAINS} />`}
+    ${state === "done" && html`<p role="status"><span class=${`badge ${chains.some((one) => one.wrong) ? "bad" : "good"}`}>${chains.some((one) => one.wrong) ? "not whole" : "whole"}</span> Checked by the service: hashes from the first entry of each shard on, and the signed end. Not checked: the members' certificates, what texts say, and the columns beside an entry.</p>`}
+    <p class="muted">Without trust in this service or its database, and with all of that: <code>memquorum admin audit verify</code> <${Copy} text="memquorum admin audit verify" label="the command" /></p><//>`;
+}
+
+/** @type {import("../lib/parts.js").Column<Chain>[]} */
+const CHAINS = [
+  {name: "Shard", kind: "number", of: (one) => count(one.shard)},
+  {name: "Checked", of: (one) => html`<span class="with-bar"><${Bar} value=${one.last} whole=${Math.max(1, one.ends)} tone=${one.wrong ? "warn" : "good"} label=${`${one.last} of ${one.ends} entries`} />${count(one.last)} of ${many(one.ends, "entry", "entries")}</span>`},
+  {name: "Each follows the one before", kind: "words", of: (one) => (one.wrong ? html`<span class="badge bad">no</span> ${one.wrong}` : html`<span class="badge good">yes</span>`)},
+  {name: "Signed by the journal's service", about: "The latest signed end that the entries agree with", of: (one) => (one.signed ? `up to entry ${count(one.signed)}` : html`<span class="none">–</span>`)},
+];

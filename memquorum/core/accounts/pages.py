@@ -29,6 +29,7 @@ from memquorum.core.api.requests import (
     ProtectorsRequest,
     RevokeRequest,
     TasksRequest,
+    VerifyRequest,
 )
 from memquorum.core.experience.admission import ADMITTED
 from memquorum.core.experience.texts import OUTCOMES as ENDINGS
@@ -63,8 +64,9 @@ from memquorum.core.vote.kinds import KINDS
 
 GOALS, PINS, HOLDS, ORDERS, EPOCHS, MEMBERS = "goals", "pins", "holds", "orders", "epochs", "members"
 LISTS = (GOALS, PINS, HOLDS, ORDERS, EPOCHS, MEMBERS)
-JOURNAL, NAMESPACES, KEYS = "journal", "namespaces", "keys"
-"""The journal's entries about a namespace, the namespaces that a key sees, and the keys that an admin sees."""
+JOURNAL, CHAIN, NAMESPACES, KEYS = "journal", "chain", "namespaces", "keys"
+"""The journal's entries about a namespace and all of a shard, the namespaces that a key sees, and the keys that an
+admin sees."""
 TASKS = "tasks"
 """Finished tasks: their texts are shown, too, so the list needs the right to read."""
 EXPERIENCES = "experiences"
@@ -163,6 +165,20 @@ class Entries(Spaced, frozen=True, kw_only=True):
     behind: int = LATEST
 
 
+class Checked(Page, frozen=True, kw_only=True):
+    """A page of all entries of a shard's journal, `behind` the entry (sequence, time, hash) that was checked last; None
+    for the first page."""
+
+    what: str = CHAIN
+    shard: int
+    behind: tuple[int, int, bytes] | None = None
+
+    @property
+    def where(self) -> str | int:
+        """The shard."""
+        return self.shard
+
+
 class Tenants(Page, frozen=True, kw_only=True):
     """A page of the namespaces that a key sees, `behind` one of them."""
 
@@ -256,6 +272,16 @@ def read_journal(body: bytes, shards: int, place: Callable[[str, str], int], bou
     return page if asked.cursor is None else structs.replace(page, behind=place(namespace, asked.cursor))
 
 
+def read_verify(body: bytes, shards: int, bounds: Bounds = DEFAULTS) -> Checked:
+    """The page of a shard's journal that a JSON body asks to check. `shards`: so many there are."""
+    asked = read_body(body, VerifyRequest)
+    shard = read_between("shard", asked.shard, 0, shards - 1)
+    page = Checked(shard=shard, limit=read_number(asked, "limit", bounds))
+    if asked.cursor is None:
+        return page
+    return structs.replace(page, behind=read_place(page.what, page.where, asked.cursor, _end))
+
+
 def read_namespaces(body: bytes, bounds: Bounds = DEFAULTS) -> Tenants:
     """The page of namespaces that a JSON body asks for."""
     asked = read_body(body, NamespacesRequest)
@@ -323,6 +349,12 @@ def _made(place: str) -> tuple[int, str]:
     """Reads the place of a key: when it was made, and its id. Raises ValueError."""
     at, _, key_id = text(place).partition("/")
     return number(at), key_id
+
+
+def _end(place: str) -> tuple[int, int, bytes]:
+    """Reads the place of an entry: its sequence, its time and its hash. Raises ValueError."""
+    seq, at, digest = text(place).split("/")
+    return number(seq), number(at), bytes.fromhex(digest)
 
 
 def _memory(asked: str | None) -> str | None:

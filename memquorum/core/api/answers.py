@@ -1226,6 +1226,42 @@ class Journal(Struct, frozen=True, omit_defaults=True):
     next: str | None = None
 
 
+class SignedHead(Struct, frozen=True):
+    """The latest end of a journal that its service signed, `signed_by` name: the entry `seq` with its `hash`, in the
+    shard's time `as_of`, in milliseconds, by the key of a `configuration`. `agrees`: whether the checked entries end in
+    that hash there; None where this page does not have the entry."""
+
+    seq: int
+    hash: str
+    as_of: int
+    configuration: int
+    signed_by: str
+    agrees: bool | None
+
+
+class JournalChecked(Struct, frozen=True, omit_defaults=True):
+    """A part of a shard's journal in the store, from the entry `first` to `last`, whose hashes the service has computed
+    again: each entry follows the one before. `problem`: why the entry behind `last` does not; None where none is
+    wrong. `hash`: of the entry `last`; `ends`: the last entry that the store has. `head`: the latest signed end in the
+    topic of heads, None where there is none. `shards`: so many there are. `next`: the cursor of the next page, None at
+    the end or where something is wrong. Certificates, contents and the columns beside an entry are not checked."""
+
+    shard: int
+    shards: int
+    first: int
+    last: int
+    ends: int
+    hash: str
+    problem: str | None = None
+    head: SignedHead | None = None
+    next: str | None = None
+
+    @property
+    def whole(self) -> bool:
+        """False where something is wrong: an entry does not follow, or the signed end is another one."""
+        return self.problem is None and (self.head is None or self.head.agrees is not False)
+
+
 class NamespaceInShort(Struct, frozen=True):
     """A namespace, and the number of its living memories."""
 

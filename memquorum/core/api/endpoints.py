@@ -318,6 +318,12 @@ JOURNAL_FEED: Endpoint[Any] = Endpoint(
     "cursor as id. Without `cursor` it begins now; it ends after some minutes, and goes on after the last id.",
     query=(Parameter("cursor", str, "Begin after this entry: the `latest` of a list, or the last id."),), waits=True,
 )  # fmt: skip
+VERIFY_JOURNAL = Endpoint(
+    "verify_journal", "POST", "/journal/verify", (AUDIT,),
+    "Checks that the entries of a shard's journal in the store follow each other by their hashes, page by page from "
+    "the first, and end as the journal service signed; for a key to all namespaces.",
+    a.JournalChecked, r.VerifyRequest,
+)  # fmt: skip
 NAMESPACES = Endpoint(
     "namespaces", "POST", "/namespaces/list", (READ, AUDIT),
     "The namespaces that the key sees and that have memories, by name, with their numbers.", a.Namespaces,
@@ -378,7 +384,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     DECISIONS, GOALS, PINS, HOLDS, ORDERS_GIVEN, EPOCHS, OPEN_EPOCH, MEMBERS, CONFLICTS, EVENT,
     REWARDS, ROLLUPS, ROLLUP, ERASE, FORGET, RESTORE, ROLLBACK,
     PIN, UNPIN, BEGIN_GOAL, END_GOAL, ORDER, RECEIPT,
-    JOURNAL, JOURNAL_FEED, NAMESPACES, NAMESPACE, POLICY, FLEET, DEAD_LETTERS, EVIDENCE, TRACE, ACCESS,
+    JOURNAL, JOURNAL_FEED, VERIFY_JOURNAL, NAMESPACES, NAMESPACE, POLICY, FLEET, DEAD_LETTERS, EVIDENCE, TRACE, ACCESS,
     KEYS, MAKE_KEY, REVOKE_KEY,
     Endpoint(
         "metrics", "GET", "/metrics", (AUDIT,),

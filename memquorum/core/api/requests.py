@@ -305,6 +305,14 @@ class EpochsRequest(PassingRequest, frozen=True, kw_only=True):
     shard: Annotated[int | None, _SHARD] = None
 
 
+class VerifyRequest(Struct, frozen=True, kw_only=True):
+    """The body of a check of a shard's journal, page by page from its first entry."""
+
+    shard: Annotated[int, Meta(description="A shard (default: 0).")] = 0
+    cursor: Annotated[str | None, _CURSOR] = None
+    limit: Annotated[int | None, counted("The maximum number of entries to check.", 1, 10_000, 2_000)] = None
+
+
 class MembersRequest(Request, frozen=True, kw_only=True):
     """The body of a list of members: of a namespace's shard, or of a `shard`. `seated`: true for present, false for
     former members."""

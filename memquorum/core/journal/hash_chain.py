@@ -8,6 +8,7 @@ presented as that of another shard.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
@@ -67,6 +68,16 @@ def _check_hash(state: ShardState, link: JournalAppended) -> None:
         raise BrokenChain(f"{_where(state)}: the next entry follows {link.previous_hash.hex()}, not {state.hash.hex()}")
     if link.hash != entry_hash(state.hash, link.entry):
         raise BrokenChain(f"{_where(state)}: the next entry's bytes do not have the hash {link.hash.hex()} of its link")
+
+
+def walk(codec: Codec, state: ShardState, links: Iterable[JournalAppended]) -> tuple[ShardState, str | None]:
+    """The state behind the last link that follows, and what is wrong with the next one; None where all follow."""
+    for link in links:
+        try:
+            state = advance(state, check_link(codec, state, link), link)
+        except BrokenChain as error:
+            return state, str(error)
+    return state, None
 
 
 def advance(state: ShardState, entry: JournalEntry, link: JournalAppended) -> ShardState:

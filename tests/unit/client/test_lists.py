@@ -23,6 +23,7 @@ from memquorum.core.api.answers import (
     Goal,
     Goals,
     Holds,
+    JournalChecked,
     KeyInShort,
     KeyMade,
     Member,
@@ -36,6 +37,7 @@ from memquorum.core.api.answers import (
     Orders,
     Pins,
     Protector,
+    SignedHead,
     Since,
     Took,
     TraceSpan,
@@ -244,6 +246,40 @@ def test_contradictions_are_listed(monkeypatch: pytest.MonkeyPatch, capsys: pyte
         "1970-01-01 00:00:00 UTC  m1 (bob) and m2 (ann, sealed): disputed, found by a rule",
         "1970-01-01 00:00:00 UTC  m1 (bob) and m2 (ann, sealed): m2 holds, found on purpose",
     ]
+
+
+def test_the_service_is_asked_whether_each_journal_is_whole(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head = SignedHead(4, "ab", 0, 0, "service:journal", agrees=True)
+    first = JournalChecked(0, 2, 1, 3, 5, "cd", head=replace(head, agrees=None), next="c")
+    answers = {
+        (0, None): first,
+        (0, "c"): replace(first, first=4, last=5, head=head, next=None),
+        (1, None): JournalChecked(1, 2, 1, 1, 1, "ef"),
+    }
+
+    async def told(_: AsyncMemory, kind: type, method: str, path: str, **more: Any) -> JournalChecked:
+        assert (kind, method, path) == (JournalChecked, "POST", "/journal/verify")
+        return answers[more["json"]["shard"], more["json"].get("cursor")]
+
+    monkeypatch.setattr(AsyncMemory, "_ask", told)
+    asked = ["verify", "--service", "--url", "http://127.0.0.1:1"]
+    assert cli.main(asked) == 0
+    of_each, by_service = capsys.readouterr().out.split("Checked by the service", 1)
+    assert of_each.splitlines() == [
+        "shard 0: 5 entries, each follows the one before; signed up to entry 4",
+        "shard 1: 1 entry, each follows the one before; no signed end is known",
+    ]
+    assert "memquorum admin audit verify" in by_service
+    answers[0, "c"] = replace(answers[0, "c"], head=replace(head, agrees=False))
+    answers[1, None] = replace(answers[1, None], problem="it follows another one")
+    assert cli.main(asked) == 1
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        "shard 0: NOT WHOLE: service:journal signed another entry 4",
+        "shard 1: NOT WHOLE behind entry 1: it follows another one",
+    ]
+    assert cli.main([*asked, "--json"]) == 1 and '"head": {"seq": 4' in capsys.readouterr().out
 
 
 # API keys -------------------------------------------------------------------------------------------------------------

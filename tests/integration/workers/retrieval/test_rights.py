@@ -106,6 +106,7 @@ ENDPOINT_ROWS: Mapping[str, tuple[Any, ...]] = {
     "receipt": (ERASURE, PINNED),
     "journal": ({}, {"memory_id": KEPT}, {"effects": ["protected", "erased"]}),
     "journal_feed": (),  # it does not end; its lines are those of the list
+    "verify_journal": ({}, {"shard": 1}),
     "namespaces": ({},),
     "namespace": ("",),
     "policy": ("",),

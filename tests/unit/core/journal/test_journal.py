@@ -113,3 +113,12 @@ def test_bytes_that_are_no_entry_are_named() -> None:
     state, _ = chain([])
     with pytest.raises(BrokenChain, match="cannot be read"):
         hash_chain.check_link(CODEC, state, JournalAppended(b"?", state.hash, hash_chain.entry_hash(state.hash, b"?")))
+
+
+def test_a_walk_ends_before_the_link_that_does_not_follow_and_says_why() -> None:
+    whole, appended = chain([5, 6, 7])
+    begins = hash_chain.beginning(CLUSTER, 2)
+    assert hash_chain.walk(CODEC, begins, appended) == (whole, None)
+    assert hash_chain.walk(CODEC, begins, []) == (begins, None)
+    state, problem = hash_chain.walk(CODEC, begins, [appended[0], appended[2]])
+    assert (state, problem is not None and "follows" in problem) == (walk(appended[:1]), True)

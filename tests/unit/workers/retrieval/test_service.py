@@ -75,7 +75,8 @@ def sample(endpoint: Endpoint) -> dict[str, Any] | None:
         "forget": {"memory_ids": [HERS]},
         "rollback": {"memory_id": HERS, "to": 1, "namespace": "greenhouse"},
         "context": SEARCH | {"agent": "ann"},
-        "journal": {"namespace": "greenhouse"}, "namespaces": {}, "keys": {}, "revoke_key": {"key_id": "01" * 6},
+        "journal": {"namespace": "greenhouse"}, "verify_journal": {"shard": 0},
+        "namespaces": {}, "keys": {}, "revoke_key": {"key_id": "01" * 6},
         "make_key": {"name": "ann", "namespaces": ["greenhouse"], "rights": ["read"]},
         "begin_goal": {"goal": "sow", "memory_ids": [HERS], "namespace": "greenhouse"}, "end_goal": {"goal": "sow"},
         "pin": {"memory_id": HERS, "namespace": "greenhouse"}, "unpin": {"memory_id": HERS, "namespace": "greenhouse"},
@@ -205,7 +206,7 @@ def test_the_description_says_what_is_answered(keyed: TestClient, endpoint: Endp
     assert (endpoint.method == "POST") == ("requestBody" in operation)
     variables = [p["name"] for p in operation.get("parameters", ()) if p["in"] == "path"]
     assert variables == re.findall(r"{(\w+)}", path)
-    if endpoint.name in ("explain", "receipt", "evidence", "open_epoch"):
+    if endpoint.name in ("explain", "receipt", "evidence", "open_epoch", "verify_journal"):
         return  # they want a store, or Kafka: tests/integration/workers/retrieval/test_retrieval.py, test_sdk.py
     answer = keyed.request(endpoint.method, filled(endpoint.path), json=sample(endpoint))
     assert answer.status_code == endpoint.status and str(answer.status_code) in operation["responses"], answer.text
