@@ -8,20 +8,25 @@ which this checkout does not have. Two runners on one database wait for each oth
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from psycopg import conninfo, errors, sql
 
 from db.queries import QUERIES
+from memquorum.schema_files import load_codec
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 RIGHTS = Path(__file__).with_name("rights")
 
 # Any fixed number: it keeps runners apart and means nothing else.
 _LOCK = 0x6D656D71
+
+_FRACTIONS = re.compile(r'"\??(double|float)"')
 
 _FILE = re.compile(r"(\d{4})_[a-z0-9_]+\.sql")
 
@@ -59,7 +64,8 @@ def load(folder: Path) -> list[Migration]:
 
 
 def migrate(dsn: str, database: str, folder: Path | None = None) -> list[str]:
-    """Applies what is missing to the database of `dsn`, and then grants; the names of what it applied, in order.
+    """Applies what is missing to the database of `dsn`, then grants, and tells the store the schemas of records; the
+    names of what it applied, in order.
 
     `database`: "memory" or "vault", which says whose migrations. The database is made where it is missing.
     Raises MigrationError, or psycopg.Error where a statement or the server fails: then that migration left no trace.
@@ -80,6 +86,8 @@ def migrate(dsn: str, database: str, folder: Path | None = None) -> list[str]:
             done.append(migration.name)
         if folder is None:
             grant(connection, database)
+            if database == "memory":
+                _tell_schemas(connection)
     return done
 
 
@@ -98,6 +106,41 @@ def grant(connection: psycopg.Connection, database: str) -> None:
     """Gives every role the rights that `rights/<database>.sql` says, and no others; the tables must be there."""
     with connection.transaction():
         connection.execute((RIGHTS / f"{database}.sql").read_text(encoding="utf-8"))
+
+
+def _tell_schemas(connection: psycopg.Connection) -> None:
+    """Adds the schemas of records that the store does not know yet, so that SQL can decode its journal. Records with
+    fractions come from outside alone, and no entry holds one."""
+    with connection.transaction(), connection.cursor() as cursor:
+        cursor.executemany(
+            QUERIES["record_schema_known"],
+            [
+                {"mark": mark, "name": schema["name"], "shape": told}
+                for mark, schema in load_codec().released()
+                if not _FRACTIONS.search(told := json.dumps(shape(schema)))
+            ],
+        )
+
+
+def shape(kind: Any) -> Any:
+    """Reduces an Avro schema to what the functions `record_value` and `record_part` need.
+
+    A plain type is its name, with `?` before it if null may stand there; another one is a list that begins with
+    `record`, `array` or `union`. The fields of a record stand as JSON has them, each name before its type; the first
+    name has the record's own before it.
+    """
+    if isinstance(kind, list):
+        told = [shape(one) for one in kind]
+        nullable = len(told) == 2 and told[0] == "null" and isinstance(told[1], str)
+        return f"?{told[1]}" if nullable else ["union", *told]
+    if isinstance(kind, str):
+        return "long" if kind == "int" else kind
+    if kind["type"] == "array":
+        return ["array", ["", shape(kind["items"])]]
+    if kind["type"] != "record":
+        return shape(kind["type"])
+    told = [part for one in kind["fields"] for part in (f"{json.dumps(one['name'])}:", shape(one["type"]))]
+    return ["record", [f'"record":{json.dumps(kind["name"])},{told[0]}', *told[1:]]]
 
 
 def _missing(connection: psycopg.Connection, wanted: list[Migration], database: str) -> list[Migration]:

@@ -17,6 +17,10 @@ SELECT pg_advisory_lock(%(key)s)
 -- What was applied, in order.
 SELECT name, checksum FROM migration ORDER BY name
 
+-- :name record_schema_known
+-- Adds a schema of records that SQL decodes.
+INSERT INTO record_schema (mark, name, shape) VALUES (%(mark)s, %(name)s, %(shape)s) ON CONFLICT (mark) DO NOTHING
+
 -- :name migration_insert
 -- Notes a migration, in the transaction that applies it.
 INSERT INTO migration (name, checksum) VALUES (%(name)s, %(checksum)s)

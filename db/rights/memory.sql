@@ -29,6 +29,9 @@ GRANT SELECT ON shard, cursor, event, memory, content, embedding, sentence, repl
     provenance, quote, patch, conflict, link, erased, erasure, living, let_go, protection, answered, reward, spent, used, disclosure,
     task, feedback, experience, trial, admission, weight, diffusing, contradiction, forgotten, audit_votes, audit_forgotten,
     audit_kept, audit_weights TO memquorum_reader;
+-- To decode the journal takes no right: the schemas of records are no secret.
+GRANT SELECT ON record_schema, audit_journal TO memquorum_reader;
+GRANT SELECT ON record_schema, audit_journal TO memquorum_tenant;
 
 -- The tenant is the retrieval service in nearly all that it asks: rows of the namespaces that it names, no others.
 GRANT SELECT ON memory, content, embedding, sentence, replaced, strength, event, dropped, journal, outcome, ballot, provenance, quote, patch, conflict,

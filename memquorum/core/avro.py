@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -74,6 +75,11 @@ class Codec:
     def names(self) -> list[str]:
         """The record names that this codec knows, sorted."""
         return sorted(self._schema)
+
+    def released(self) -> Iterator[tuple[bytes, dict[str, Any]]]:
+        """Yields each schema that the codec reads, with the bytes that records of it begin with."""
+        for schema in chain(*self._given):
+            yield _SINGLE_OBJECT + _parse(schema)[1], schema
 
     def encode(self, record: Any) -> bytes:
         """A record in single-object encoding."""

@@ -79,6 +79,7 @@ OWN = {
         "namespace = %(namespace)s",
     ),
     **dict.fromkeys(("audit_votes", "audit_forgotten", "audit_kept", "audit_weights"), "namespace = %(namespace)s"),
+    "audit_journal": "namespace = %(namespace)s",
     **dict.fromkeys(("provenance", "conflict", "contradiction"), "namespace = %(namespace)s"),
     **dict.fromkeys(("link", "erased", "erasure"), "namespace = %(namespace)s"),
     **dict.fromkeys(
@@ -230,6 +231,8 @@ def test_sql_as_the_tenants_role_finds_a_tenants_own_rows_and_no_others(store: s
         readable = columns(connection)
         # The time, and when members voted last; not how much goes on.
         assert readable.pop("shard") == ["shard", "as_of", "last_epoch", "last_epoch_at"]
+        # How records are written is no secret.
+        assert readable.pop("record_schema") == ["mark", "name", "shape"]
         assert set(readable) == set(OWN)  # a relation that is new here needs its line in OWN
         assert {name: rows(connection, name) for name in OWN} == {name: set() for name in OWN}
     assert [strange(store, namespace) for namespace in TENANTS] == [{}, {}]
@@ -242,7 +245,7 @@ def test_sql_as_the_tenants_role_finds_a_tenants_own_rows_and_no_others(store: s
         with tenant(store, sight) as connection:
             assert {n: rows(connection, n) for n in OWN} == {n: expected.get(n, set()) for n in OWN}, sight
     with tenant(store, "*") as connection:
-        for name in set(OWN) - {"journal", "decision"}:
+        for name in set(OWN) - {"journal", "decision", "audit_journal"}:
             assert len(rows(connection, name)) > len(seen[name])
         assert connection.execute("SELECT count(*) FROM journal WHERE namespace IS NULL").fetchone() == (0,)
 
@@ -298,7 +301,7 @@ def test_every_table_is_closed_or_secured_and_the_role_owns_nothing(databases: t
                WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' GROUP BY 1, 2"""
         ).fetchall()
         readable = columns(connection)
-        assert {name for name, *_ in secured if name in readable} == {*TABLES, "shard"}
+        assert {name for name, *_ in secured if name in readable} == {*TABLES, "shard", "record_schema"}
         for name, forced, roles in secured:
             if name in TABLES:
                 # The counter learns how many memories a namespace has, by its rights on columns.
