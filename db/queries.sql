@@ -616,6 +616,10 @@ ON CONFLICT (namespace) DO UPDATE SET alive = living.alive + excluded.alive
 -- How many memories of namespaces are alive, as far as they ever had any.
 SELECT namespace, alive FROM living WHERE namespace = ANY(%(namespaces)s)
 
+-- :name living_total
+-- How many memories are alive in all, and in how many namespaces.
+SELECT coalesce(sum(alive), 0)::bigint, count(*) FILTER (WHERE alive > 0) FROM living
+
 -- :name applied
 -- Up to where every shard has applied a topic.
 SELECT shard, next_offset FROM cursor WHERE topic = %(topic)s

@@ -123,6 +123,12 @@ class PostgresStore:
         with self._link.use() as connection:
             return dict(connection.execute(QUERIES["experience_standing"]).fetchall())
 
+    def living(self) -> tuple[int, int]:
+        """Returns the number of memories in use, and of the namespaces that have any."""
+        with self._link.use() as connection:
+            memories, namespaces = connection.execute(QUERIES["living_total"]).fetchone() or (0, 0)
+            return memories, namespaces
+
     def held(self, memory_ids: Sequence[str]) -> list[str]:
         """Those of the memories that are held."""
         with self._link.use() as connection:

@@ -65,8 +65,10 @@ def traces_dir(run_dir: Path) -> Path:
 
 
 def announce(run_dir: Path, name: str, url: str) -> None:
-    """Announces the address at which a process can be watched."""
-    wholefiles.write(run_dir / "watch" / f"{name}.json", json.dumps({"pid": os.getpid(), "url": url}))
+    """Announces the address at which a process can be watched, in the form of Prometheus's files of targets: one may
+    read the folder as it is. Prometheus drops the label `__pid`."""
+    told = [{"targets": [url.partition("://")[2]], "labels": {"instance": name, "__pid": str(os.getpid())}}]
+    wholefiles.write(run_dir / "watch" / f"{name}.json", json.dumps(told))
 
 
 def announced(run_dir: Path) -> dict[str, dict[str, Any]]:
@@ -74,8 +76,9 @@ def announced(run_dir: Path) -> dict[str, dict[str, Any]]:
     found = {}
     for file in sorted((run_dir / "watch").glob("*.json")):
         try:
-            found[file.stem] = json.loads(file.read_text())
-        except (OSError, ValueError):  # gone, or not ours
+            (told,) = json.loads(file.read_text())
+            found[file.stem] = {"pid": int(told["labels"]["__pid"]), "url": f"http://{told['targets'][0]}"}
+        except (OSError, ValueError, TypeError, LookupError):  # gone, or not ours
             continue
     return found
 
@@ -95,11 +98,13 @@ def _tracing(settings: Settings, name: str, parts: ExitStack) -> Tracing:
 
 
 def _follow(telemetry: Telemetry, name: str) -> None:
-    """Exposes health as metrics: whether the loop turns, what it waits for, what slows it down."""
+    """Exposes health as metrics: whether the loop turns, what it waits for, what slows it down, what people should look
+    at."""
     health: Health = telemetry.health
     telemetry.meters.follow(metrics.STILL, lambda: {(name,): health.still_s})
     telemetry.meters.follow(metrics.WAITING, lambda: {(name, what): 1 for what in health.waits})
     telemetry.meters.follow(metrics.SLOWED, lambda: {(name, by): 1 for by in health.brakes})
+    telemetry.meters.follow(metrics.ALARM, lambda: {(name, about): 1 for about in health.alarms})
 
 
 class Lag:

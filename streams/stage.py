@@ -29,7 +29,7 @@ from msgspec import Struct, field
 from memquorum import cloudevents
 from memquorum.core.identity.stamps import HEADER, Writer
 from memquorum.ports import EncoderUnavailable, StoreUnavailable, StreamUnavailable, VaultBehind, VaultUnavailable
-from memquorum.telemetry.bundle import Telemetry
+from memquorum.telemetry.bundle import STRANGER, Telemetry
 from memquorum.telemetry.health import STUCK_S
 from memquorum.telemetry.leftout import LeftOut, reason
 from memquorum.telemetry.tracing import Hop
@@ -239,7 +239,7 @@ class _Runner:
         if self._reader.genuine(self._source, message.partition, message.value or b"", stamp):
             return True
         self._left_out.note(self._source, message.partition, message.offset, reason(stamp))
-        self._shown.refused("stranger")
+        self._shown.refused(STRANGER)
         return False
 
     def _headers(self, output: Output, hops: Mapping[str, Hop]) -> dict[str, bytes]:

@@ -20,6 +20,9 @@ _ALARM_S = 3_600.0
 _NAMED_MOST = 3
 _LOGGED_MOST = 10_000
 
+STRANGER = "stranger"
+"""The reason for refusing a record that no process of the installation wrote."""
+
 
 @dataclass(frozen=True, slots=True)
 class Telemetry:
@@ -42,6 +45,8 @@ class Stage:
     def __init__(self, telemetry: Telemetry, name: str) -> None:
         self.name, self.tracing, self.health = name, telemetry.tracing, telemetry.health
         self.places, self.meters = telemetry.places, telemetry.meters
+        # So that the first one is an increase.
+        telemetry.meters.refused.labels(name, STRANGER)
         self._worked = telemetry.meters.worked.labels(name)
         self._latency = telemetry.meters.latency.labels(name)
         self._logged: OrderedDict[tuple[str, str], str] = OrderedDict()

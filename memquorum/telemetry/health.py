@@ -79,6 +79,12 @@ class Health:
         """The brakes by subject, with reasons."""
         return dict(self._brakes)
 
+    @property
+    def alarms(self) -> dict[str, str]:
+        """The alarms that still last, by subject, with reasons."""
+        now = self._clock()
+        return {about: why for about, (why, until) in list(self._alarms.items()) if now < until}
+
     def live(self) -> tuple[bool, dict[str, object]]:
         """True if its loop turns; with the body of the answer."""
         alive = self.still_s < STILL_S
@@ -90,7 +96,5 @@ class Health:
         if self.still_s >= STUCK_S:
             waits.setdefault("answer", f"what it asked {self.still_s:.0f} s ago does not answer")
         told: dict[str, object] = {"ready": not waits, "waits_for": waits, "slowed_by": self.brakes}
-        now = self._clock()
-        alarms = {about: why for about, (why, until) in list(self._alarms.items()) if now < until}
-        told |= {"alarms": alarms} if alarms else {}
+        told |= {"alarms": alarms} if (alarms := self.alarms) else {}
         return not waits, told | ({"notes": dict(self._notes)} if self._notes else {})

@@ -89,6 +89,10 @@ WAITING = Definition(
     "memquorum_waiting", "gauge", ("stage", "for"),
     "1 while the stage cannot go on for want of something: the vault, the store, its partitions, a score.",
 )  # fmt: skip
+ALARM = Definition(
+    "memquorum_alarm", "gauge", ("stage", "about"),
+    "1 while a process works, but somebody should look: `fleet status` and its `/readyz` say why.",
+)  # fmt: skip
 SCORE_WAIT = Definition(
     "memquorum_score_wait_seconds", "gauge", ("stage", "shard"),
     "How long a shard has stood still at an episode whose score has not come; 0 when it does not.",
@@ -205,6 +209,14 @@ GAIN = Definition(
     "memquorum_experience_gain", "gauge", ("shard",),
     "What using experience came to, in [-1, 1]: the mean over all uses that the last decision counted that had any.",
 )  # fmt: skip
+MEMORIES = Definition(
+    "memquorum_memories", "gauge", ("stage",),
+    "Memories in use in the store, of all namespaces, as of some seconds ago.",
+)  # fmt: skip
+NAMESPACES = Definition(
+    "memquorum_namespaces", "gauge", ("stage",),
+    "Namespaces that have memories in use, as of some seconds ago.",
+)  # fmt: skip
 CACHED = Definition(
     "memquorum_cache_memories", "gauge", (),
     "Memories whose vectors the retrieval caches hold, of all namespaces.",
@@ -215,11 +227,11 @@ CACHES = Definition(
 )  # fmt: skip
 
 ALL = (
-    CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SCORE_WAIT, SLOWED, JOURNALLED, EPISODES,
-    DECISIONS, STOPPED, BEYOND, ACCOUNTS_SPENT, ACCOUNTS_CLOSED, HELD_BACK, AMBIGUOUS, OPEN, EPOCHS, LATE, LEFT_OUT,
-    VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS, CACHE_SEARCHES, CACHED, CACHES, OVER_QUOTA,
+    CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, ALARM, SCORE_WAIT, SLOWED, JOURNALLED,
+    EPISODES, DECISIONS, STOPPED, BEYOND, ACCOUNTS_SPENT, ACCOUNTS_CLOSED, HELD_BACK, AMBIGUOUS, OPEN, EPOCHS, LATE,
+    LEFT_OUT, VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS, CACHE_SEARCHES, CACHED, CACHES, OVER_QUOTA,
     FULL, KNOWN_TEXTS, REJECTED, FAILED_RULES, FAILED, REHEARSALS, REHEARSED, TRIALS, TRYING, ADMISSIONS,
-    EXPERIENCE, GAIN,
+    EXPERIENCE, GAIN, MEMORIES, NAMESPACES,
 )  # fmt: skip
 
 Read = Callable[[], Mapping[tuple[str, ...], float]]
@@ -271,6 +283,8 @@ class Meters:
         self.trying = self._counter(TRYING)
         self.admissions = self._counter(ADMISSIONS)
         self.experience = Gauge(EXPERIENCE.name, EXPERIENCE.sentence, EXPERIENCE.labels, registry=self.registry)
+        self.memories = Gauge(MEMORIES.name, MEMORIES.sentence, MEMORIES.labels, registry=self.registry)
+        self.namespaces = Gauge(NAMESPACES.name, NAMESPACES.sentence, NAMESPACES.labels, registry=self.registry)
         self.gain = Gauge(GAIN.name, GAIN.sentence, GAIN.labels, registry=self.registry)
         self._read: list[tuple[Definition, Read]] = []
         self.registry.register(self)

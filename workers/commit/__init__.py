@@ -4,6 +4,6 @@
    applied next;
 2. what is done between batches: `erasure_turn`, an order to erase; `recalling`, opening what is restored; `lapsing`,
    goals that nobody spoke of; `destruction`, keys whose time is over, and `destroyer`, so that a vault that is put
-   back revives none of them; `experience_metrics`, what metrics tell of that;
+   back revives none of them; `experience_metrics`, what metrics tell of the store;
 3. `outbox`: from the store to the topic, with signed heads.
 """

@@ -38,14 +38,14 @@ from memquorum.core.journal.workset import Net
 from memquorum.core.merging import marks
 from memquorum.core.records import EpisodeAccepted
 from memquorum.ports import Follows, StoreUnavailable, VaultBehind, VaultUnavailable, Vector
-from memquorum.telemetry.bundle import Stage, Telemetry
+from memquorum.telemetry.bundle import STRANGER, Stage, Telemetry
 from memquorum.telemetry.metrics import Meters
 from memquorum.telemetry.tracing import NOTHING, Hop
 from workers.commit.commit_shard import SOURCES, Batch, CommitShard, opened, vault_ids
 from workers.commit.destroyer import Destroyer
 from workers.commit.destruction import Destruction
 from workers.commit.erasure_turn import RESIDUE_MS, Erasing
-from workers.commit.experience_metrics import Experience
+from workers.commit.experience_metrics import Counts
 from workers.commit.lapsing import Lapsing
 from workers.commit.outbox import SIGNER, Outbox, Outgoing
 from workers.commit.recalling import Recalling
@@ -171,7 +171,7 @@ class _Session:
         self._destroyer = Destroyer(rules.codec, store, vault, self._patiently)
         self._destruction = Destruction(rules, store, self._destroyer.destroy, own_clock, shown.health)
         self._lapsing = Lapsing(store, own_clock)
-        self._experience = Experience(store, shown.meters)
+        self._counts = Counts(store, shown, rules.genesis.shards)
         self._erasing = Erasing(
             rules, store, self._destroyer.destroy, self._destroyer.forget_asked,
             head=outbox.signed_head, residue_ms=residue_ms,
@@ -200,7 +200,7 @@ class _Session:
                 busy |= self._destroy_due()
                 self._outbox.poll()
                 self._note_published(force=False)
-                self._experience.look(time.monotonic())
+                self._counts.look(time.monotonic())
                 self._destroyer.look((line.state for line in self._lines.values()), time.monotonic())
                 self._read(0 if busy else _ACK_S if self._outbox.pending else _IDLE_S)
                 waiting = {shard: line.spine.waiting_for() for shard, line in self._lines.items()}
@@ -267,7 +267,7 @@ class _Session:
             (topic, shard), offset = loop.place(message), loop.offset(message)
             if self._strangers.wrote(message):
                 self._lines[shard].skip(topic, offset)
-                self._shown.refused("stranger")
+                self._shown.refused(STRANGER)
                 continue
             value, parent, since_ms = message.value() or b"", loop.traceparent(message), message.timestamp()[1]
             with loop.about(message):
@@ -378,7 +378,7 @@ class _Session:
         told = (change for change, item in batch.changes if item and isinstance(item.record, EpisodeAccepted))
         for outcome, count in Counter(event.outcome for change in told for event in change.of(Event)).items():
             meters.episodes.labels(outcome).inc(count)
-        _show_decided(meters, self._experience, batch)
+        _show_decided(meters, self._counts, batch)
         for one in (took for change, _ in batch.changes for took in change.of(LetGo) if took.held_back):
             meters.held_back.labels(str(one.shard)).inc(one.held_back)
             log.error(
@@ -485,9 +485,9 @@ def _meant(
     )  # fmt: skip
 
 
-def _show_decided(meters: Meters, experience: Experience, batch: Batch) -> None:
+def _show_decided(meters: Meters, counts: Counts, batch: Batch) -> None:
     """Counts how votes ended, and what became of experience."""
-    experience.note(change for change, _ in batch.changes)
+    counts.note([change for change, _ in batch.changes])
     for decision in (row for change, _ in batch.changes for row in change.of(DecisionRow)):
         for ended, count in Counter((o.kind, o.outcome) for o in decision.outcomes).items():
             meters.decisions.labels(*ended).inc(count)

@@ -33,7 +33,7 @@ from memquorum.core.vote.evidence import RULES
 from memquorum.core.vote.grounds import Grounds
 from memquorum.ports import Contradiction, SignState, Vault
 from memquorum.telemetry import metrics
-from memquorum.telemetry.bundle import Stage, Telemetry
+from memquorum.telemetry.bundle import STRANGER, Stage, Telemetry
 from memquorum.telemetry.tracing import Hop
 from workers.kafka import loop
 from workers.kafka.loop import TopicUnreadable
@@ -235,7 +235,7 @@ class Replica:
         seat = self._seats[shard]
         if self._strangers.wrote(message):
             seat.skip(topic, offset)
-            self._shown.refused("stranger")
+            self._shown.refused(STRANGER)
             return
         # Records of the accepted stream are not in a vote's trace; reading each one's headers is costly.
         parent = loop.traceparent(message) if topic in _VOTES else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -28,16 +29,30 @@ def test_a_process_is_announced_and_answers_while_it_lives(tmp_path: Path) -> No
         answer = httpx.get(f"{url}/readyz?verbose")
         assert (answer.status_code, answer.json()["slowed_by"]) == (200, {"salience": "4096 records wait"})
         shown.health.wait("vault", "away")
+        shown.health.alarm("shard 0", "it stands still")
+        shown.health.alarm("shard 1", "it stood still", -1)
         shown.meters.consumed.labels("intake", "a").inc(3)
         text = httpx.get(f"{url}/metrics").text
         assert 'messaging_client_consumed_messages_total{stage="intake",topic="a"} 3.0' in text
         assert f"# HELP {metrics.WAITING.name} {metrics.WAITING.sentence}" in text
         assert 'memquorum_waiting{for="vault",stage="intake"} 1.0' in text
         assert 'memquorum_slowed{by="salience",stage="intake"} 1.0' in text
+        assert 'memquorum_alarm{about="shard 0",stage="intake"} 1.0' in text and '"shard 1"' not in text
         assert "process_resident_memory_bytes" in text
         assert httpx.get(f"{url}/").status_code == 404
     with pytest.raises(httpx.ConnectError):
         httpx.get(f"{url}/livez")
+
+
+def test_what_is_announced_is_a_file_of_targets_as_prometheus_reads_them(tmp_path: Path) -> None:
+    process_telemetry.announce(tmp_path, "replica-2", "http://127.0.0.1:4711")
+    (group,) = json.loads((tmp_path / "watch" / "replica-2.json").read_text())
+    assert group["targets"] == ["127.0.0.1:4711"]
+    assert {name for name in group["labels"] if not name.startswith("__")} == {"instance"}
+    (tmp_path / "watch" / "older.json").write_text('{"pid": 1, "url": "http://127.0.0.1:1"}')
+    (tmp_path / "watch" / "foreign.json").write_text("[]")
+    found = process_telemetry.announced(tmp_path)
+    assert found == {"replica-2": {"pid": os.getpid(), "url": "http://127.0.0.1:4711"}}
 
 
 def test_a_loop_that_hangs_is_told_by_the_port_that_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

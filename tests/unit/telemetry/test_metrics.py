@@ -26,7 +26,8 @@ def test_every_metric_has_a_sentence_and_a_name_of_its_kind(of: Definition) -> N
 def test_what_is_exposed_is_what_is_defined() -> None:
     meters = Meters()
     followed = (
-        metrics.LAG, metrics.IGNORED, metrics.STILL, metrics.WAITING, metrics.SLOWED, metrics.CACHED, metrics.CACHES,
+        metrics.LAG, metrics.IGNORED, metrics.STILL, metrics.WAITING, metrics.ALARM, metrics.SLOWED,
+        metrics.CACHED, metrics.CACHES,
     )  # fmt: skip
     for definition in followed:
         meters.follow(definition, lambda of=definition: {tuple("x" for _ in of.labels): 3})  # type: ignore[misc]
@@ -46,6 +47,8 @@ def test_what_is_exposed_is_what_is_defined() -> None:
     meters.trying.inc(0.1)
     meters.experience.labels("admitted").set(2)
     meters.gain.labels("0").set(-0.25)
+    meters.memories.labels("commit").set(3)
+    meters.namespaces.labels("commit").set(1)
     meters.open.labels("0").set(2)
     meters.over_quota.labels("intake").set(1)
     meters.full.labels("intake").set(1)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import AdmissionRow
 from memquorum.core.records import Proposal
+from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.metrics import Meters
 from tests.builders import genesis, trials, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.builders.trials import agree, proposal
-from workers.commit.experience_metrics import Experience
+from workers.commit.experience_metrics import Experience, Living
 
 A, B = memory_id("a"), memory_id("b")
 
@@ -80,3 +81,22 @@ def test_the_store_is_asked_where_something_changed_and_not_at_each_turn(codec: 
     shown.look(10.0)
     assert store.asked == 2 and value(meters, "memquorum_experience_memories", status="admitted") == 3.0
     assert value(meters, "memquorum_experience_memories", status="demoted") is None
+
+
+def test_memories_in_use_are_counted_every_ten_seconds_where_something_was_applied() -> None:
+    asked = []
+
+    class Counts:
+        def living(self) -> tuple[int, int]:
+            asked.append(1)
+            return 7 * len(asked), len(asked)
+
+    telemetry = Telemetry()
+    living = Living(Counts(), telemetry.stage("commit"))
+    for now, noted, memories in ((0.0, False, 7.0), (20.0, False, 7.0), (20.0, True, 14.0), (29.0, True, 14.0)):
+        if noted:
+            living.note()
+        living.look(now)
+        assert value(telemetry.meters, "memquorum_memories", stage="commit") == memories
+    living.look(30.0)
+    assert value(telemetry.meters, "memquorum_namespaces", stage="commit") == 3.0
