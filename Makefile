@@ -9,7 +9,7 @@ UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(CURDIR)/$(BIN)/uv
 # What a target or a part of the benchmarks needs beside `setup` (TARGET:NAME): an environment of its own, .tools/NAME of
 # requirements/NAME.lock.
 PACKAGES := peers:peers right:trees languages:multilingual pages:charts fifa:charts console:console langgraph:langgraph conformance:conformance \
-  adapters:adapters adapters:adk adapters:crewai ways:langgraph ways:adapters ways:adk ways:crewai
+  chart:chart adapters:adapters adapters:adk adapters:crewai ways:langgraph ways:adapters ways:adk ways:crewai
 MODULES  := soak:faults.soak simulate:simulation test-beside:beside
 of     = $(patsubst $(1):%,%,$(filter $(1):%,$(2)))
 ready  = $(1:%=.tools/%/.ready)
@@ -112,6 +112,7 @@ langgraph: setup  ## the store of LangGraph, by LangGraph's own tests of stores 
 adapters: setup  ## Anthropic's memory tool, OpenAI's sessions, LlamaIndex's block, Google's ADK, Pydantic AI and CrewAI, by their own tests and by an agent's loop each (LOOP=1: those alone); OF=NAME of a package, ONLY=NAME
 ways: setup  ## every way in against every other: what is written through one is read through each, and none leads to what is others'; ONLY="NAME …"
 conformance: setup  ## the MCP server, by the conformance suite of the protocol and by its inspector's command line; KEEP=1 keeps the outcome
+chart: setup  ## the chart for Kubernetes: rendered by Helm (built with Go, once), held against schemas, policies and docker-compose.yml
 soak: setup  ## faults at random moments under load, MINUTES=60, SEED=1; the outcome goes to tests/faults/results
 simulate: setup  ## the consensus core among liars, faults and crashes: SEEDS=2000, FIRST=0; a failing seed tells its story
 hostile: setup  ## liars as real processes on a real Kafka, EPOCHS=3000, MEMBERS=4, ONLY="BEHAVIOUR …"; KEEP=1 keeps the outcome
@@ -122,17 +123,16 @@ ways: OPTIONS = $(call each,only,$(ONLY))
 conformance exhaustive: OPTIONS = $(call flag,keep,$(KEEP))
 soak simulate: OPTIONS = $(call option,minutes,$(MINUTES)) $(call option,seed,$(SEED)) $(call option,seeds,$(SEEDS)) $(call option,first,$(FIRST))
 hostile: OPTIONS = $(call option,epochs,$(EPOCHS)) $(call option,members,$(MEMBERS)) $(call each,behaviour,$(ONLY)) $(call flag,keep,$(KEEP))
-test-beside langgraph adapters ways conformance soak simulate hostile exhaustive guards:
+test-beside langgraph adapters ways conformance chart soak simulate hostile exhaustive guards:
 	@$(foreach one,$(call of,$@,$(PACKAGES)),$(MAKE) --no-print-directory $(call ready,$(one)) || echo "$@: the packages of $(one) are not installed" >&2;)
-	@$(if $(filter langgraph conformance,$@),test -e $(call ready,$@) || { echo "$@: NOT RUN" >&2; exit 0; };) $(BIN)/python -m tests.$(or $(call of,$@,$(MODULES)),$@) $(OPTIONS)
+	@$(if $(filter langgraph conformance chart,$@),test -e $(call ready,$@) || { echo "$@: NOT RUN" >&2; exit 0; };) $(BIN)/python -m tests.$(or $(call of,$@,$(MODULES)),$@) $(OPTIONS)
 
 docs: $(call ready,docs)  ## build the pages of docs/ as a site in .tools/site; a broken link or anchor is an error
 	@NO_MKDOCS_2_WARNING=1 .tools/docs/bin/mkdocs build --quiet --config-file infra/site/mkdocs.yml && echo "docs: .tools/site/index.html"
 
 lint: style types  ## style, format, types, import rules
 style: setup
-	@$(BIN)/ruff check .
-	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 types: setup
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache

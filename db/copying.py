@@ -2,15 +2,20 @@
 
 A column's type is said once, and not looked up for every value. An id is written as its 16 bytes and a vector as
 pgvector sends it: columns of those types take them from a value of type `bytea`.
+
+Postgres refuses COPY where row security holds. So the writer copies into temporary tables of its session, which
+`prepare` makes, and inserts from these (decision 192). A login past row security copies into the tables themselves.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 import psycopg
@@ -46,6 +51,50 @@ _CONSTANT: Mapping[str, int] = MappingProxyType(
 )  # fmt: skip
 
 
+# The form of the statements: `COPY table (columns) FROM STDIN (FORMAT BINARY)`.
+_COPY = re.compile(r"COPY (\w+) (\(.+?\))\s+FROM STDIN \(FORMAT BINARY\)", re.DOTALL)
+_PREPARED: WeakSet[psycopg.Connection] = WeakSet()
+
+
+def prepare(connection: psycopg.Connection) -> None:
+    """Makes the connection's temporary tables: one for each statement, with its name and its columns. The rows in them
+    go with the end of the transaction, so each statement is carried out once in a transaction. Raises psycopg.Error."""
+    connection.execute("; ".join(map(_temporary, _statements())))
+    _PREPARED.add(connection)
+
+
+@cache
+def _statements() -> tuple[str, ...]:
+    return tuple(name for name in QUERIES if name.endswith("_copy"))
+
+
+@cache
+def _target(name: str) -> tuple[str, str]:
+    """The table of a COPY statement, and its columns in parentheses."""
+    found = _COPY.fullmatch(QUERIES[name])
+    assert found is not None, name
+    return found[1], found[2]
+
+
+def _temporary(name: str) -> str:
+    table, columns = _target(name)
+    return f"CREATE TEMP TABLE {name} ON COMMIT DELETE ROWS AS SELECT {columns[1:-1]} FROM {table} WITH NO DATA"
+
+
+def _copying(connection: psycopg.Connection, name: str) -> str:
+    """The statement by which this connection copies."""
+    if connection not in _PREPARED:
+        return QUERIES[name]
+    return f"COPY pg_temp.{name} FROM STDIN (FORMAT BINARY)"
+
+
+def _insert(connection: psycopg.Connection, name: str) -> None:
+    """Inserts what was copied into the connection's temporary table, if it has these."""
+    if connection in _PREPARED:
+        table, columns = _target(name)
+        connection.execute(f"INSERT INTO {table} {columns} SELECT * FROM pg_temp.{name}")
+
+
 def copy(connection: psycopg.Connection, name: str, rows: Iterable[Row]) -> None:
     """Writes rows by the COPY statement of this name. Ids are given as `raw_id` gives them, vectors as `raw_vector`."""
     first = next(iterator := iter(rows), None)
@@ -54,11 +103,12 @@ def copy(connection: psycopg.Connection, name: str, rows: Iterable[Row]) -> None
     cursor = connection.cursor()
     # For a column of type bytea psycopg takes the dumper that was registered last: DB-API's, which is Python.
     cursor.adapters.register_dumper(bytes, BytesBinaryDumper)
-    with cursor.copy(QUERIES[name]) as out:
+    with cursor.copy(_copying(connection, name)) as out:
         out.set_types(_types(name))
         out.write_row(first)
         for row in iterator:
             out.write_row(row)
+    _insert(connection, name)
 
 
 def copy_rows(connection: psycopg.Connection, table: Table, rows: Iterable[Struct]) -> None:
@@ -111,8 +161,9 @@ def copy_ballots(connection: psycopg.Connection, decisions: Iterable[DecisionRow
     """Writes all decisions' rows of `ballot_copy`."""
     rows = b"".join(map(ballots, decisions))
     if rows:
-        with connection.cursor().copy(QUERIES["ballot_copy"]) as out:
+        with connection.cursor().copy(_copying(connection, "ballot_copy")) as out:
             out.write(_SIGNATURE + rows + _TRAILER)
+        _insert(connection, "ballot_copy")
 
 
 def ballots(row: DecisionRow) -> bytes:

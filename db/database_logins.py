@@ -82,6 +82,9 @@ def _login(link: psycopg.Connection, login: str, password: str) -> None:
     # Made here, so that no log of the server ever holds the password.
     verifier = link.pgconn.encrypt_password(password.encode(), login.encode(), b"scram-sha-256").decode()
     _run(link, "login_alter", login=sql.Identifier(login), verifier=sql.Literal(verifier))
+    # Only a superuser may name these attributes, even to take them back.
+    if link.execute(QUERIES["login_beyond"], {"login": login}).fetchone() is not None:
+        _run(link, "login_lower", login=sql.Identifier(login))
 
 
 def _member(link: psycopg.Connection, login: str, wanted: set[str]) -> None:

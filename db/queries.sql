@@ -25,6 +25,14 @@ INSERT INTO record_schema (mark, name, shape) VALUES (%(mark)s, %(name)s, %(shap
 -- Notes a migration, in the transaction that applies it.
 INSERT INTO migration (name, checksum) VALUES (%(name)s, %(checksum)s)
 
+-- :name migration_self_grant
+-- Whoever makes a role without being a superuser may otherwise give it away, and not hand it a table.
+SET createrole_self_grant = 'set, inherit'
+
+-- :name migration_rows
+-- A statement from which row security would keep rows fails: it would otherwise change none, and say nothing.
+SET row_security = off
+
 -- :name database_create
 -- {name} is filled in as an identifier: databases cannot be parameters.
 CREATE DATABASE {name}
@@ -54,8 +62,17 @@ SELECT FROM pg_roles WHERE rolname = %(login)s
 CREATE ROLE {login}
 
 -- :name login_alter
--- It may log in with this password, and nothing else of what roles may.
-ALTER ROLE {login} WITH LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS NOINHERIT PASSWORD {verifier}
+-- It may log in with this password, and has no right of the roles that it may step down to.
+ALTER ROLE {login} WITH LOGIN NOINHERIT PASSWORD {verifier}
+
+-- :name login_beyond
+-- Whether it has an attribute that no login of ours has.
+SELECT FROM pg_roles
+WHERE rolname = %(login)s AND (rolsuper OR rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls)
+
+-- :name login_lower
+-- It has no attribute any more.
+ALTER ROLE {login} WITH NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS
 
 -- :name login_roles
 -- What it may step down to.
@@ -3814,6 +3831,11 @@ VACUUM (FULL) {table}
 -- :name sweep_size
 -- Of a table with its indexes and what lies beside it, in bytes.
 SELECT pg_total_relation_size(to_regclass(%(table)s))
+
+-- :name sweep_may_drop_log
+-- Whether the role may. A server of others keeps that to itself.
+SELECT has_function_privilege('pg_switch_wal()', 'EXECUTE') AND has_function_privilege('pg_ls_waldir()', 'EXECUTE')
+    AND pg_has_role('pg_checkpoint', 'USAGE')
 
 -- :name sweep_log
 -- Begins another file of the write-ahead log.

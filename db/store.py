@@ -71,7 +71,7 @@ class PostgresStore:
 
     def __init__(self, dsn: str) -> None:
         """Connects at the first call."""
-        self._link = Link(dsn, WRITER, StoreUnavailable)
+        self._link = Link(dsn, WRITER, StoreUnavailable, prepare=copying.prepare)
 
     def close(self) -> None:
         """Lets the connection go."""

@@ -3,6 +3,8 @@
 Postgres marks what is deleted and leaves its bytes in the page, and in the log of changes, until it happens to use the
 place again. Here both are made to go: every table that ever held content or a key is written anew into another file,
 its indexes with it, and then the log before that is given up. A table is locked while it is written.
+
+A server of others lets nobody give up its log. Then the tables alone are swept, and the step says so.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from db.queries import QUERIES
 
 MEMORY = ("content", "embedding", "sentence", "replaced", "experience")
 VAULT = ("memory_key", "subject_key")
+LOG, LEFT = "write-ahead log", "write-ahead log, which the server keeps to itself"
 
 
 class Swept(Struct, frozen=True):
@@ -49,12 +52,15 @@ def sweep(dsn: str, tables: Sequence[str]) -> Iterator[Swept]:
                 before = _size(link, table)
                 link.execute(sql.SQL(QUERIES["sweep_table"]).format(table=sql.Identifier(table)))
                 yield Swept(table, before, _size(link, table))
+            if not _may_drop_log(link):
+                yield Swept(LEFT, 0, 0)
+                return
             before = _log(link)
             # Two rounds: the first checkpoint may still need the file that was written last.
             for _ in range(2):
                 link.execute(QUERIES["sweep_log"])
                 link.execute(QUERIES["sweep_checkpoint"])
-            yield Swept("write-ahead log", before, _log(link))
+            yield Swept(LOG, before, _log(link))
         except psycopg.errors.InsufficientPrivilege as error:
             raise MayNotSweep(
                 f"{str(error).strip()}: sweep as a login that may step down to memquorum_keeper, or as a superuser"
@@ -71,6 +77,11 @@ def recycles(dsn: str) -> bool:
 def _size(link: psycopg.Connection, table: str) -> int:
     row = link.execute(QUERIES["sweep_size"], {"table": table}).fetchone()
     return int(row[0]) if row and row[0] is not None else 0
+
+
+def _may_drop_log(link: psycopg.Connection) -> bool:
+    row = link.execute(QUERIES["sweep_may_drop_log"]).fetchone()
+    return row is not None and bool(row[0])
 
 
 def _log(link: psycopg.Connection) -> int:

@@ -45,6 +45,7 @@ WHERE = {
     "fleet run": "infra.roles",
     "fleet demo": "infra.demo.demo_command",
     "genesis make": "infra.provisioning",
+    "genesis secrets": "infra.provisioning",
     **dict.fromkeys(("kafka fetch", "kafka topics"), "infra.provisioning"),
     "kafka prune": "infra.prune_command",
     **dict.fromkeys(("database migrate", "database psql"), "infra.provisioning"),

@@ -6,14 +6,16 @@ machine gets its copy. The installation's own folders, which hold everything, st
 
 from __future__ import annotations
 
+import base64
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
-from infra import logins
+from infra import genesis, logins
 from infra.kafkalogins import ADMIN
-from infra.settings import Settings
+from infra.settings import Settings, SettingsError
 from memquorum import wholefiles
 from memquorum.core.identity.membership import Genesis
 from memquorum.wholefiles import write_secret
@@ -52,7 +54,7 @@ def hand_out(settings: Settings, made: Genesis, to: Path) -> None:
     """
     logins.make(settings)
     password = _administrator(settings)
-    for process in processes(made):
+    for process in (*processes(made), *_added(settings, made)):
         folder = to / process
         for file, below in _files(settings, process):
             _copy(file, folder / below)
@@ -60,6 +62,36 @@ def hand_out(settings: Settings, made: Genesis, to: Path) -> None:
     write_secret(to / "migrate" / ADMINISTRATOR, f"*:*:*:postgres:{password}\n")
     # The server reads it as another user: the mount restricts who else can.
     wholefiles.write(to / "postgres" / "password", password, 0o644)
+
+
+def _added(settings: Settings, made: Genesis) -> Iterator[str]:
+    """The replicas of members that are no part of the genesis file, whose keys were made here (`members add`)."""
+    for member in range(made.n, genesis.identities(settings, made)):
+        if (settings.keys_dir / f"member-{member}.key").exists():
+            yield f"replica-{member}"
+
+
+def manifests(handed: Path, prefix: str) -> dict[str, Any]:
+    """The folders that were handed out as Secrets of Kubernetes, in one list: PREFIX-PROCESS each, of which the chart
+    gives a pod its own. In a name of a file, which may hold no slash there, two low lines stand for one.
+
+    Raises SettingsError if nothing was handed out there.
+    """
+    folders = sorted(file.parent for file in handed.glob("*/genesis.json"))
+    if not folders:
+        raise SettingsError(f"{handed}: no process has a folder there; `genesis make --hand-out` writes them")
+    return {"apiVersion": "v1", "kind": "List", "items": [_manifest(folder, prefix) for folder in folders]}
+
+
+def _manifest(folder: Path, prefix: str) -> dict[str, Any]:
+    files = {file.relative_to(folder): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": f"{prefix}-{folder.name}", "labels": {"app.kubernetes.io/part-of": "memquorum"}},
+        "type": "Opaque",
+        "data": {"__".join(name.parts): base64.b64encode(content).decode() for name, content in files.items()},
+    }
 
 
 def _files(settings: Settings, process: str) -> Iterator[tuple[Path, Path]]:

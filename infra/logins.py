@@ -65,9 +65,10 @@ def of(settings: Settings, process: str) -> Settings:
 
 
 def _dsn(settings: Settings, dsn: str, process: str) -> str:
-    # A password in the superuser's string would take precedence over the file's.
+    # A password in the administrator's string would take precedence over the file's; None would leave it there.
+    parts = {name: value for name, value in conninfo.conninfo_to_dict(dsn).items() if name != "password"}
     login, file = database_logins.name(settings.memory_dsn, process), file_of(settings, process)
-    return conninfo.make_conninfo(dsn, user=login, passfile=str(file), password=None)
+    return conninfo.make_conninfo("", **parts | {"user": login, "passfile": str(file)})
 
 
 def _password(file: Path) -> str:

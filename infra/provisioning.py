@@ -52,6 +52,18 @@ def _genesis(given: Settings, parsed: Namespace) -> int:
     return 0
 
 
+@command(
+    "genesis secrets",
+    option("folder", type=Path, help="what `genesis make --hand-out` wrote"),
+    option("--prefix", default="memquorum-keys", help="of their names: PREFIX-PROCESS (default: memquorum-keys)"),
+    example="genesis secrets handed | kubectl apply --server-side -f -",
+)
+def _secrets(given: Settings, parsed: Namespace) -> int:
+    """Prints what each process was handed out as Secrets of Kubernetes: keys and passwords, for kubectl alone."""
+    print(json.dumps(handout.manifests(parsed.folder, parsed.prefix)))
+    return 0
+
+
 def _json(file: Path | None) -> dict[str, Any]:
     if file is None:
         return {}

@@ -23,6 +23,12 @@ GRANT UPDATE (named) ON content TO memquorum_writer;
 GRANT SELECT, INSERT ON journal, decision, outcome, ballot, provenance, quote, patch, conflict, link, erased, let_go,
     answered, reward, spent, used, disclosure, task, feedback, trial, weight TO memquorum_writer;
 GRANT SELECT ON audit_votes, audit_forgotten, audit_kept, audit_weights TO memquorum_writer;
+-- It copies into tables of its session, and inserts from these.
+DO $$
+BEGIN
+    EXECUTE format('GRANT TEMPORARY ON DATABASE %I TO memquorum_writer', current_database());
+END
+$$;
 
 -- The reader sees all and changes nothing: decay, nomination and salience; audits and the operator's questions.
 GRANT SELECT ON shard, cursor, event, memory, content, embedding, sentence, replaced, strength, dropped, journal, decision, outcome, ballot,
@@ -85,11 +91,22 @@ GRANT SELECT (shard, epoch, kind, outcome) ON outcome TO memquorum_verifier;
 -- content and embedding, of which row security, forced upon owners too, shows it no row.
 GRANT MAINTAIN ON content, embedding, sentence, replaced, experience TO memquorum_keeper;
 GRANT CREATE ON SCHEMA public TO memquorum_keeper;
-GRANT EXECUTE ON FUNCTION pg_switch_wal(), pg_ls_waldir() TO memquorum_keeper;
+REVOKE CREATE ON SCHEMA public FROM memquorum_owner; -- it had it for the migrations alone
+-- A server of others may give neither, as it drops its log itself: a sweep leaves that to it.
+DO $$
+BEGIN
+    GRANT EXECUTE ON FUNCTION pg_switch_wal(), pg_ls_waldir() TO memquorum_keeper;
+EXCEPTION WHEN insufficient_privilege THEN
+    NULL;
+END
+$$;
 DO $$
 BEGIN
     GRANT pg_checkpoint TO memquorum_keeper WITH INHERIT TRUE, SET FALSE;
-EXCEPTION WHEN unique_violation OR internal_error THEN
-    NULL; -- another database's migration did it at this very moment
+EXCEPTION
+    WHEN insufficient_privilege THEN
+        NULL;
+    WHEN unique_violation OR internal_error THEN
+        NULL; -- another database's migration did it at this very moment
 END
 $$;

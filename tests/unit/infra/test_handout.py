@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import re
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +13,7 @@ import pytest
 
 from db import database_logins as kinds
 from infra import genesis, handout, logins, settings
-from infra.settings import Settings
+from infra.settings import Settings, SettingsError
 from memquorum.core.identity.membership import Genesis
 
 _SERVICE = {"keys/stamps.key", *(f"keys/stamps-member-{member}.key" for member in range(4))}
@@ -52,6 +55,32 @@ def test_nobody_has_a_key_of_another(handed: tuple[Settings, Genesis, Path]) -> 
     for process in WANTED:
         for name in files(to / process) - {"genesis.json"}:
             assert stat.S_IMODE((to / process / name).stat().st_mode) == 0o600, (process, name)
+
+
+def test_a_member_that_was_added_gets_its_folder_too(handed: tuple[Settings, Genesis, Path]) -> None:
+    installed, made, to = handed
+    genesis.add_member(installed, 4, key=True)
+    genesis.add_member(installed, 5, key=False)  # its own key is on another machine
+    handout.hand_out(installed, made, to)
+    assert files(to / "replica-4") == {name.replace("-3", "-4") for name in WANTED["replica-3"]} | {"genesis.json"}
+    assert not (to / "replica-5").exists()
+
+
+def test_each_folder_is_a_secret_of_kubernetes_with_names_that_it_takes(handed: tuple[Settings, Genesis, Path]) -> None:
+    _, made, to = handed
+    told = handout.manifests(to, "mq")
+    json.dumps(told)
+    found = {one["metadata"]["name"]: one for one in told["items"]}
+    # Not the password of a Postgres that is not there.
+    assert found.keys() == {f"mq-{process}" for process in handout.processes(made)}
+    for process in handout.processes(made):
+        data = found[f"mq-{process}"]["data"]
+        assert all(re.fullmatch(r"[-._a-zA-Z0-9]+", name) for name in data)
+        assert {name.replace("__", "/") for name in data} == files(to / process)
+        for name, content in data.items():
+            assert base64.b64decode(content) == (to / process / name.replace("__", "/")).read_bytes()
+    with pytest.raises(SettingsError, match="hand-out"):
+        handout.manifests(to / "replica-0", "mq")
 
 
 def test_a_process_starts_with_what_it_is_handed(handed: tuple[Settings, Genesis, Path]) -> None:

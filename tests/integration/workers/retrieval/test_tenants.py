@@ -310,7 +310,7 @@ def test_every_table_is_closed_or_secured_and_the_role_owns_nothing(databases: t
                 without = {"content", "embedding", "replaced", "journal"}
                 rehearsed = set() if name in without else {"memquorum_rehearser"}
                 # The verifier reads texts, and of what surrounds them the columns that trials need.
-                others = {"memquorum_tenant", "memquorum_verifier"} | counted | rehearsed
+                others = {"memquorum_tenant", "memquorum_verifier", "memquorum_writer"} | counted | rehearsed
                 readers = {each.strip("{}") for each in roles} - others
                 # Without content the service's cache and accounts see all rows, and nothing of what has content.
                 assert forced and readers <= {"memquorum_reader", "memquorum_accounts,memquorum_reader"}, name
