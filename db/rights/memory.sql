@@ -38,6 +38,11 @@ GRANT SELECT ON shard, cursor, event, memory, content, embedding, sentence, repl
 -- To decode the journal takes no right: the schemas of records are no secret.
 GRANT SELECT ON record_schema, audit_journal TO memquorum_reader;
 GRANT SELECT ON record_schema, audit_journal TO memquorum_tenant;
+GRANT SELECT ON audit_promotions, audit_supersessions, audit_marks, audit_restores, audit_erasures, audit_erased, audit_destructions,
+    audit_consolidations, audit_orders, audit_uses, audit_members, audit_agreement, audit_footprint, audit_budgets TO memquorum_reader;
+-- Not audit_budgets: it decodes certificates, which speak of all tenants.
+GRANT SELECT ON audit_promotions, audit_supersessions, audit_marks, audit_restores, audit_erasures, audit_erased, audit_destructions,
+    audit_consolidations, audit_orders, audit_uses, audit_members, audit_agreement, audit_footprint TO memquorum_tenant;
 
 -- The tenant is the retrieval service in nearly all that it asks: rows of the namespaces that it names, no others.
 GRANT SELECT ON memory, content, embedding, sentence, replaced, strength, event, dropped, journal, outcome, ballot, provenance, quote, patch, conflict,

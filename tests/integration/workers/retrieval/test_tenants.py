@@ -79,7 +79,25 @@ OWN = {
         "namespace = %(namespace)s",
     ),
     **dict.fromkeys(("audit_votes", "audit_forgotten", "audit_kept", "audit_weights"), "namespace = %(namespace)s"),
-    "audit_journal": "namespace = %(namespace)s",
+    **dict.fromkeys(
+        (
+            "audit_journal",
+            "audit_promotions",
+            "audit_supersessions",
+            "audit_marks",
+            "audit_restores",
+            "audit_erasures",
+            "audit_erased",
+            "audit_destructions",
+            "audit_consolidations",
+            "audit_orders",
+            "audit_uses",
+            "audit_members",
+            "audit_agreement",
+            "audit_footprint",
+        ),
+        "namespace = %(namespace)s",
+    ),
     **dict.fromkeys(("provenance", "conflict", "contradiction"), "namespace = %(namespace)s"),
     **dict.fromkeys(("link", "erased", "erasure"), "namespace = %(namespace)s"),
     **dict.fromkeys(
@@ -173,6 +191,8 @@ def store(databases: tuple[str, str], codec: Codec) -> str:
         patches = rollups.wanted(GENESIS, rollups.patch(memory("kept", namespace)), namespace=namespace)
         shard.protect(rollups.accepted(codec, GENESIS, patches))
         shard.protect(disclosures.accepted(codec, GENESIS, memory("kept", namespace), namespace=namespace))
+        said = {"namespace": namespace, "order_id": ids.memory_id("requests", namespace)}
+        shard.ask(votes.restore(GENESIS, memory("forgotten", namespace), **said), 60_000)
     made = PostgresStore(databases[0])
     made.start(GENESIS.cluster, GENESIS.shards)
     net = shard.work.net()
@@ -493,9 +513,9 @@ def test_what_stands_is_ordered_and_was_voted_on_is_told_each_tenant_of_its_own(
         named = listed("pins", namespace, headers, memory_id=memory("kept", other)).json()["pins"]
         assert named == listed("goals", namespace, headers, memory_id=memory("promoted", other)).json()["goals"] == []
         audited = listed("orders", namespace, own).json()["orders"]
-        assert {one["kind"] for one in audited} == {"erase", "protect"} and {o["namespace"] for o in audited} == {
-            namespace
-        }
+        assert {one["kind"] for one in audited} == {"erase", "protect", "restore"} and {
+            o["namespace"] for o in audited
+        } == {namespace}
         assert listed("orders", namespace, headers).json()["field"] == "right"
         for what in ("epochs", "members"):
             assert client.post(f"/{what}/list", json={"shard": 0}, headers=own).status_code == 403
