@@ -13,8 +13,26 @@ from db.pool import Pool
 from db.queries import QUERIES
 from memquorum.core.access import Sight, covers
 from memquorum.core.accounts.chronicle import Line, wanted
-from memquorum.core.accounts.pages import NEEDED_MOST, Checked, Contradicted, Decided, Entries, Given, Standing, Tenants
-from memquorum.core.api.answers import AgentInShort, Conflict, Epoch, NamespaceInShort, Ordered, Protector
+from memquorum.core.accounts.pages import (
+    NEEDED_MOST,
+    Checked,
+    Contradicted,
+    Decided,
+    Entries,
+    Given,
+    Standing,
+    Talked,
+    Tenants,
+)
+from memquorum.core.api.answers import (
+    AgentInShort,
+    Conflict,
+    Epoch,
+    NamespaceInShort,
+    Ordered,
+    Protector,
+    SessionInShort,
+)
 from memquorum.core.avro import Codec
 from memquorum.core.records import JournalAppended
 from memquorum.core.retrieval.conflicts import Pair
@@ -23,6 +41,8 @@ from memquorum.core.retrieval.query import Filters
 T = TypeVar("T")
 _LINKS = 8 * 1024 * 1024
 """So many bytes of the journal are read at once, and one entry more."""
+_SPEAKERS = 20
+"""So many agents of a session are named."""
 AGENTS_MOST = 100
 """The agents of a namespace that are named."""
 Counted = tuple[dict[str, int], list[AgentInShort], tuple[int, int, int]]
@@ -142,6 +162,18 @@ class ListedReads:
         before, older = page.behind or (None, None)
         asked = found_rows.page_of(page) | {"before": before, "before_older": older}
         return [_conflict(*row) for row in await self._pool.ask("conflicts_listed", asked, sight)]
+
+    async def sessions(self, sight: Sight, page: Talked) -> list[tuple[SessionInShort, str]]:
+        """The sessions of a namespace, the one in which something was said last first, each with its place."""
+        if not seen(sight, page.namespace):
+            return []
+        before, offset = page.behind or (None, None)
+        asked = found_rows.page_of(page) | {"before": before, "before_offset": offset, "agents_most": _SPEAKERS}
+        rows = await self._pool.ask("sessions_listed", asked, sight)
+        return [
+            (SessionInShort(session, tuple(agents), first_at, said, *counts), f"{said}/{offset}")
+            for said, offset, session, agents, first_at, *counts in rows
+        ]
 
     async def last_epoch(self, sight: Sight, shard: int) -> int:
         """The last decided epoch of a shard; 0 before there is one."""

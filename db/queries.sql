@@ -2481,6 +2481,36 @@ WHERE f.namespace = %(namespace)s AND f.seq <= coalesce(%(before)s::bigint, 9223
 ORDER BY f.seq DESC, c.older DESC
 LIMIT %(limit)s
 
+-- :name sessions_listed
+-- The sessions of a namespace, the one in which something was said last first, from behind one on. Only memories that pass the
+-- gates are looked at; what is gone counts no more. Each session stands at its last memory, and memories are walked from the
+-- last one on: in a CASE, so that the planner expects some soon, and does not sort all of them first.
+SELECT l.said, l.said_offset, l.session, t.agents, t.first_at, t.alive, t.sealed, t.resting
+FROM memory l
+CROSS JOIN LATERAL (
+    SELECT (array_agg(DISTINCT m.agent))[:%(agents_most)s] AS agents, min(m.created) AS first_at,
+        count(*) FILTER (WHERE m.tier IN ('short-term', 'long-term')) AS alive,
+        count(*) FILTER (WHERE m.tier = 'sealed' AND m.told_by IS NOT NULL) AS sealed,
+        count(*) FILTER (WHERE m.tier = 'superseded' OR m.tier = 'sealed' AND m.told_by IS NULL) AS resting,
+        %(agents)s::text[] IS NULL OR bool_or(m.agent = ANY(%(agents)s)) AS spoke
+    FROM memory m
+    WHERE m.namespace = l.namespace AND m.session = l.session AND m.made_by IS NULL
+      AND m.tier IN ('short-term', 'long-term', 'sealed', 'superseded') AND $gates
+) t
+WHERE l.namespace = %(namespace)s AND l.session IS NOT NULL AND l.made_by IS NULL AND t.spoke
+  AND l.said <= coalesce(%(before)s::bigint, 9223372036854775807)
+  AND (%(before)s::bigint IS NULL OR (l.said, l.said_offset) < (%(before)s, %(before_offset)s::bigint))
+  AND (%(since)s::bigint IS NULL OR l.said >= %(since)s)
+  AND (%(until)s::bigint IS NULL OR l.said < %(until)s)
+  AND CASE WHEN l.id = (
+      SELECT m.id FROM memory m
+      WHERE m.namespace = l.namespace AND m.session = l.session AND m.made_by IS NULL
+        AND m.tier IN ('short-term', 'long-term', 'sealed', 'superseded') AND $gates
+      ORDER BY m.said DESC, m.said_offset DESC, m.id DESC
+      LIMIT 1) THEN true ELSE false END
+ORDER BY l.said DESC, l.said_offset DESC
+LIMIT %(limit)s
+
 -- :name kept_back
 -- Those among memories that do not pass the gates.
 SELECT m.id::text FROM memory m WHERE m.id = ANY(%(ids)s::uuid[]) AND ($gates) IS NOT TRUE

@@ -24,7 +24,7 @@ WHERE = {
     **dict.fromkeys(("list", "slots", "export"), _CLIENT + "listing"),
     "decisions": _CLIENT + "decisions",
     **dict.fromkeys(("goals", "pins", "holds", "orders", "epochs", "members"), _CLIENT + "lists"),
-    **dict.fromkeys(("conflicts", "keys", "dead-letters", "evidence"), _CLIENT + "lists"),
+    **dict.fromkeys(("conflicts", "sessions", "keys", "dead-letters", "evidence"), _CLIENT + "lists"),
     "rewards": _CLIENT + "rewards",
     "experience": _CLIENT + "tasks",
     "rollup": _CLIENT + "rollups",
@@ -41,8 +41,8 @@ ADMIN = "admin"
 GROUPS = (
     (
         ("publish, clear", "stores episodes; takes a memory out of service"),
-        ("end-session, session", "ends a session; shows its summaries"),
-        ("key", "makes a signing key"),
+        ("session, sessions", "shows a session's summaries; lists all"),
+        ("end-session, key", "ends a session; makes a signing key"),
     ),
     (
         ("search, retrieve", "finds memories; so many as fit a budget"),

@@ -102,7 +102,10 @@ from memquorum.core.api.answers import (
     Rollups,
     RollupSentence,
     RollupTopic,
+    SessionInShort,
+    Sessions,
     Shown,
+    SignedHead,
     Staying,
 )
 
@@ -183,7 +186,10 @@ __all__ = [
     "RollupSentence",
     "RollupTopic",
     "Rollups",
+    "SessionInShort",
+    "Sessions",
     "Shown",
+    "SignedHead",
     "Staying",
     "Unreachable",
 ]

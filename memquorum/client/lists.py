@@ -26,6 +26,7 @@ from memquorum.core.api.answers import (
     OpenEpoch,
     Ordered,
     Protector,
+    SessionInShort,
     Since,
 )
 from memquorum.core.orders.table import GIVEN
@@ -131,6 +132,27 @@ def _conflict(one: Conflict) -> str:
     by = "on purpose" if one.stated else "by a model" if one.compared else "by a rule"
     said = f"{one.older} ({one.older_agent}) and {one.newer} ({one.agent}, {one.newer_tier})"
     return f"{moment(one.newer_at)}  {said}: {how}, found {by}"
+
+
+@command(
+    "sessions",
+    option("--of", action="append", metavar="AGENT", help="in which this agent spoke; repeatable"),
+    *times("said last"),
+    *page_of(),
+    titled("only what was said in memories that pass", *PASSES),
+    example="memquorum sessions -n greenhouse",
+)
+def _sessions(parsed: argparse.Namespace) -> int:
+    """Lists the sessions, the one in which something was said last first. `memquorum session NAME` shows the state of
+    one."""
+    return _list(parsed, "sessions", _session, "there is no session", agents=parsed.of, **passed(parsed))
+
+
+def _session(one: SessionInShort) -> str:
+    rest = f", {one.sealed:,} behind a summary" if one.sealed else ""
+    return (
+        f"{moment(one.said_at)}  {one.session}: {many(one.memories, 'memory')} in use{rest}, by {', '.join(one.agents)}"
+    )
 
 
 @command(

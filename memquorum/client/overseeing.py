@@ -31,6 +31,7 @@ from memquorum.core.api.answers import (
     Orders,
     Pins,
     PolicyInForce,
+    Sessions,
 )
 
 T = TypeVar("T")
@@ -119,6 +120,11 @@ class Overseeing:
     async def conflicts(self, *, redact: bool | None = None, **page: Unpack[Passed]) -> Conflicts:
         """Lists the open contradictions here, the last found first: which memory holds, and what both say."""
         return await self._listed(Conflicts, "conflicts", redact=redact, **page)
+
+    async def sessions(self, *, agents: Sequence[str] | None = None, **page: Unpack[Passed]) -> Sessions:
+        """Lists the sessions here, the one in which something was said last first: who spoke, when, and how many
+        memories are left. `agents`: those in which one of these spoke; `session` tells the state of one."""
+        return await self._listed(Sessions, "sessions", agents=agents, **page)
 
     async def open_epoch(self) -> OpenEpoch:
         """Tells the epoch that members vote on now, as far as it is about this namespace: its proposals, the ballots so

@@ -116,6 +116,7 @@ class Memory:
     orders = _same(AsyncMemory.orders)
     epochs = _same(AsyncMemory.epochs)
     conflicts = _same(AsyncMemory.conflicts)
+    sessions = _same(AsyncMemory.sessions)
     open_epoch = _same(AsyncMemory.open_epoch)
     members = _same(AsyncMemory.members)
     journal = _same(AsyncMemory.journal)

@@ -37,6 +37,7 @@ from memquorum.core.api.answers import (
     NamespaceInShort,
     Ordered,
     Protector,
+    SessionInShort,
     TaskInShort,
     Took,
     Trial,
@@ -211,6 +212,13 @@ class Store:
         one = Conflict(HERS, THEIRS, HERS, True, False, False, "ann", "bob", SINCE, SINCE, "short-term", "short-term",
                        "Call +49 170 1234567.", "Call nobody.", 9)  # fmt: skip
         return [one] if page.namespace == "greenhouse" and page.behind is None else []
+
+    async def sessions(self, sight: Sight, page: pages.Talked) -> list[tuple[SessionInShort, str]]:
+        """Lists one session of the greenhouse."""
+        assert covers(sight.namespaces, page.namespace)
+        self.filters.append(page.gates)
+        one = SessionInShort("shift-1", ("ann",), SINCE, SINCE, 1, 0, 0)
+        return [(one, f"{SINCE}/7")] if page.namespace == "greenhouse" and page.behind is None else []
 
     async def journal(self, sight: Sight, page: pages.Entries, after: int = -1) -> list[chronicle.Line]:
         assert covers(sight.namespaces, page.namespace)

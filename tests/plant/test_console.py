@@ -36,6 +36,7 @@ PAGES = {
     "decisions": ("read", "audit"),
     "decisions?by=epoch": ("read", "audit"),
     "conflicts": ("read",),
+    "conflicts?tab=sessions": ("read",),
     "conflicts?tab=sessions&session=shift-1": ("read",),
     "conflicts?tab=rollups": ("read",),
     "experience?tab=": ("read",),
@@ -302,6 +303,10 @@ TASKS: dict[str, tuple[str, list[Step], tuple[str, ...]]] = {
     ),
     "what did a session become": (
         "now", [("link", "Conflicts and consolidation"), ("summed", "")], ("consolidated", "to consolidate")
+    ),
+    "which sessions were there, and what became of one": (
+        "now", [("link", "Conflicts and consolidation"), ("link", "Sessions"), ("link", "shift-1")],
+        ("Rest behind a summary", "a summary of"),
     ),
 }  # fmt: skip
 """What people ask: the page that they begin on, what they click, and what answers."""

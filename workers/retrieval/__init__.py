@@ -8,7 +8,8 @@
     GET  /memories/{id}                     one memory; its text only while it is alive
     GET  /memories/{id}/explain             why it is where it is, in structure and in words
     POST /decisions/list                    {namespace, filters, cursor, limit} → what members decided, latest first
-    POST /goals/list, /pins/list, /holds/list, /orders/list, /epochs/list, /members/list, /conflicts/list
+    POST /goals/list, /pins/list, /holds/list, /orders/list, /epochs/list, /members/list, /conflicts/list,
+         /sessions/list
                                             {namespace, filters, cursor, limit} → what stands, was ordered, who votes
     POST /tasks, /tasks/feedback            a finished task, and what helped in one
     POST /tasks/list                        {namespace, filters, cursor, limit} → finished tasks, latest first

@@ -95,6 +95,14 @@ async def conflicts(service: Service, request: Request, caller: Caller) -> Respo
     return StructResponse(a.Conflicts(page.namespace, told, behind))
 
 
+async def sessions(service: Service, request: Request, caller: Caller) -> Response:
+    """The sessions of a namespace, the one in which something was said last first."""
+    page = pages.read_sessions(await body(request, service.bounds), service.bounds)
+    sight = caller.at(page.namespace, *e.SESSIONS.rights)
+    found, behind = page.cut(await service.reads.sessions(sight, page), itemgetter(1))
+    return StructResponse(a.Sessions(page.namespace, tuple(one for one, _ in found), behind))
+
+
 def _masked(found: tuple[a.Conflict, ...], mask: Redactor) -> tuple[a.Conflict, ...]:
     def masked(text: str | None) -> str | None:
         return None if text is None else mask.text(text)

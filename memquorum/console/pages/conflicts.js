@@ -1,11 +1,11 @@
 // Conflicts and consolidation: memories that say otherwise, what sessions became, and what is said of one thing.
 import {html} from "../lib/base.js";
 import {get, post, segment} from "../lib/api.js";
-import {href, namespace, place} from "../lib/place.js";
+import {day, href, namespace, place} from "../lib/place.js";
 import {Answer, Facts, Field, Filters, Head, Nothing, Pages, Part, Table, useAnswer} from "../lib/parts.js";
 import {count, many, MemoryLink, spoken, Tier, Time, Words} from "../lib/words.js";
 
-const TABS = {"": "Contradictions", sessions: "A session", rollups: "Roll-ups"};
+const TABS = {"": "Contradictions", sessions: "Sessions", rollups: "Roll-ups"};
 const VOTES = ["supersede", "overrule", "consolidate", "merge"];
 
 export default function Conflicts() {
@@ -43,9 +43,31 @@ const STAYS = {
 function Session() {
   const {query} = place.value, ns = namespace.value;
   const found = useAnswer(query.session ? (signal) => get(`sessions/${segment(ns)}/${segment(query.session)}`, {}, signal) : null, [ns, query.session]);
-  return html`<${Filters} fields=${["session"]} label="Session"><${Field} name="session" label="Session" placeholder="shift-1" grow /><button>Show</button><//>
-    <${Answer} of=${found} idle=${html`<${Nothing}>Name a session. What it became is told by agents: summaries, those that wait for their vote, and why other memories stay as they are.<//>`} show=${(session) => html`<${State} session=${session} />`} />`;
+  return html`<${Filters} fields=${["session", "agent", "since", "until"]} label="Sessions"><${Field} name="session" label="Session" placeholder="shift-1" grow />
+      ${!query.session && html`<${Field} name="agent" label="Agent" about="Who spoke in it" /><${Field} name="since" label="Said last since" type="date" about="By UTC" /><${Field} name="until" label="Said last before" type="date" about="By UTC" />`}<button>Show</button>
+      ${query.session && html` <a href=${href("conflicts", {tab: "sessions"})}>All sessions</a>`}<//>
+    ${query.session ? html`<${Answer} of=${found} show=${(session) => html`<${State} session=${session} />`} />` : html`<${Sessions} />`}`;
 }
+
+/** All sessions of the namespace, page by page. */
+function Sessions() {
+  const {query} = place.value, ns = namespace.value;
+  const body = {namespace: ns, agents: query.agent ? [query.agent] : undefined, since: day(query.since), until: day(query.until), cursor: query.cursor, limit: 50};
+  const found = useAnswer((signal) => post("sessions/list", body, signal), [JSON.stringify(body)]);
+  return html`<${Answer} of=${found} show=${(/** @type {Api.Sessions} */ page) => html`${page.sessions.length ? html`<${Table} caption="Sessions" rows=${page.sessions} keyed=${(/** @type {Api.SessionInShort} */ one) => one.session} columns=${SESSIONS} />` : html`<${Nothing}>No memory in <b>${ns}</b> was recorded in a session like that. An agent names the session of what it records.<//>`}
+    <${Pages} next=${page.next} shown=${many(page.sessions.length, "session")} />`} />`;
+}
+
+/** @type {import("../lib/parts.js").Column<Api.SessionInShort>[]} */
+const SESSIONS = [
+  {name: "Said last", about: "As the agent said it", of: (one) => html`<${Time} ms=${one.said_at} clock="agent" />`},
+  {name: "Session", of: (one) => html`<a href=${href("conflicts", {tab: "sessions", session: one.session})}><${Words} text=${one.session} /></a>`},
+  {name: "Agents", kind: "words", of: (one) => html`<${Words} text=${one.agents.join(", ")} />`},
+  {name: "Began", about: "As the agent said it", of: (one) => html`<${Time} ms=${one.first_at} clock="agent" />`},
+  {name: "In use", kind: "number", of: (one) => html`<a href=${href("memories", {session: one.session})}>${count(one.memories)}</a>`},
+  {name: "Behind a summary", kind: "number", about: "They rest, since a summary says what is to be kept of them", of: (one) => count(one.sealed)},
+  {name: "Forgotten or replaced", kind: "number", about: "They rest, and can be restored", of: (one) => count(one.resting)},
+];
 
 function State({session}) {
   if (!session.parts.length) return html`<${Nothing}>Nothing was recorded in this session that is known here.<//>`;

@@ -28,6 +28,7 @@ from memquorum.core.api.requests import (
     OrdersRequest,
     ProtectorsRequest,
     RevokeRequest,
+    SessionsRequest,
     TasksRequest,
     VerifyRequest,
 )
@@ -67,6 +68,8 @@ LISTS = (GOALS, PINS, HOLDS, ORDERS, EPOCHS, MEMBERS)
 JOURNAL, CHAIN, NAMESPACES, KEYS = "journal", "chain", "namespaces", "keys"
 """The journal's entries about a namespace and all of a shard, the namespaces that a key sees, and the keys that an
 admin sees."""
+SESSIONS = "sessions"
+"""Sessions: their names are shown, so the list needs the right to read."""
 TASKS = "tasks"
 """Finished tasks: their texts are shown, too, so the list needs the right to read."""
 EXPERIENCES = "experiences"
@@ -119,6 +122,15 @@ class Experienced(Spaced, frozen=True, kw_only=True):
     statuses: tuple[str, ...] | None = None
     behind: tuple[int, str] | None = None
     redact: bool = False
+
+
+class Talked(Spaced, frozen=True, kw_only=True):
+    """A page of sessions by when something was said in them last, `behind` that time and its place in the accepted
+    stream. `agents`: that spoke in it."""
+
+    what: str = SESSIONS
+    agents: tuple[str, ...] | None = None
+    behind: tuple[int, int] | None = None
 
 
 class Contradicted(Spaced, frozen=True, kw_only=True):
@@ -242,6 +254,13 @@ def read_experiences(body: bytes, bounds: Bounds = DEFAULTS) -> Experienced:
     return read_page(Experienced, asked, pair, bounds, statuses=statuses, redact=bool(asked.redact))
 
 
+def read_sessions(body: bytes, bounds: Bounds = DEFAULTS) -> Talked:
+    """The page of sessions that a JSON body asks for."""
+    asked = read_body(body, SessionsRequest)
+    agents = spelled(read_names("agents", asked.agents, read_exactly))
+    return read_page(Talked, asked, _said, bounds, agents=agents)
+
+
 def read_conflicts(body: bytes, bounds: Bounds = DEFAULTS) -> Contradicted:
     """The page of contradictions that a JSON body asks for."""
     asked = read_body(body, ConflictsRequest)
@@ -355,6 +374,12 @@ def _end(place: str) -> tuple[int, int, bytes]:
     """Reads the place of an entry: its sequence, its time and its hash. Raises ValueError."""
     seq, at, digest = text(place).split("/")
     return number(seq), number(at), bytes.fromhex(digest)
+
+
+def _said(place: str) -> tuple[int, int]:
+    """Reads the place of what was said: its time, and where it stands in the accepted stream. Raises ValueError."""
+    at, _, offset = text(place).partition("/")
+    return number(at), number(offset)
 
 
 def _memory(asked: str | None) -> str | None:

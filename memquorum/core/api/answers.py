@@ -1198,6 +1198,29 @@ class Session(Struct, frozen=True):
     interactions: int
 
 
+class SessionInShort(Struct, frozen=True):
+    """A session: the first agents that spoke in it by name, when something was said in it first and last, in
+    milliseconds, and of its memories the number alive, the number `sealed` because a summary stands for them, and the
+    number of others that are `resting`: forgotten or replaced, and restorable."""
+
+    session: str
+    agents: tuple[str, ...]
+    first_at: int
+    said_at: int
+    memories: int
+    sealed: int
+    resting: int
+
+
+class Sessions(Struct, frozen=True, omit_defaults=True):
+    """The sessions of a namespace, the one in which something was said last first. `next`: the cursor of the next page,
+    None at the end."""
+
+    namespace: str
+    sessions: tuple[SessionInShort, ...]
+    next: str | None = None
+
+
 class JournalLine(Struct, frozen=True):
     """An entry of the journal in a sentence (`words`), or the part of a decision that is about the namespace. `at`: the
     shard's time, in milliseconds. `agent`: who caused it; `memory_ids`: the first memories that it names; `outcomes`:

@@ -140,6 +140,12 @@ SESSION = Endpoint(
     "The state of a session, by agents: its summaries, which of them wait for their vote, and why others are not made.",
     a.Session, query=_AFTER,
 )  # fmt: skip
+SESSIONS = Endpoint(
+    "sessions", "POST", "/sessions/list", (READ,),
+    "The sessions of a namespace, the one in which something was said last first: who spoke, when, and how many "
+    "memories are left.",
+    a.Sessions, r.SessionsRequest,
+)  # fmt: skip
 FINISH_TASK = Endpoint(
     "finish_task", "POST", "/tasks", (PUBLISH,),
     "Publishes a finished task: its aim, the memories that it was given, how it ended. `/events` tells the outcome.",
@@ -379,7 +385,7 @@ REVOKE_KEY = Endpoint(
 )  # fmt: skip
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
-    SEARCH, RETRIEVE, RECALL, CONTEXT, MEMORIES, SLOT, PATHS, PUBLISHED, CLEAR, USES, END_SESSION, SESSION,
+    SEARCH, RETRIEVE, RECALL, CONTEXT, MEMORIES, SLOT, PATHS, PUBLISHED, CLEAR, USES, END_SESSION, SESSION, SESSIONS,
     FINISH_TASK, FEEDBACK, TASKS, TASK, EXPERIENCES, EXPERIENCE, MEMORY, EXPLAIN,
     DECISIONS, GOALS, PINS, HOLDS, ORDERS_GIVEN, EPOCHS, OPEN_EPOCH, MEMBERS, CONFLICTS, EVENT,
     REWARDS, ROLLUPS, ROLLUP, ERASE, FORGET, RESTORE, ROLLBACK,

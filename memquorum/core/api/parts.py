@@ -55,16 +55,16 @@ _FIELDS = {
     Part.NAMES: "subject source session persona personas",
     Part.ORDERS: "goal reference value also says order erased journal attested proof detail",
     Part.FACTS: (
-        "access account action agent alike also_by anchor anchors asked_by because by cache cause changed charged "
-        "cluster commitment compared complaint configuration conflicts_with contradicts counts cursor derives_from "
-        "did_not_help digest disputed effect encoder event_id features field first folded follows format general "
-        "general_of goals gone granted hash helped hidden how into jurisdictions kafka kept key_id keys kind kinds "
-        "latest learned_by left_out like lines made_by marks memory_id memory_ids merged_into name names namespace "
-        "namespaces naming newer newer_tier next no_general notes numbers older older_agent older_tier op order_id "
-        "ordered_by outcome outcomes overtaken overtakes place policy problem proposed proposed_because public_key "
-        "purposes read_from reason recipient recipients renews repeats replaces rest retrieved revoked_by rights role "
-        "rules said_by section sections selector sent_to served_from service signed_by signer since slots spans "
-        "spared stage state status staying stays step stood store summary superseded superseded_by tallied "
+        "access account action agent agents alike also_by anchor anchors asked_by because by cache cause changed "
+        "charged cluster commitment compared complaint configuration conflicts_with contradicts counts cursor "
+        "derives_from did_not_help digest disputed effect encoder event_id features field first folded follows format "
+        "general general_of goals gone granted hash helped hidden how into jurisdictions kafka kept key_id keys kind "
+        "kinds latest learned_by left_out like lines made_by marks memory_id memory_ids merged_into name names "
+        "namespace namespaces naming newer newer_tier next no_general notes numbers older older_agent older_tier op "
+        "order_id ordered_by outcome outcomes overtaken overtakes place policy problem proposed proposed_because "
+        "public_key purposes read_from reason recipient recipients renews repeats replaces rest retrieved revoked_by "
+        "rights role rules said_by section sections selector sent_to served_from service signed_by signer since slots "
+        "spans spared stage state status staying stays step stood store summary superseded superseded_by tallied "
         "tallied_because task terms through tier tiers to token trace trigger type unknown verdict verifier vote "
         "warning was way what why witness"
     ),

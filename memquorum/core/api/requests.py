@@ -242,6 +242,14 @@ class ConflictsRequest(PassingRequest, frozen=True, kw_only=True):
     redact: Annotated[bool | None, _REDACT] = None
 
 
+class SessionsRequest(PassingRequest, frozen=True, kw_only=True):
+    """The body of a list of sessions, by when something was said in them last. `agents`: that spoke in it."""
+
+    agents: Annotated[tuple[str, ...] | None, Meta(description="Only sessions in which one of these agents spoke.")] = (
+        None
+    )
+
+
 class StandingRequest(PassingRequest, frozen=True, kw_only=True):
     """The fields of a list of protections of memories."""
 

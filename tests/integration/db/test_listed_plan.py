@@ -10,9 +10,9 @@ import pytest
 
 from db import found_rows
 from db.queries import QUERIES
-from memquorum.core.accounts.pages import Contradicted
+from memquorum.core.accounts.pages import Contradicted, Talked
 
-STORED, QUIET = 20_000, 40
+STORED, QUIET, SAID = 20_000, 40, 10
 MEMORY = "00000000-0000-5000-8000-000000000001"
 PAGE = {
     "shard": 0, "namespace": "quiet", "before": 2**62, "after": -1, "effects": None, "decisions": True,
@@ -47,13 +47,13 @@ def store(databases: tuple[str, str]) -> Iterator[psycopg.Connection[Any]]:
 
 @pytest.fixture
 def marked(databases: tuple[str, str]) -> Iterator[psycopg.Connection[Any]]:
-    """A namespace in which each memory contradicts the one before it."""
+    """A namespace in which each memory contradicts the one before it; so many make a session."""
     with psycopg.connect(databases[0], autocommit=True) as connection:
         connection.execute(
             f"""INSERT INTO memory (id, shard, namespace, agent, subject, event_id, tier, created, characters,
-                    commitment, encoder, early, changed, seq, said)
+                    commitment, encoder, early, changed, seq, said, session)
                 SELECT md5(i::text)::uuid, 0, 'busy', 'ann', 'ann', 'e' || i, 'short-term', i, 9, '', 'e', false, i,
-                    i, i
+                    i, i, 's' || ceil(i / {SAID}.0)
                 FROM generate_series(0, {STORED}) i;
                 INSERT INTO conflict (shard, seq, namespace, newer, older)
                 SELECT 0, i, 'busy', md5(i::text)::uuid, md5((i - 1)::text)::uuid FROM generate_series(1, {STORED}) i;
@@ -102,6 +102,21 @@ def test_a_page_of_contradictions_reads_those_that_it_shows(
     found = [seq for seq, *_ in marked.execute(QUERIES["conflicts_listed"], asked).fetchall()]
     last = STORED if behind is None else behind[0] - 1
     assert found == list(range(last, last - 51, -1))
+
+
+@pytest.mark.parametrize("behind", [None, (STORED // 2, 0)])
+def test_a_page_of_sessions_reads_those_that_it_shows(
+    marked: psycopg.Connection[Any], behind: tuple[int, int] | None
+) -> None:
+    page = Talked(namespace="busy", limit=50, behind=behind)
+    before, offset = page.behind or (None, None)
+    asked = found_rows.page_of(page) | {"before": before, "before_offset": offset, "agents_most": 20}
+    (told,) = marked.execute("EXPLAIN (ANALYZE, FORMAT JSON) " + QUERIES["sessions_listed"], asked).fetchone() or ({},)
+    assert {"memory_said", "memory_of_session"} <= {one.get("Index Name") for one in scans(told[0]["Plan"])}, told
+    assert looked(told[0]["Plan"]) < 5_000, told
+    found = [said for said, *_ in marked.execute(QUERIES["sessions_listed"], asked).fetchall()]
+    last = STORED if behind is None else behind[0] - SAID
+    assert found == [*range(last, last - 51 * SAID, -SAID)]
 
 
 def looked(plan: dict[str, Any]) -> int:

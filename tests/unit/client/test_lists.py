@@ -37,6 +37,8 @@ from memquorum.core.api.answers import (
     Orders,
     Pins,
     Protector,
+    SessionInShort,
+    Sessions,
     SignedHead,
     Since,
     Took,
@@ -245,6 +247,22 @@ def test_contradictions_are_listed(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert capsys.readouterr().out.splitlines() == [
         "1970-01-01 00:00:00 UTC  m1 (bob) and m2 (ann, sealed): disputed, found by a rule",
         "1970-01-01 00:00:00 UTC  m1 (bob) and m2 (ann, sealed): m2 holds, found on purpose",
+    ]
+
+
+def test_sessions_are_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    one = SessionInShort("shift-1", ("ann", "bob"), 0, 0, 1, 1_000, 0)
+
+    async def told(_: AsyncMemory, kind: type, method: str, path: str, **more: Any) -> Sessions:
+        assert (kind, method, path) == (Sessions, "POST", "/sessions/list")
+        assert more["json"] == {"namespace": "n", "agents": ["ann"]}
+        return Sessions("n", (one, replace(one, session="shift-2", sealed=0)))
+
+    monkeypatch.setattr(AsyncMemory, "_ask", told)
+    assert cli.main(["sessions", "-n", "n", "--of", "ann", "--url", "http://127.0.0.1:1"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "1970-01-01 00:00:00 UTC  shift-1: 1 memory in use, 1,000 behind a summary, by ann, bob",
+        "1970-01-01 00:00:00 UTC  shift-2: 1 memory in use, by ann, bob",
     ]
 
 

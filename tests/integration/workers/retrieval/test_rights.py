@@ -89,6 +89,7 @@ ENDPOINT_ROWS: Mapping[str, tuple[Any, ...]] = {
     "epochs": ({}, {"shard": 0}),
     "open_epoch": ("",),
     "conflicts": ({}, {"limit": 1}),
+    "sessions": ({}, {"agents": ["wagent"]}),
     "members": ({}, {"shard": 0}),
     "event": ("kept", "again", "faint", "task", "gone", "nothing"),
     "rewards": ("",),

@@ -67,7 +67,7 @@ def sample(endpoint: Endpoint) -> dict[str, Any] | None:
         "retrieve": SEARCH, "recall": SEARCH, "erase": {"subject": "ada"},
         "memories": {"subjects": ["ada"]}, "decisions": {"kinds": ["evict"], "namespace": "greenhouse"},
         **{one: {"namespace": "greenhouse"} for one in ("goals", "pins", "holds", "orders", "epochs", "members")},
-        "conflicts": {"namespace": "greenhouse"},
+        "conflicts": {"namespace": "greenhouse"}, "sessions": {"namespace": "greenhouse"},
         "paths": {"path": "users"}, "slot": {"namespace": "greenhouse", "key": "k"},
         "clear": {"namespace": "greenhouse", "agent": "ann", "key": "k"},
         "uses": {"namespace": "greenhouse", "agent": "ann", "memory_ids": [HERS]},
