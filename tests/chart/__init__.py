@@ -1,0 +1,1 @@
+"""The chart for Kubernetes, rendered and held against schemas and policies: `make chart`."""
