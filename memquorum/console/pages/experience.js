@@ -1,8 +1,8 @@
 // Budgets and experience: the policy in force, what helped in tasks and what it weighs, and the rewards of agents.
-import {html} from "../lib/base.js";
+import {html, useState} from "../lib/base.js";
 import {get, post, segment} from "../lib/api.js";
 import {href, listed, namespace, place} from "../lib/place.js";
-import {Answer, Bar, Choice, Field, Filters, Head, Nothing, Pages, Part, Table, Facts, useAnswer} from "../lib/parts.js";
+import {Answer, Bar, Choice, Copy, Field, Filters, Head, Nothing, Pages, Part, Table, Facts, useAnswer} from "../lib/parts.js";
 import {may} from "../lib/session.js";
 import {count, many, MemoryLink, share, span, Tier, Time, Words} from "../lib/words.js";
 
@@ -117,7 +117,18 @@ function Going({state, memories, all, more}) {
   return html`<div class="tiles">${WITHIN.map(([when, ms]) => html`<div class="tile"><b>${count(until(Number(ms)))}</b><span>may be voted on ${when}</span></div>`)}
       <div class="tile"><b>${count(state.may_forget)}</b><span>at most are forgotten by one decision</span></div></div>
     <${Table} caption="What goes next" rows=${memories.slice(0, FIRST)} keyed=${(/** @type {Api.Listed} */ one) => one.memory_id} columns=${nextColumns(state.as_of)} />
-    <p class="pages muted">${memories.length > FIRST ? `The first ${FIRST} of ${count(memories.length)}` : `All ${count(memories.length)}`}${more ? `; looked at ${count(all)} memories, there are more` : ""}. What another budget or another threshold would have kept: <code>memquorum admin policy whatif --budget 3000</code>.</p>`;
+    <p class="pages muted">${memories.length > FIRST ? `The first ${FIRST} of ${count(memories.length)}` : `All ${count(memories.length)}`}${more ? `; looked at ${count(all)} memories, there are more` : ""}.</p>
+    <${WhatIf} />`;
+}
+
+/** Another budget: what it would have kept, only a command tells. */
+function WhatIf() {
+  const [tokens, set] = useState("3000"), ns = namespace.value, named = /^[\w.-]+$/.test(ns) ? ns : `'${ns.replaceAll("'", "'\\''")}'`;
+  const command = `memquorum admin policy whatif --namespace ${named} --budget ${Number(tokens) || 3000}`;
+  return html`<${Part} title="What another budget would have kept">
+    <p>That replays all that came in, from the topics and with the keys of the vault. This service has neither, and it takes as long as the history is, so it is a command where the installation is:</p>
+    <p><label class="field"><span>Tokens</span><input type="number" min="1" name="tokens" value=${tokens} onInput=${(event) => set(event.target.value)} /></label></p>
+    <p><code class="long"><${Words} text=${command} /></code> <${Copy} text=${command} label="the command" /></p><//>`;
 }
 
 /**
