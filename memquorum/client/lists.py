@@ -178,7 +178,7 @@ def _epochs(parsed: argparse.Namespace) -> int:
 
 def _open_epoch(parsed: argparse.Namespace) -> int:
     with opened(parsed) as memory:
-        found = memory.open_epoch()
+        found = memory.open_epoch(shard=parsed.shard)
     if parsed.json:
         print(in_json(found))
         return OK
@@ -189,14 +189,16 @@ def _open_epoch(parsed: argparse.Namespace) -> int:
 def _opened(one: OpenEpoch) -> Iterator[str]:
     """An open epoch: its proposals, then who has voted, then who has sent which phase."""
     if one.epoch is None:
-        yield f"members vote on nothing in {one.namespace!r} now"
+        where = f"shard {one.shard}" if one.namespace is None else repr(one.namespace)
+        yield f"members vote on nothing in {where} now"
         return
     cast = [ballot for ballot in one.ballots if ballot.at is not None]
     came = f"{len(cast)} of {many(one.members, 'ballot')}"
     yield f"epoch {one.epoch} of shard {one.shard} is open, by {one.trigger}: {came}"
     for each in one.proposals:
         weighs = f"weight {each.weight_ppm / 1e6:.2f} of {each.needed_ppm / 1e6:.2f}"
-        yield f"  {each.kind} {', '.join(each.memory_ids)}: {each.yes} of {each.quorum} votes, {weighs}"
+        of = f"{each.namespace}: " if one.namespace is None else ""
+        yield f"  {of}{each.kind} {', '.join(each.memory_ids)}: {each.yes} of {each.quorum} votes, {weighs}"
     for ballot in cast:
         yield f"  {moment(ballot.at or 0)}  {ballot.name} voted, for {many(len(ballot.yes), 'proposal')}"
     for step in one.steps:

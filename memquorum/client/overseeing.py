@@ -126,10 +126,12 @@ class Overseeing:
         memories are left. `agents`: those in which one of these spoke; `session` tells the state of one."""
         return await self._listed(Sessions, "sessions", agents=agents, **page)
 
-    async def open_epoch(self) -> OpenEpoch:
+    async def open_epoch(self, *, shard: int | None = None) -> OpenEpoch:
         """Tells the epoch that members vote on now, as far as it is about this namespace: its proposals, the ballots so
-        far, and the phases with their times. Its `epoch` is None where there is none."""
-        return await self._ask(OpenEpoch, "GET", f"/epochs/{quote(self.namespace, safe='')}/open")
+        far, and the phases with their times. Its `epoch` is None where there is none. `shard`: that of a shard, with
+        the proposals of all namespaces, for a key that audits all."""
+        where = f"/shards/{shard}/open" if shard is not None else f"/epochs/{quote(self.namespace, safe='')}/open"
+        return await self._ask(OpenEpoch, "GET", where)
 
     async def members(
         self,

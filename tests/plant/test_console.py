@@ -145,7 +145,8 @@ def test_a_question_is_answered_in_three_ways_and_keeps_nothing_alive(
         hits = [one.memory_id for one in memory.search("Who measured the inlet of pump 7?", peek=True)]
         shown = page.get_by_role("region", name="Search").locator(".hit-head a.id").all_inner_texts()
         assert shown == [one[:8] for one in hits]
-        assert "cosine" in page.get_by_role("region", name="Retrieve").inner_text()
+        said = page.get_by_role("region", name="Retrieve").inner_text()
+        assert "cosine" in said and "place by meaning 1" in said and "by words 1" in said
         assert re.search(r"q=Who", page.url)
         assert all(memory.get(one).accesses == 0 for one in hits)
 

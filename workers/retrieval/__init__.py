@@ -14,6 +14,7 @@
     POST /tasks, /tasks/feedback            a finished task, and what helped in one
     POST /tasks/list                        {namespace, filters, cursor, limit} → finished tasks, latest first
     GET  /epochs/{namespace}/open           what they vote on now: ballots as they come, phases with their times
+    GET  /shards/{shard}/open               the same of all namespaces, for who audits all
     GET  /tasks/{id}                        one of them whole
     POST /experience/list                   memories that were tried: how each stands, and what it weighs
     GET  /experience/{id}                   where a memory stands on its way into experience, and why

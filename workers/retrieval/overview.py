@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memquorum.core import caps
-from memquorum.core.access import AUDIT, READ, Caller
+from memquorum.core.access import AUDIT, READ, Caller, Sight
 from memquorum.core.accounts import pages, undecided
 from memquorum.core.api.answers import (
     DeadLetter,
@@ -114,8 +114,18 @@ async def trace(service: Service, request: Request, caller: Caller) -> Response:
 async def open_epoch(service: Service, request: Request, caller: Caller) -> Response:
     """The epoch that members vote on now, as far as it is about a namespace."""
     named = query.read_namespace(request.path_params["namespace"])
-    gates = query.read_gates_of(request.query_params)
     sight, shard = caller.at(named, READ, AUDIT), shard_of(named, service.genesis.shards)
+    return await _open(service, request, sight, named, shard)
+
+
+async def open_epoch_of_shard(service: Service, request: Request, caller: Caller) -> Response:
+    """The epoch that members vote on now, in all namespaces of a shard."""
+    shard = query.read_shard(request.path_params["shard"], service.genesis.shards)
+    return await _open(service, request, caller.everywhere(AUDIT), None, shard)
+
+
+async def _open(service: Service, request: Request, sight: Sight, named: str | None, shard: int) -> Response:
+    gates = query.read_gates_of(request.query_params)
     last_epoch = await service.reads.last_epoch(sight, shard)
     try:
         found = await service.open_epochs.of(shard, service.configurations.of(shard), last_epoch)

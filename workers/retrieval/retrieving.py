@@ -374,7 +374,8 @@ def _scores(item: Item) -> dict[str, Any]:
     scored = item.scored
     found = {"relevance": scored.relevance, "strength": scored.strength}
     told = {name: round(value, 6) for name, value in found.items()}
-    return told | {"cosine": scored.candidate.hit.score, "weight": scored.weight, "through": scored.through}
+    places = {"near_place": scored.near_place, "words_place": scored.words_place}
+    return told | places | {"cosine": scored.candidate.hit.score, "weight": scored.weight, "through": scored.through}
 
 
 async def uses(

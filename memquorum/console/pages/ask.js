@@ -81,13 +81,14 @@ const list = (label, ids) => (ids?.length ? html`<span class="note">${label}: ${
 function components(one) {
   const found = [["cosine", one.cosine], ["relevance", one.relevance], ["strength", one.strength], ["weight", one.weight], ["salience", one.salience]];
   const shown = found.filter(([, value]) => typeof value === "number").map(([name, value]) => [name, share(value)]);
+  if (one.relevance !== undefined) shown.push(["place by meaning", one.near_place ?? "none"], ["by words", one.words_place ?? "none"]);
   if (one.why) shown.push(["in as", one.why]);
   if (one.place) shown.push(["place in the buffer", one.place]);
   return shown;
 }
 
 function Components({parts}) {
-  return html`<p>How likely it answers, in [0, 1]. The order of a retrieval is relevance × strength × tier.</p><dl class="facts">${parts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+  return html`<p>How likely it answers, in [0, 1]. The order of a retrieval is relevance × strength × tier. Relevance comes of the places by meaning and by words, and of its neighbours in its session.</p><dl class="facts">${parts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
 const WHY = {

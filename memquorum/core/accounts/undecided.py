@@ -85,14 +85,14 @@ def underway(codec: Codec, epoch: Opened, heard: Sequence[Heard]) -> Underway:
     return Underway(epoch, cast, outcomes, _steps(codec, epoch, heard))
 
 
-def told(one: Underway, namespace: str, hidden: Collection[str]) -> OpenEpoch | None:
-    """Tells what an open epoch asks about a namespace; None where that is nothing. `hidden`: memories that the reader's
-    gates keep back."""
+def told(one: Underway, namespace: str | None, hidden: Collection[str]) -> OpenEpoch | None:
+    """Tells what an open epoch asks about a namespace, or in all; None where that is nothing. `hidden`: memories that
+    the reader's gates keep back."""
     record, genesis = one.opened.nominated.record, one.opened.genesis
     shown = [
         at
         for at, proposal in enumerate(record.proposals)
-        if proposal.namespace == namespace and not any(named in hidden for named in proposal.memory_ids)
+        if namespace in (None, proposal.namespace) and not any(named in hidden for named in proposal.memory_ids)
     ]
     if not shown:
         return None
@@ -128,6 +128,7 @@ def _proposal(one: Underway, at: int) -> OpenProposal:
     proposal, outcome = one.opened.nominated.record.proposals[at], one.outcomes[at]
     return OpenProposal(
         position=at,
+        namespace=proposal.namespace,
         memory_ids=proposal.memory_ids,
         kind=proposal.kind,
         proposed_because=proposal.reason,

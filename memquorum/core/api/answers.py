@@ -167,7 +167,9 @@ class _Item(Remembered, frozen=True, kw_only=True):
 class Answering(_Item, frozen=True):
     """A memory that answers a query. `folded`: the ids of memories that say the same. `score`, `answerable`, `cosine`:
     as of a hit. They are ordered by relevance · strength · tier, in experience by cosine · `weight`. `through`: where
-    the second step found it, the memory that names its subject, or `question`."""
+    the second step found it, the memory that names its subject, or `question`. Relevance comes of `near_place` among
+    the nearest by meaning and `words_place` among the best by words, 1 for the first, None where it is none of them;
+    and of its neighbours in its session."""
 
     score: float
     relevance: float
@@ -176,6 +178,8 @@ class Answering(_Item, frozen=True):
     weight: float | None = None
     through: str | None = None
     answerable: bool = True
+    near_place: int | None = None
+    words_place: int | None = None
 
 
 class Around(_Item, frozen=True):
@@ -424,6 +428,7 @@ class OpenProposal(Struct, frozen=True):
     with how much weight, and what a decision needs."""
 
     position: int
+    namespace: str
     memory_ids: tuple[str, ...]
     kind: str
     proposed_because: str
@@ -453,11 +458,12 @@ class OpenStep(Struct, frozen=True):
 
 
 class OpenEpoch(Struct, frozen=True):
-    """The epoch that members vote on now, as far as it is about the namespace; `epoch` is None where there is none.
+    """The epoch that members vote on now, as far as it is about the namespace, or all of it for who asks about a shard,
+    where `namespace` is None; `epoch` is None where there is none.
     `as_of`: the shard's time that is judged by; all other times are of the senders' clocks, in milliseconds. Nothing is
     decided before a quorum has committed; the decision is in the list of epochs then."""
 
-    namespace: str
+    namespace: str | None
     shard: int
     epoch: int | None = None
     as_of: int | None = None

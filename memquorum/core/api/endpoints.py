@@ -227,6 +227,11 @@ OPEN_EPOCH = Endpoint(
     "The epoch that members vote on now, as far as it is about a namespace: proposals, ballots as they come, phases.",
     a.OpenEpoch, query=_GATES[:3],
 )  # fmt: skip
+OPEN_EPOCH_OF_SHARD = Endpoint(
+    "open_epoch_of_shard", "GET", "/shards/{shard}/open", (AUDIT,),
+    "The epoch that members vote on now, with the proposals of all namespaces; for a key to all namespaces.",
+    a.OpenEpoch, query=_GATES[:3],
+)  # fmt: skip
 MEMBERS = Endpoint(
     "members", "POST", "/members/list", (READ, AUDIT),
     "The present and former members of a namespace's shard: their weights, since when, and their keys.",
@@ -387,7 +392,7 @@ REVOKE_KEY = Endpoint(
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
     SEARCH, RETRIEVE, RECALL, CONTEXT, MEMORIES, SLOT, PATHS, PUBLISHED, CLEAR, USES, END_SESSION, SESSION, SESSIONS,
     FINISH_TASK, FEEDBACK, TASKS, TASK, EXPERIENCES, EXPERIENCE, MEMORY, EXPLAIN,
-    DECISIONS, GOALS, PINS, HOLDS, ORDERS_GIVEN, EPOCHS, OPEN_EPOCH, MEMBERS, CONFLICTS, EVENT,
+    DECISIONS, GOALS, PINS, HOLDS, ORDERS_GIVEN, EPOCHS, OPEN_EPOCH, OPEN_EPOCH_OF_SHARD, MEMBERS, CONFLICTS, EVENT,
     REWARDS, ROLLUPS, ROLLUP, ERASE, FORGET, RESTORE, ROLLBACK,
     PIN, UNPIN, BEGIN_GOAL, END_GOAL, ORDER, RECEIPT,
     JOURNAL, JOURNAL_FEED, VERIFY_JOURNAL, NAMESPACES, NAMESPACE, POLICY, FLEET, DEAD_LETTERS, EVIDENCE, TRACE, ACCESS,

@@ -338,6 +338,12 @@ def read_between(field: str, value: int, least: int, most: int) -> int:
     return value
 
 
+def read_shard(value: str, shards: int) -> int:
+    """Returns a shard that a path names. `shards`: so many there are. Raises BadRequest."""
+    found = int(value) if value.isascii() and value.isdecimal() and len(value) <= _TIME_DIGITS else -1
+    return read_between("shard", found, 0, shards - 1)
+
+
 def read_namespace(value: str | None) -> str:
     """Returns a namespace after checking it, or `default` for None. Raises BadRequest."""
     if value is None:

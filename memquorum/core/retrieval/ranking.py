@@ -102,6 +102,9 @@ class Scored(Struct, frozen=True):
     """In experience: w(m), where it is asked for experience."""
     through: str | None = None
     """The memory or question by which the second step found it (`hops`)."""
+    near_place: int | None = None
+    """Its place among the nearest by meaning, 1 for the first; None where it is none of them. So `words_place`."""
+    words_place: int | None = None
 
 
 def rank(
@@ -117,13 +120,17 @@ def rank(
     `as_of`: the shard's time, in milliseconds.
     """
     near = merged([(_nearest(candidates, encoder), count) for encoder, count in encoded.items()])
-    relevances = relevance(near, _said(candidates), {c.hit.memory_id: c.after for c in candidates}, given.fusion)
+    said = _said(candidates)
+    relevances = relevance(near, said, {c.hit.memory_id: c.after for c in candidates}, given.fusion)
+    places = [{memory_id: place for place, memory_id in enumerate(ids, 1)} for ids in (near, said)]
     scored = []
     for candidate in candidates:
         hit = candidate.hit
         strong = strength(hit.last_access, hit.salience, as_of, decay.of_tier(policy, hit.tier), given.strength_share)
         found = relevances[hit.memory_id]
-        scored.append(Scored(candidate, found, strong, found * strong * given.tiers.get(hit.tier, 1.0)))
+        score = found * strong * given.tiers.get(hit.tier, 1.0)
+        by_meaning, by_words = (one.get(hit.memory_id) for one in places)
+        scored.append(Scored(candidate, found, strong, score, near_place=by_meaning, words_place=by_words))
     return sorted(scored, key=lambda s: (-s.score, -s.candidate.hit.occurred_at, s.candidate.hit.memory_id))
 
 

@@ -158,15 +158,16 @@ def test_what_members_vote_on_now_is_told_in_lines_or_as_data(
         OpenEpoch(
             "n", 0, 7, 0, "interval", 0, members=4, quorum=3, ballots=ballots,
             steps=(OpenStep("pre-prepare", 2, 0, 0),),
-            proposals=(OpenProposal(3, ("m1",), "forget", "decayed", 1, 3, 1_000_000, 2_666_667),),
+            proposals=(OpenProposal(3, "n", ("m1",), "forget", "decayed", 1, 3, 1_000_000, 2_666_667),),
         ),
         OpenEpoch("n", 0),
     ]  # fmt: skip
 
     async def answer(_: AsyncMemory, kind: type, method: str, path: str, **__: Any) -> OpenEpoch:
-        assert (kind, method, path) == (OpenEpoch, "GET", "/epochs/n/open")
+        assert (kind, method, path) == (OpenEpoch, "GET", where[0])
         return told[0]
 
+    first, where = told[0], ["/epochs/n/open"]
     monkeypatch.setattr(AsyncMemory, "_ask", answer)
     asked = ["epochs", "--open", "-n", "n", "--url", "http://127.0.0.1:1"]
     assert cli.main(asked) == 0
@@ -179,6 +180,12 @@ def test_what_members_vote_on_now_is_told_in_lines_or_as_data(
     assert cli.main([*asked, "--json"]) == 0 and json.loads(capsys.readouterr().out)["epoch"] == 7
     told.pop(0)
     assert cli.main(asked) == 0 and capsys.readouterr().out == "members vote on nothing in 'n' now\n"
+    told[0], where[0] = replace(first, namespace=None), "/shards/0/open"
+    assert cli.main([*asked, "--shard", "0"]) == 0
+    assert "  n: forget m1: 1 of 3 votes, weight 1.00 of 2.67" in capsys.readouterr().out.splitlines()
+    told[0] = OpenEpoch(None, 0)
+    assert cli.main([*asked, "--shard", "0"]) == 0
+    assert capsys.readouterr().out == "members vote on nothing in shard 0 now\n"
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def asking(
         name: access.make(bytes([at] * 6), bytes([at] * 32), name=name, namespaces=[space], rights=[right], now_ms=1)
         for at, (name, space, right) in enumerate(
             [("read", NAMESPACE, "read"), ("audit", NAMESPACE, "audit"), ("admin", NAMESPACE, "admin"),
-             ("other", "mill", "read")], 1,
+             ("other", "mill", "read"), ("all", "*", "audit")], 1,
         )
     }  # fmt: skip
     (tmp_path / "keys.json").write_bytes(access.dump(Keys(key for _, key in made.values())))
@@ -98,6 +98,13 @@ def test_an_open_epoch_is_told_as_ballots_come(
     assert (found["proposals"][0]["yes"], found["ballots"][0]["yes"]) == (2, [0])
     assert len(told(purpose="billing")["proposals"]) == 2
     assert told("audit")["epoch"] == 1
+    of_shard = client.get("/shards/0/open", headers=keys["all"]).json()
+    assert (of_shard["namespace"], of_shard["epoch"]) == (None, 1)
+    assert [(one["namespace"], one["memory_ids"]) for one in of_shard["proposals"]] == [(NAMESPACE, [OPEN])]
+    assert client.get("/shards/1/open", headers=keys["all"]).json()["epoch"] is None
+    assert client.get("/shards/0/open", headers=keys["audit"]).status_code == 403
+    for shard in ("99", "-1", "x", "\u0661"):
+        assert client.get(f"/shards/{shard}/open", headers=keys["all"]).json()["field"] == "shard"
     for name, field in (("admin", "right"), ("other", "namespace")):
         refused = client.get(f"/epochs/{NAMESPACE}/open", headers=keys[name])
         assert (refused.status_code, refused.json()["field"]) == (403, field)

@@ -88,6 +88,7 @@ ENDPOINT_ROWS: Mapping[str, tuple[Any, ...]] = {
     "orders": ({}, {"kinds": ["erase"]}, {"kinds": ["protect"]}),
     "epochs": ({}, {"shard": 0}),
     "open_epoch": ("",),
+    "open_epoch_of_shard": ("0",),
     "conflicts": ({}, {"limit": 1}),
     "sessions": ({}, {"agents": ["wagent"]}),
     "members": ({}, {"shard": 0}),
