@@ -1,6 +1,6 @@
-"""Exposes a process of the fleet: spans kept or sent, and an HTTP port with metrics and health.
+"""Exposes a process of the fleet: spans kept and sent, and an HTTP port with metrics and health.
 
-    /metrics   Prometheus text
+    /metrics   Prometheus text; OpenMetrics, with exemplars, for programs that ask for it
     /livez     200 while the loop turns
     /readyz    200 while it can work; else 503 with what it waits for; back-pressure is told with both
 
@@ -23,7 +23,8 @@ from typing import Any
 
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
 from confluent_kafka.admin import OffsetSpec
-from prometheus_client import CONTENT_TYPE_LATEST, ProcessCollector, generate_latest
+from prometheus_client import ProcessCollector
+from prometheus_client.exposition import choose_encoder
 
 from infra.settings import Settings, SettingsError
 from memquorum import wholefiles
@@ -60,7 +61,7 @@ def watched(settings: Settings, name: str) -> Iterator[Telemetry]:
 
 
 def traces_dir(run_dir: Path) -> Path:
-    """The folder in which processes without a collector keep their spans."""
+    """The folder in which processes keep their spans."""
     return run_dir / "traces"
 
 
@@ -88,11 +89,8 @@ def _tracing(settings: Settings, name: str, parts: ExitStack) -> Tracing:
         return Tracing()
     from memquorum.telemetry import recording
 
-    if settings.otlp_endpoint:
-        exporter = recording.otlp(settings.otlp_endpoint)
-    else:
-        exporter = recording.local(traces_dir(settings.run_dir), name)
-    made, end = recording.start(name, settings.trace_rate, exporter)
+    exporters = recording.exporters(traces_dir(settings.run_dir), name, settings.otlp_endpoint)
+    made, end = recording.start(name, settings.trace_rate, *exporters)
     parts.callback(end)
     return made
 
@@ -198,7 +196,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         path = self.path.partition("?")[0]
         if path == "/metrics":
-            self._answer(200, CONTENT_TYPE_LATEST, generate_latest(self._telemetry.meters.registry))
+            encode, kind = choose_encoder(self.headers.get("Accept", ""))
+            self._answer(200, kind, encode(self._telemetry.meters.registry))
         elif path in {"/livez", "/readyz"}:
             health = self._telemetry.health
             well, told = health.live() if path == "/livez" else health.able()

@@ -243,7 +243,7 @@ class Settings(_Bounds):
     watch_port: Port = 0
     # The traces a second that each process may begin; 0 records none.
     trace_rate: Count = 20
-    # A collector's address for OTLP over HTTP, http://host:4318; without one, traces are kept in the folder `traces`.
+    # A collector's address for OTLP over HTTP, http://host:4318; traces are kept in the folder `traces` too.
     otlp_endpoint: str = ""
 
     @property

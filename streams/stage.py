@@ -288,7 +288,7 @@ class _Runner:
             if partition in self._mine:
                 self._shown.at(self._source, partition, offset + 1)
         self._shown.worked(seconds)
-        self._shown.done((arrival.written_ms for arrival in arrivals), time.time_ns() // 1_000_000)
+        self._shown.done(((one.written_ms, one.traceparent) for one in arrivals), time.time_ns() // 1_000_000)
 
     async def _outputs(self, arrivals: Sequence[Arrival]) -> list[Output]:
         try:

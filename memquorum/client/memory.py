@@ -47,7 +47,7 @@ from memquorum.core.intake import EpisodeIntent
 from memquorum.core.reasons import REFUSED
 from memquorum.core.records import USES_MOST
 from memquorum.core.tiers import SUPERSEDED
-from memquorum.telemetry.tracing import NOTHING, Hop, Tracing, trace_of_memory
+from memquorum.telemetry.tracing import NOTHING, UPSERT, Hop, Tracing, trace_of_memory
 
 if TYPE_CHECKING:
     from aiokafka import AIOKafkaProducer
@@ -367,7 +367,7 @@ class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
             broker_access.Row(
                 namespace.encode(),
                 value,
-                [*wire.headers(kind, event_id, hop.send(topic, None, event_id)), *self._signed(topic, value)],
+                [*wire.headers(kind, event_id, _sent(hop, topic, namespace, event_id)), *self._signed(topic, value)],
                 now + min(at, _SPREAD_MS),
             )
             for at, (hop, (namespace, event_id, value)) in enumerate(zip(hops, records, strict=True))
@@ -460,3 +460,11 @@ def _uses(namespace: str, agent: str, memory_ids: Sequence[str], *, signs: bool)
 
 def _nothing() -> None:
     """Closes nothing, as no tracing was started."""
+
+
+def _sent(hop: Hop, topic: str, namespace: str, event_id: str) -> str | None:
+    """Begins the span of a record to publish; returns its header's traceparent. An episode's names its memory."""
+    parent = hop.send(topic, None, event_id)
+    if topic == topics.EPISODES and hop.sampled:
+        hop.operates(UPSERT, memory_id=ids.memory_id(namespace, event_id))
+    return parent

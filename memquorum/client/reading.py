@@ -349,13 +349,11 @@ def _traced(parsed: argparse.Namespace) -> int:
 
 
 def _untraced(asked: str, place: settings.Place) -> str:
-    if place.otlp_endpoint:
-        return f"traces of this installation go to {place.otlp_endpoint}: look for trace {asked} there"
     if place.trace_rate == 0:
         return "this installation records no traces: its setting trace_rate is 0"
     return (
         f"nothing is kept of trace {asked}: too long ago, or one of more than {place.trace_rate} a second that began "
-        "(setting trace_rate)"
+        "(setting trace_rate)" + (f"; the collector at {place.otlp_endpoint} may have it" * bool(place.otlp_endpoint))
     )
 
 

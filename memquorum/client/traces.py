@@ -23,7 +23,7 @@ def start(place: Place) -> tuple[Tracing, Close]:
     call it on an event loop."""
     provider = trace.get_tracer_provider()
     if not isinstance(provider, trace.ProxyTracerProvider | trace.NoOpTracerProvider):
-        return Tracing(provider.get_tracer(tracing.NAME)), lambda: None
+        return Tracing(tracing.tracer_of(provider)), lambda: None
     if place.run_dir is None or not place.local or place.trace_rate == 0:
         return Tracing(), lambda: None
     try:
@@ -33,8 +33,5 @@ def start(place: Place) -> tuple[Tracing, Close]:
         recording.need_encoder()
     except ImportError:  # the package's extra `telemetry` is not installed
         return Tracing(), lambda: None
-    if place.otlp_endpoint:
-        exporter = recording.otlp(place.otlp_endpoint)
-    else:
-        exporter = recording.local(place.run_dir / "traces", _NAME)
-    return recording.start(_NAME, place.trace_rate, exporter)
+    exporters = recording.exporters(place.run_dir / "traces", _NAME, place.otlp_endpoint)
+    return recording.start(_NAME, place.trace_rate, *exporters)

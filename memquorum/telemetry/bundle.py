@@ -11,7 +11,7 @@ from memquorum.core.contained import Failed
 from memquorum.telemetry.health import Health
 from memquorum.telemetry.metrics import Meters
 from memquorum.telemetry.places import Places
-from memquorum.telemetry.tracing import Tracing
+from memquorum.telemetry.tracing import Tracing, exemplar
 
 _LOG = logging.getLogger("memquorum.rules")
 # Limits of the alarm about failed rules: its duration after the last failure, the memories it names, and the memories
@@ -94,13 +94,13 @@ class Stage:
         """Records the time that a batch took."""
         self._worked.observe(seconds)
 
-    def done(self, written_ms: Iterable[int], now_ms: int) -> None:
+    def done(self, written: Iterable[tuple[int, str | None]], now_ms: int) -> None:
         """Records the latency of processed records, by the time at which they were written (milliseconds since the
-        epoch)."""
-        for since in written_ms:
+        epoch), with their traceparents."""
+        for since, traceparent in written:
             # A publisher's clock may be ahead of ours, and some say no time at all (-1).
             if since > 0:
-                self._latency.observe(max(0, now_ms - since) / 1000)
+                self._latency.observe(max(0, now_ms - since) / 1000, exemplar(traceparent))
 
     def at(self, topic: str, partition: int, offset: int) -> None:
         """Sets the next offset of a partition: everything before it is processed."""

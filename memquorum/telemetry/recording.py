@@ -1,4 +1,5 @@
-"""Exports spans: to a collector by OTLP, or as OTLP in JSON lines into a bounded file of the run folder.
+"""Exports spans: as OTLP in JSON lines into a bounded file of the run folder, and by OTLP to a collector if one is
+named.
 
 The lines are those of OpenTelemetry's file exporter, so that a collector's `otlpjsonfile` receiver reads them too. Its
 cost is bounded twice: by the new traces per second, and by the bytes kept.
@@ -25,6 +26,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, Spa
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON, ParentBased
 
+from memquorum import __version__
 from memquorum.telemetry import tracing
 from memquorum.telemetry.tracing import Tracing
 
@@ -43,25 +45,28 @@ _END_S = 1.0
 _AGAIN_S = 60.0
 
 
-def provider(service: str, exporter: SpanExporter) -> TracerProvider:
-    """Records spans of a process named `service`."""
+def provider(service: str, *exporters: SpanExporter) -> TracerProvider:
+    """Records spans of a process named `service`. Each exporter has a queue of its own: a collector that is away keeps
+    no span from the file. The variable OTEL_RESOURCE_ATTRIBUTES adds attributes, as everywhere."""
+    resource = {"service.namespace": tracing.NAME, "service.name": service, "service.version": __version__}
     made = TracerProvider(
         sampler=ParentBased(ALWAYS_ON),
-        resource=Resource({"service.namespace": tracing.NAME, "service.name": service}),
+        resource=Resource.create(resource),
         id_generator=TraceIds(),
         span_limits=SpanLimits(max_links=_LINKS_MAX),
         shutdown_on_exit=False,
     )
-    made.add_span_processor(
-        BatchSpanProcessor(exporter, max_queue_size=_QUEUE_MAX, schedule_delay_millis=_EXPORT_EVERY_MS)
-    )
+    for exporter in exporters:
+        made.add_span_processor(
+            BatchSpanProcessor(exporter, max_queue_size=_QUEUE_MAX, schedule_delay_millis=_EXPORT_EVERY_MS)
+        )
     return made
 
 
-def start(service: str, per_second: int, exporter: SpanExporter) -> tuple[Tracing, Callable[[], None]]:
+def start(service: str, per_second: int, *exporters: SpanExporter) -> tuple[Tracing, Callable[[], None]]:
     """Starts a process's tracing, limited to so many new traces a second; returns it with the function to call at its
     end."""
-    made = provider(service, exporter)
+    made = provider(service, *exporters)
 
     def end() -> None:
         """Exports the remaining spans, within a second: an unavailable collector must not delay a stop."""
@@ -72,7 +77,12 @@ def start(service: str, per_second: int, exporter: SpanExporter) -> tuple[Tracin
 
     # For programs that never say that they are done.
     atexit.register(end)
-    return Tracing(made.get_tracer(tracing.NAME), Limit(per_second).admit), end
+    return Tracing(tracing.tracer_of(made), Limit(per_second).admit), end
+
+
+def exporters(folder: Path, service: str, endpoint: str) -> list[SpanExporter]:
+    """Exporters to the folder, and to a collector where one is named: `memquorum trace` reads the folder."""
+    return [local(folder, service), *([otlp(endpoint)] if endpoint else [])]
 
 
 def local(folder: Path, service: str) -> SpanExporter:

@@ -1,7 +1,8 @@
 """Traces across Kafka: a `process` span for a record that a stage handles, a `send` span for each that it writes.
 
 The published instrumentations end the consumer's span before the record is handled, so this is our own small module on
-OpenTelemetry's API; names and attributes are the semantic conventions' for messaging (DESIGN 18).
+OpenTelemetry's API; names and attributes are the semantic conventions' for messaging (DESIGN 18), and for memories of
+agents (`gen_ai`) where a span stores, searches or deletes some. `SCHEMA` says of which version.
 
 **A memory's trace bears the memory's id**: its 128 bits are the trace id, their lower half the id of the root span. So
 a memory id gives its trace, and a nomination links to the traces of all its memories without any stored data. A record
@@ -24,9 +25,16 @@ from opentelemetry import trace
 from opentelemetry.trace import Span, SpanContext, SpanKind, TraceFlags, Tracer
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+from memquorum import __version__
+
 NAME = "memquorum"
 HEADER = "traceparent"
 STAGE = "memquorum.stage"
+SCHEMA = "https://opentelemetry.io/schemas/1.44.0"
+"""The version of the semantic conventions that the attributes are of: a collector translates from it."""
+UPSERT, SEARCH, DELETE = "upsert_memory", "search_memory", "delete_memory"
+"""The conventions' operations on memories. A publication is an upsert: the fleet decides whether it makes a memory, or
+makes one stronger."""
 
 _W3C = TraceContextTextMapPropagator()
 _LOWER = (1 << 64) - 1
@@ -62,6 +70,21 @@ def inject(context: SpanContext) -> str:
     carrier: dict[str, str] = {}
     _W3C.inject(carrier, trace.set_span_in_context(trace.NonRecordingSpan(context)))
     return carrier[HEADER]
+
+
+def exemplar(traceparent: str | None) -> dict[str, str] | None:
+    """The labels that lead from a sample of a histogram to a trace; None for one that is not recorded."""
+    if traceparent is None or unsampled(traceparent):
+        return None
+    context = extract(traceparent)
+    if context is None or not context.trace_flags.sampled:
+        return None
+    return {"trace_id": f"{context.trace_id:032x}", "span_id": f"{context.span_id:016x}"}
+
+
+def tracer_of(provider: trace.TracerProvider) -> Tracer:
+    """Our tracer of a provider."""
+    return provider.get_tracer(NAME, __version__, SCHEMA)
 
 
 def caller() -> str | None:
@@ -140,6 +163,17 @@ class Hop:
         """Adds attributes of our own: ids, counts, outcomes; never content."""
         if self._span is not None:
             self._span.set_attributes({f"memquorum.{name}": value for name, value in attributes.items()})
+
+    def operates(self, operation: str, *, count: int | None = None, memory_id: str | None = None) -> None:
+        """Says which operation on memories it is, on how many, or on which one. Neither texts nor namespaces: the
+        conventions' id of a memory store would be the name of a tenant."""
+        if self._span is None:
+            return
+        self._span.set_attribute("gen_ai.operation.name", operation)
+        if count is not None:
+            self._span.set_attribute("gen_ai.memory.record.count", count)
+        if memory_id is not None:
+            self._span.set_attribute("gen_ai.memory.record.id", memory_id)
 
     def within(self, stage: str) -> None:
         """Sets the stage in a process that runs several, also for records sent from now on."""
@@ -237,11 +271,14 @@ class Tracing:
         return _Publication(self._tracer, begin, self._admit) if self._tracer is not None else NOTHING
 
     def serve(self, name: str, parent: str | None) -> Hop:
-        """Begins the hop of a request to a service, in its caller's trace if the caller names one."""
+        """Begins the hop of a request to a service, in its caller's trace if the caller names one. `name`: its method
+        and route."""
         context = extract(parent)
         if self._tracer is None or (context is None and not self._admit()):
             return Hop(None, None, parent)
-        span = _start(self._tracer, name, SpanKind.SERVER, {}, parent=context)
+        method, _, route = name.partition(" ")
+        attributes = {"http.request.method": method, "http.route": route}
+        span = _start(self._tracer, name, SpanKind.SERVER, attributes, parent=context)
         return Hop(self._tracer, span) if span.is_recording() else Hop(None, None, parent)
 
     def work(self, name: str, begin: int) -> Hop:

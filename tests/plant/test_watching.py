@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 
 from infra import process_telemetry
 from memquorum.client import Refused
+from memquorum.telemetry import reading
 from tests.support.sessions import NOTES, SIGNED, Plant
 from tests.support.waiting import until
 from tests.support.watched import DASHBOARDS, WITHOUT, Prometheus, panels, prometheus
@@ -99,7 +99,9 @@ def test_rules_are_evaluated_and_none_fires(watching: Prometheus) -> None:
     assert {name for name, (_, state) in rules().items() if state == "firing"} == set()
 
 
-def test_a_scrape_is_in_the_format_that_a_program_asks_for(fleet: Plant) -> None:
-    url = process_telemetry.announced(fleet.line.run_dir)["commit"]["url"]
-    plain = httpx.get(f"{url}/metrics")
-    assert plain.headers["content-type"].startswith("text/plain")
+def test_a_latency_leads_to_a_trace(fleet: Plant, watching: Prometheus) -> None:
+    def led() -> bool:
+        found = watching.exemplars("memquorum_latency_seconds_bucket")
+        return any(reading.find(process_telemetry.traces_dir(fleet.line.run_dir), one["trace_id"]) for one in found)
+
+    until(led, "no exemplar of a latency names a trace that was kept")

@@ -387,7 +387,7 @@ class _Session:
             )  # fmt: skip
         self._shown.sent(topics.JOURNAL, len(batch.changes))
         self._shown.at(topics.ACCEPTED, line.state.shard, line.spine.next_offset)
-        self._shown.done((item.written_ms for item in batch.items), time.time_ns() // 1_000_000)
+        self._shown.done(((item.written_ms, item.traceparent) for item in batch.items), time.time_ns() // 1_000_000)
 
     def _open(self, batches: Mapping[int, Batch]) -> tuple[dict[str, Clear], dict[int, dict[int, Vector]]]:
         """Contents and embeddings in the clear, of what is still readable; by shard and offset, embeddings anew."""

@@ -380,7 +380,7 @@ class Intake:
         if self._writing.flushed():
             self._commit(messages)
             self._shown.worked(time.monotonic() - began)
-            self._shown.done((message.timestamp()[1] for message in messages), _wall_ms())
+            self._shown.done(((message.timestamp()[1], loop.traceparent(message)) for message in messages), _wall_ms())
 
     def _judge(self, message: Message, origin: Origin, now_ms: int) -> Intent | Refusal:
         data = value_of(message)

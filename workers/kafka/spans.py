@@ -7,9 +7,10 @@ from memquorum.core import ids
 from memquorum.core.asked import QueryIntent
 from memquorum.core.commit.spine import Item
 from memquorum.core.intake import EpisodeIntent, Intent, Origin, Refusal, TickIntent
-from memquorum.core.journal.rows import Change, DecisionRow
+from memquorum.core.journal.effects import ERASED
+from memquorum.core.journal.rows import Change, DecisionRow, ErasedRow
 from memquorum.core.records import AccessAccepted, FeedbackAccepted
-from memquorum.telemetry.tracing import NOTHING, Hop, Tracing, trace_of_memory
+from memquorum.telemetry.tracing import DELETE, NOTHING, Hop, Tracing, trace_of_memory
 
 
 def let_in(tracing: Tracing, origin: Origin, answer: Intent | Refusal, parent: str | None, since_ns: int) -> Hop:
@@ -53,6 +54,8 @@ def applied(tracing: Tracing, change: Change, item: Item | None, parents: tuple[
         return _decided(tracing, change, decision, parents, since_ns)
     if item is None:
         return NOTHING
+    if change.entry.effect == ERASED:
+        return _erased(tracing, change, item, since_ns)
     shard, scored = change.entry.shard, item.scored
     if scored is None or scored.traceparent is None:
         hop = tracing.process(topics.ACCEPTED, item.traceparent, partition=shard, offset=item.offset, since_ns=since_ns)
@@ -87,10 +90,31 @@ def _decided(tracing: Tracing, change: Change, decision: DecisionRow, parents: t
     return hop
 
 
+def _erased(tracing: Tracing, change: Change, item: Item, since_ns: int) -> Hop:
+    """Starts the span of an entry of an order to erase: in the trace of the order, or in one of its own."""
+    hop = tracing.process(
+        topics.ACCEPTED, item.traceparent, partition=change.entry.shard, offset=item.offset, since_ns=since_ns,
+        begin=int.from_bytes(change.appended.hash[:16], "big"),
+    )  # fmt: skip
+    if not hop.sampled:
+        return hop
+    memory_ids = [row.memory_id for row in change.of(ErasedRow)]
+    _delete(hop, memory_ids)
+    hop.tell(shard=change.entry.shard, keys=len(memory_ids), effect=ERASED, seq=change.entry.seq)
+    for memory_id in memory_ids:
+        hop.link_memory(memory_id, outcome=ERASED)
+    return hop
+
+
+def _delete(hop: Hop, memory_ids: list[str]) -> None:
+    hop.operates(DELETE, count=len(memory_ids), memory_id=memory_ids[0] if len(memory_ids) == 1 else None)
+
+
 def destroyed(tracing: Tracing, change: Change, memory_ids: list[str]) -> Hop:
     """Starts a trace of its own for the destruction of forgotten memories' keys, which no request of the moment
     caused."""
-    hop = tracing.work("destroy keys", int.from_bytes(change.appended.hash[:16], "big"))
+    hop = tracing.work(DELETE, int.from_bytes(change.appended.hash[:16], "big"))
+    _delete(hop, memory_ids)
     if hop.sampled:
         hop.tell(shard=change.entry.shard, keys=len(memory_ids), seq=change.entry.seq)
         for memory_id in memory_ids:

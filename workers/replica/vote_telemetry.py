@@ -52,7 +52,8 @@ class VoteWatch:
         self._now: _Heard | None = None
         self._hop: Hop | None = None
         self._unsent: dict[str, Hop] = {}
-        self._written_ms = self._nominated_ms = 0
+        self._written: tuple[int, str | None] = 0, None
+        self._nominated: tuple[int, str | None] = 0, None
         self._expect(epoch)
 
     def follow(self, genesis: Genesis) -> None:
@@ -62,7 +63,7 @@ class VoteWatch:
     def heard(self, topic: str, offset: int, traceparent: str | None, written_ms: int) -> None:
         """Notes a message that the seat has read and is about to take."""
         if topic == topics.NOMINATIONS:
-            self._written_ms = written_ms
+            self._written = written_ms, traceparent
         if traceparent is None or unsampled(traceparent) or not self.shown.tracing.on:
             return
         kept = self._kept.get(traceparent[3:35])
@@ -77,7 +78,7 @@ class VoteWatch:
 
     def asked(self, nomination: NominationProposed) -> None:
         """Notes a nomination that the seat is to vote on."""
-        self._nominated_ms = self._written_ms
+        self._nominated = self._written
         self._open.set(len(nomination.proposals))
 
     def refused(self) -> None:
@@ -112,9 +113,8 @@ class VoteWatch:
             self.shown.meters.late.labels(str(member)).inc()
         if decided.left_out:
             self.shown.meters.left_out.labels(str(checked.body.member)).inc(len(decided.left_out))
-        if self._nominated_ms:
-            self.shown.done([self._nominated_ms], time.time_ns() // 1_000_000)
-            self._nominated_ms = 0
+        self.shown.done([self._nominated], time.time_ns() // 1_000_000)
+        self._nominated = 0, None
         hop = self._step(topics.COMMITS)
         hop.tell(ballots=len(checked.ballots), seq=decided.seq, effect="decided")
         hop.end()

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Required, TypedDict, Unpack
 
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
@@ -144,4 +145,5 @@ class Measured:
         finally:
             # Unknown paths share one name: they are for strangers to choose.
             route = self._paths.get(getattr(scope.get("endpoint"), "__name__", ""), "unknown")
-            self._requests.labels(route, str(status)).observe(time.monotonic() - began)
+            parent = Headers(scope=scope).get(tracing.HEADER)
+            self._requests.labels(route, str(status)).observe(time.monotonic() - began, tracing.exemplar(parent))

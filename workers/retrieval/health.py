@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.exposition import choose_encoder
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -40,9 +40,10 @@ def _known(service: Service, request: Request) -> bool:
     return True
 
 
-async def metrics(service: Service, _: Request, caller: Caller) -> Response:
+async def metrics(service: Service, request: Request, caller: Caller) -> Response:
     """The metrics of the process, as Prometheus reads them; for a key to all namespaces, since they count all."""
     caller.everywhere(AUDIT)
+    encode, kind = choose_encoder(request.headers.get("accept", ""))
     # Some are asked of the broker.
-    page = await asyncio.to_thread(generate_latest, service.meters.registry)
-    return Response(page, media_type=CONTENT_TYPE_LATEST)
+    page = await asyncio.to_thread(encode, service.meters.registry)
+    return Response(page, headers={"Content-Type": kind})

@@ -38,7 +38,7 @@ from memquorum.core.retrieval.redaction import NONE, Redaction
 from memquorum.core.retrieval.using import Lately
 from memquorum.ports import Encoder, StoreUnavailable
 from memquorum.telemetry.bundle import Stage
-from memquorum.telemetry.tracing import NOTHING, trace_of_memory
+from memquorum.telemetry.tracing import NOTHING, SEARCH, UPSERT, trace_of_memory
 from workers.kafka import loop
 from workers.kafka.own_clock import OwnClock
 from workers.retrieval.balloting import OpenEpochs
@@ -182,7 +182,10 @@ class Service:
         if not accesses and asked is None:
             return 0, None
         hop = self._shown.tracing.serve(where, parent)
-        hop.tell(hits=sum(len(one.memory_ids) for one in accesses))
+        hits = sum(len(one.memory_ids) for one in accesses)
+        hop.tell(hits=hits)
+        if asked is not None or where.endswith("/search"):
+            hop.operates(SEARCH, count=hits)
         return await self.uses.count(accesses, hop, confirm=confirm, asked=asked)
 
     def _asked(self, search: Search, hits: Sequence[Hit]) -> QueryRecorded | None:
@@ -199,6 +202,7 @@ class Service:
         tracing = self._shown.tracing
         hop = tracing.publish(trace_of_memory(episode.memory_id)) if tracing.on else NOTHING
         parent = hop.send(topics.EPISODES, None, episode.event_id)
+        hop.operates(UPSERT, memory_id=episode.memory_id)
         told = cloudevents.headers("EpisodeRecorded", SOURCE, episode.event_id, parent, content=cloudevents.JSON)
         again = f"send it with event_id {episode.event_id}, so that it counts once"
         proof = [] if granted is None else [(grants.HEADER, granted)]

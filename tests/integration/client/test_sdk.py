@@ -33,6 +33,7 @@ from memquorum.core.showing.quoting import HEADING
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.telemetry import metrics, reading
 from tests.support.clock import tick
+from tests.support.collector import BINARY, WITHOUT, Collector, collector
 from tests.support.waiting import PATIENCE_S, later, until
 
 START = 1_750_000_000_000
@@ -40,11 +41,22 @@ HOUR = 3_600_000
 
 
 @pytest.fixture(scope="module")
-def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+def collected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector | None]:
+    """A collector that the fleet sends its traces to; None where none was built."""
+    if not BINARY.exists():
+        yield None
+        return
+    with collector(tmp_path_factory.mktemp("collector")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def line(tmp_path_factory: pytest.TempPathFactory, collected: Collector | None) -> Iterator[Settings]:
     """The whole fleet with a driven clock, at START; keys of what is forgotten are destroyed half an hour later."""
     configured = replace(
-        settings.load({}, tmp_path_factory.mktemp("line")), clock="driven", encoder="hashing", throwaway=True
-    )
+        settings.load({}, tmp_path_factory.mktemp("line")), clock="driven", encoder="hashing", throwaway=True,
+        otlp_endpoint=collected.url if collected else "",
+    )  # fmt: skip
     decay = {"scales_s": [10.0, 60.0, 3_600.0]}
     genesis.create(configured, policy={"decay": decay, "forget": {"grace_ms": HOUR // 2}, "caps": UNCAPPED})
     with supervisor.started(configured) as running:
@@ -583,7 +595,7 @@ def test_one_trace_from_the_publication_to_the_last_key(
         f"process {topics.SCORED} [commit]",
         f"send {topics.JOURNAL} [commit]",
     ]
-    assert hops(destroyed) == ["destroy keys [commit]", f"send {topics.JOURNAL} [commit]"]
+    assert hops(destroyed) == ["delete_memory [commit]", f"send {topics.JOURNAL} [commit]"]
 
     (root,) = vote.roots  # connected: nothing hangs loose
     assert root.name == f"process {topics.CROSSED}"
@@ -604,6 +616,33 @@ def test_one_trace_from_the_publication_to_the_last_key(
     told = capsys.readouterr().out
     assert [row.split()[3] for row in told.splitlines() if row[0] != " "] == ["stored", "decided", "destroyed"]
     assert f"forgotten {doomed.memory_id}" in told
+
+
+def test_a_collector_and_the_folder_have_the_trace_from_the_publication_to_the_erasure(
+    line: Settings, collected: Collector | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if collected is None:
+        pytest.skip(WITHOUT)
+    monkeypatch.setenv("MEMQUORUM_RUN_DIR", str(line.run_dir))
+    with client(line, "collected") as memory:
+        erased = memory.add("The gate is open.", explicit=True, wait=True).memory_id
+        assert memory.erase(memory_id=erased, dry_run=False).memories == 1
+    asked = erased.replace("-", "")
+
+    def seen(folder: Path) -> list[set[tuple[str, str]]]:
+        return [{(span.name, span.span_id) for span in trace.spans} for trace in reading.find(folder, asked)]
+
+    folder = line.run_dir / "traces"
+    until(lambda: [len(one) for one in seen(folder)] == [7, 2], lambda: str(seen(folder)))
+    kept = seen(folder)
+    until(lambda: seen(collected.folder) == kept, lambda: f"{seen(collected.folder)} instead of {kept}")
+    own, erasure = reading.find(collected.folder, asked)
+    assert own.trace_id == asked and hops(own)[0] == f"send {topics.EPISODES} [client]"
+    assert hops(erasure) == [f"process {topics.ACCEPTED} [commit]", f"send {topics.JOURNAL} [commit]"]
+    first, (root,) = own.roots[0].attributes, erasure.roots
+    assert (first["gen_ai.operation.name"], first["gen_ai.memory.record.id"]) == ("upsert_memory", erased)
+    assert root.attributes["gen_ai.operation.name"] == "delete_memory"
+    assert [(link.trace_id, link.told["memquorum.outcome"]) for link in root.links] == [(asked, "erased")]
 
 
 def test_what_is_erased_is_nowhere_and_its_receipt_proves_it(

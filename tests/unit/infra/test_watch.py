@@ -55,6 +55,22 @@ def test_what_is_announced_is_a_file_of_targets_as_prometheus_reads_them(tmp_pat
     assert found == {"replica-2": {"pid": os.getpid(), "url": "http://127.0.0.1:4711"}}
 
 
+def test_who_asks_for_openmetrics_gets_exemplars(tmp_path: Path) -> None:
+    parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    with watched(Settings(run_dir=tmp_path), "intake") as shown:
+        shown.stage("intake").done([(1_000, parent), (2_000, None), (-1, parent)], 9_000)
+        url = process_telemetry.announced(tmp_path)["intake"]["url"]
+        wanted = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"
+        answer = httpx.get(f"{url}/metrics", headers={"Accept": wanted})
+        assert answer.headers["content-type"].startswith("application/openmetrics-text; version=1.0.0")
+        (led,) = [line for line in answer.text.splitlines() if " # {" in line]
+        assert led.startswith('memquorum_latency_seconds_bucket{le="10.0",stage="intake"} 2.0 # {')
+        assert 'trace_id="0af7651916cd43dd8448eb211c80319c"' in led
+        assert answer.text.endswith("# EOF\n")
+        plain = httpx.get(f"{url}/metrics")
+        assert plain.headers["content-type"].startswith("text/plain") and " # {" not in plain.text
+
+
 def test_a_loop_that_hangs_is_told_by_the_port_that_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with watched(Settings(run_dir=tmp_path), "intake") as shown:
         url = process_telemetry.announced(tmp_path)["intake"]["url"]
@@ -83,7 +99,7 @@ def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
             pass
 
 
-def test_traces_are_kept_unless_they_are_off_or_sent(tmp_path: Path) -> None:
+def test_traces_are_kept_unless_they_are_off(tmp_path: Path) -> None:
     for folder, rate, kept in (("on", 5, True), ("off", 0, False)):
         run_dir = tmp_path / folder
         with watched(Settings(run_dir=run_dir, trace_rate=rate), "intake") as shown:

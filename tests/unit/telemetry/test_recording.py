@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from memquorum import __version__
 from memquorum.telemetry import reading, recording, tracing
 from memquorum.telemetry.recording import FileExporter
 from memquorum.telemetry.tracing import Tracing
@@ -121,7 +122,9 @@ def test_nothing_kept_is_nothing_found(kept: Path) -> None:
 def test_lines_are_otlp_s(kept: Path) -> None:
     (line,) = (kept / "client.jsonl").read_text().splitlines()
     resource = json.loads(line)["resourceSpans"][0]
-    assert resource["resource"]["attributes"][-1]["value"] == {"stringValue": "client"}
+    told = {one["key"]: one["value"]["stringValue"] for one in resource["resource"]["attributes"]}
+    assert (told["service.namespace"], told["service.name"]) == ("memquorum", "client")
+    assert told["service.version"] == __version__ and told["telemetry.sdk.language"] == "python"
     assert resource["scopeSpans"][0]["spans"][0]["traceId"] == HEX
 
 
@@ -172,6 +175,16 @@ def test_a_collector_that_is_away_does_not_hold_up_a_stop(caplog: pytest.LogCapt
         end()
         assert time.monotonic() - began < 2
     assert "Transient" not in caplog.text
+
+
+def test_a_collector_that_is_away_keeps_nothing_from_the_folder(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        there = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        made, end = recording.start("intake", 10, *recording.exporters(tmp_path, "intake", there))
+        made.process("a", None, begin=tracing.trace_of_memory(MEMORY)).end()
+        end()
+    (kept,) = reading.find(tmp_path, HEX)
+    assert [span.name for span in kept.spans] == ["process a"]
 
 
 def test_a_collector_is_sent_the_same(tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.semconv._incubating.attributes import messaging_attributes
+from opentelemetry.semconv.schemas import Schemas
 from opentelemetry.trace import SpanKind
 
 from memquorum.telemetry import recording, tracing
@@ -26,7 +28,7 @@ class Recorder:
         self._kept = InMemorySpanExporter()
         self.provider: TracerProvider = recording.provider("test", InMemorySpanExporter())
         self.provider.add_span_processor(SimpleSpanProcessor(self._kept))
-        self.tracing = Tracing(self.provider.get_tracer(tracing.NAME), recording.Limit(per_second).admit)
+        self.tracing = Tracing(tracing.tracer_of(self.provider), recording.Limit(per_second).admit)
 
     def spans(self) -> dict[str, ReadableSpan]:
         found = self._kept.get_finished_spans()
@@ -164,6 +166,46 @@ def test_intake_begins_no_trace_that_the_client_has_not_begun() -> None:
     assert header is not None and tracing.unsampled(header)
     hop = Recorder().tracing.memory("a", header, MEMORY, partition=0, offset=0)
     assert (hop.sampled, hop.send("b")) == (False, None)
+
+
+def test_an_operation_on_memories_is_named_by_the_conventions_and_holds_no_namespace(recorder: Recorder) -> None:
+    published = recorder.tracing.publish(OWN)
+    published.send("episodes")
+    published.operates(tracing.UPSERT, memory_id=MEMORY)
+    published.end()
+    search = recorder.tracing.serve("POST /search", None)
+    search.operates(tracing.SEARCH, count=3)
+    search.end()
+    NOTHING.operates(tracing.DELETE, count=1)
+    spans = recorder.spans()
+    told = spans["send episodes"].attributes or {}
+    assert (told["gen_ai.operation.name"], told["gen_ai.memory.record.id"]) == ("upsert_memory", MEMORY)
+    assert spans["POST /search"].attributes == {
+        "http.request.method": "POST", "http.route": "/search",
+        "gen_ai.operation.name": "search_memory", "gen_ai.memory.record.count": 3,
+    }  # fmt: skip
+
+
+def test_attributes_are_of_the_version_that_the_tracer_names(recorder: Recorder) -> None:
+    """The package of conventions is that of the installed SDK: with a newer one, look what was renamed."""
+    hop = recorder.tracing.process("a", None, partition=0, offset=1, begin=OWN)
+    hop.send("b", 1, "event-1")
+    hop.end()
+    assert Schemas.V1_44_0.value == tracing.SCHEMA == list(Schemas)[-1].value
+    current = {
+        value
+        for name, value in vars(messaging_attributes).items()
+        if isinstance(value, str) and name.startswith("MESSAGING_")
+    }
+    for span in recorder.spans().values():
+        assert span.instrumentation_scope is not None and span.instrumentation_scope.schema_url == tracing.SCHEMA
+        assert {name for name in span.attributes or {} if name.startswith("messaging.")} <= current
+
+
+def test_an_exemplar_names_a_trace_that_is_recorded_and_no_other() -> None:
+    assert tracing.exemplar(FOREIGN) == {"trace_id": FOREIGN[3:35], "span_id": FOREIGN[36:52]}
+    for other in (None, FOREIGN[:-2] + "00", FOREIGN[:-2] + "02", "x" * 55, FOREIGN + "-x", "\udcff" * 55):
+        assert tracing.exemplar(other) is None, other
 
 
 def test_an_untraced_record_costs_next_to_nothing() -> None:
