@@ -15,8 +15,8 @@ from pathlib import Path
 from rich.table import Table
 
 from infra.operator_command import command
-from infra.settings import Settings, SettingsError
-from memquorum import terminal
+from infra.settings import Settings, SettingsError, require_place
+from memquorum import terminal, wholefiles
 from memquorum.commands import JSON, option
 from memquorum.core import access
 from memquorum.core.access import RIGHTS
@@ -48,14 +48,23 @@ def file_of(settings: Settings) -> Path:
         help="with the right publish: a slot that it takes from other agents without a vote; user/* is a beginning",
     ),
     option("--days", type=int, help="its validity (default: until it is revoked)"),
+    option(
+        "--to", type=Path, metavar="FILE",
+        help="write it to this file, which its owner alone may read; if the file is there, no key is made",
+    ),
     failed=_FAILED,
     failing=(OSError,),
     example="keys add planner --namespace greenhouse --right read --days 90",
 )  # fmt: skip
 def _add(settings: Settings, parsed: Namespace) -> int:
-    """Makes a key and prints it, this once."""
-    file = file_of(settings)
+    """Makes a key and prints it, this once, or writes it to a file."""
+    file, to = file_of(settings), parsed.to
     now = _now_ms()
+    if to is not None:
+        require_place("--to", to)
+        if to.exists():
+            print(f"a key is in {to} already, and no other is made")
+            return 0
     if parsed.days is not None and not 1 <= parsed.days <= DAYS_MOST:
         raise SettingsError(
             f"--days {parsed.days}: give 1 to {DAYS_MOST}, or leave --days out for a key that does not expire"
@@ -72,8 +81,13 @@ def _add(settings: Settings, parsed: Namespace) -> int:
     first = not file.exists()
     keyfile.change(file, lambda keys: keys.with_key(key))
     console = terminal.console(stderr=True, soft_wrap=True)
-    console.print(f"{', '.join(key.rights)} in {', '.join(key.namespaces)}. This is the key; it is not shown again:")
-    print(told)
+    valid = f"{', '.join(key.rights)} in {', '.join(key.namespaces)}"
+    if to is not None:
+        wholefiles.write_secret(to, told + "\n")
+        console.print(f"{valid}: the key is in {to}")
+    else:
+        console.print(f"{valid}. This is the key; it is not shown again:")
+        print(told)
     if first:
         console.print("It is the first: from now on the retrieval service answers nobody without one.")
     return 0

@@ -13,11 +13,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from infra import genesis, logins
+from infra import genesis, kafkalogins, logins
 from infra.kafkalogins import ADMIN
 from infra.settings import Settings, SettingsError
 from memquorum import wholefiles
 from memquorum.core.identity.membership import Genesis
+from memquorum.kafka import CA
 from memquorum.wholefiles import write_secret
 
 MASTER = "master.key"
@@ -50,9 +51,11 @@ def processes(made: Genesis) -> list[str]:
 def hand_out(settings: Settings, made: Genesis, to: Path) -> None:
     """Writes `to`/<process>/ for every process, laid out as a run folder; existing files are kept, or updated.
 
-    Beside them `to`/postgres/password, the superuser's, for the server's first start. Raises SettingsError, OSError.
+    Beside them `to`/postgres/password, the superuser's, for the server's first start, and where brokers ask for logins
+    `to`/kafka with their certificate. Raises SettingsError, OSError.
     """
     logins.make(settings)
+    _brokers(settings, to)
     password = _administrator(settings)
     for process in (*processes(made), *_added(settings, made)):
         folder = to / process
@@ -60,8 +63,7 @@ def hand_out(settings: Settings, made: Genesis, to: Path) -> None:
             _copy(file, folder / below)
         _copy(settings.genesis_file, folder / "genesis.json")
     write_secret(to / "migrate" / ADMINISTRATOR, f"*:*:*:postgres:{password}\n")
-    # The server reads it as another user: the mount restricts who else can.
-    wholefiles.write(to / "postgres" / "password", password, 0o644)
+    _for_another(to / "postgres" / "password", password)
 
 
 def _added(settings: Settings, made: Genesis) -> Iterator[str]:
@@ -113,6 +115,23 @@ def _files(settings: Settings, process: str) -> Iterator[tuple[Path, Path]]:
         for name in ("ca.crt", *(f"{identity}.{kind_of}" for kind_of in ("password", "crt", "key"))):
             if (settings.kafka_dir / name).exists():
                 yield settings.kafka_dir / name, Path("kafka-logins", name)
+
+
+def _brokers(settings: Settings, to: Path) -> None:
+    """Makes the logins to Kafka and the brokers' certificate, where nobody has brought others, and hands the brokers
+    theirs."""
+    authority = settings.kafka_dir.parent / kafkalogins.AUTHORITY
+    if settings.kafka_protocol == "PLAINTEXT" or ((settings.kafka_dir / CA).exists() and not authority.exists()):
+        return
+    kafkalogins.make(settings, authority)
+    for name in (CA, kafkalogins.BROKER):
+        _for_another(to / "kafka" / name, (authority / name).read_bytes())
+
+
+def _for_another(file: Path, content: str | bytes) -> None:
+    """Writes a file that a server reads as another user, whatever the umask: the mount restricts who else can."""
+    wholefiles.write(file, content)
+    file.chmod(0o644)
 
 
 def _administrator(settings: Settings) -> str:

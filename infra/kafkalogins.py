@@ -40,6 +40,9 @@ from memquorum.wholefiles import write_secret
 ADMIN = "admin"
 """Makes topics and ACLs, and deletes records: brokers allow it everything (`super.users`)."""
 
+AUTHORITY = "kafka-authority"
+"""The folder of who signs the certificates, and of the brokers' own."""
+BROKER = "broker.pem"
 OPERATOR = "operator"
 AGENT = "agent"
 IDENTITIES = (
@@ -90,9 +93,11 @@ def of(settings: Settings, name: str) -> Settings:
     return replace(settings, bootstrap=address)
 
 
-def make(settings: Settings) -> Path:
-    """Makes the missing passwords and certificates of an embedded installation; returns the authority's folder."""
-    folder, authority_dir = settings.kafka_dir, settings.run_dir / "kafka-authority"
+def make(settings: Settings, authority_dir: Path | None = None) -> Path:
+    """Makes the missing passwords and certificates; returns the authority's folder, by default one of the run folder.
+
+    The brokers' certificate is valid on this machine, and on the hosts that the setting `bootstrap` names."""
+    folder, authority_dir = settings.kafka_dir, authority_dir or settings.run_dir / AUTHORITY
     authority = Authority.of(authority_dir)
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(authority_dir / "ca.crt", folder / CA)
@@ -103,9 +108,10 @@ def make(settings: Settings) -> Path:
             certificate, key = authority.issue(name)
             write_secret(folder / f"{name}.crt", certificate)
             write_secret(folder / f"{name}.key", key)
-    broker = authority_dir / "broker.pem"
+    broker = authority_dir / BROKER
     if not broker.exists():
-        certificate, key = authority.issue("broker", server=True)
+        hosts = [address.rpartition(":")[0] for address in str(settings.bootstrap).split(",") if address]
+        certificate, key = authority.issue("broker", server=True, hosts=hosts)
         write_secret(authority_dir / "broker.crt", certificate)
         write_secret(authority_dir / "broker.key", key)
         write_secret(broker, key + certificate)

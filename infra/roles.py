@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -35,6 +36,8 @@ from workers.kafka.loop import Stop
 from workers.kafka.own_clock import OwnClock
 
 log = logging.getLogger(__name__)
+
+_LOOK_S = 1.0
 
 # Errors after which a process must not be restarted: it, or another, has contradicted recorded facts, or its database
 # belongs to another cluster or has lost data. A supervisor does not restart it. A worker that was fenced by a second
@@ -510,9 +513,26 @@ def _retrieval(settings: Settings, made: Genesis, _: int, ready: Ready, telemetr
 
     settings.require("bootstrap", "memory_dsn", "retrieval_port")
     try:
+        _await_key(settings, telemetry)
         _serve(settings, made, ready, telemetry)
     except (serving.Unguarded, AccessError) as error:
         raise SettingsError(str(error)) from None
+
+
+def _await_key(settings: Settings, telemetry: Telemetry) -> None:
+    """Waits until there is an API key, where the service is to listen beyond this machine: before it loads anything.
+
+    A signal ends the process meanwhile, which holds nothing yet."""
+    from workers.retrieval import serving
+
+    host, keys = settings.retrieval_host, apikeys.file_of(settings)
+    if why := serving.fault(host, keys):
+        log.warning("waits: %s", why)
+        telemetry.health.wait("API key", why)
+        while serving.fault(host, keys):
+            telemetry.health.turn()
+            time.sleep(_LOOK_S)
+        telemetry.health.go("API key")
 
 
 def _serve(settings: Settings, made: Genesis, ready: Ready, telemetry: Telemetry) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, ResourceType
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, ResourceType, TopicMetadata
 
 from infra.settings import Mendable
 from memquorum import kafka
@@ -18,6 +18,7 @@ from memquorum.schema_files import schema_folder
 from workers.intake import clearing
 
 _PATIENCE_S = 30
+_LOOK_S = 0.5
 _LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 
 
@@ -62,7 +63,7 @@ def ensure(
     admin = AdminClient({**kafka.librdkafka(bootstrap), "log_level": 3})
     topics = [_marked(topic, cluster) for topic in declared()]
     try:
-        present = admin.list_topics(timeout=_PATIENCE_S).topics
+        present = _all_up(bootstrap, replication)
         missing = [topic for topic in topics if topic.name not in present]
         _create(admin, missing, shards, replication, min_isr)
         _await_leaders(bootstrap, missing, shards)
@@ -70,6 +71,18 @@ def ensure(
         return _differences(admin, kept, {name: len(found.partitions) for name, found in present.items()}, shards)
     except KafkaException as error:
         raise TopicsError(f"the cluster at {bootstrap} refused: {error.args[0].str()}") from error
+
+
+def _all_up(bootstrap: str, replication: int) -> Mapping[str, TopicMetadata]:
+    """Waits until there are as many brokers as copies, and returns the topics that they have.
+
+    A broker answers a moment before the controller lets it hold copies. Each look uses a new client, as below."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while True:
+        found = AdminClient({**kafka.librdkafka(bootstrap), "log_level": 3}).list_topics(timeout=_PATIENCE_S)
+        if len(found.brokers) >= replication or time.monotonic() > deadline:
+            return found.topics
+        time.sleep(_LOOK_S)
 
 
 def _marked(topic: Topic, cluster: bytes | None) -> Topic:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import ipaddress
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,8 +48,9 @@ class Authority:
         assert isinstance(loaded, ec.EllipticCurvePrivateKey)
         return Authority(x509.load_pem_x509_certificate(file.read_bytes()), loaded)
 
-    def issue(self, name: str, *, server: bool = False) -> tuple[str, str]:
-        """A certificate for the name, and its key, both PEM. `server`: also valid for servers on this machine."""
+    def issue(self, name: str, *, server: bool = False, hosts: Iterable[str] = ()) -> tuple[str, str]:
+        """A certificate for the name, and its key, both PEM. `server`: also valid for servers on this machine, and on
+        `hosts`."""
         key = ec.generate_private_key(ec.SECP256R1())
         purposes = [ExtendedKeyUsageOID.CLIENT_AUTH, *([ExtendedKeyUsageOID.SERVER_AUTH] if server else [])]
         authority = x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key())
@@ -61,7 +63,8 @@ class Authority:
         )
         if server:
             here = [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("localhost")]
-            made = made.add_extension(x509.SubjectAlternativeName(here), critical=False)
+            there = [x509.DNSName(host) for host in hosts if host != "localhost" and not host[:1].isdigit()]
+            made = made.add_extension(x509.SubjectAlternativeName([*here, *there]), critical=False)
         signed = made.sign(self.key, hashes.SHA256())
         return signed.public_bytes(serialization.Encoding.PEM).decode(), _pem(key)
 

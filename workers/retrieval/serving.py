@@ -31,6 +31,17 @@ class NotStarted(RuntimeError):
     """Kafka or the store was not there when the service started, or its address was taken. Starting again may help."""
 
 
+def fault(host: str, keys: Path | None) -> str:
+    """The reason why a service would not listen on this host: beyond this machine it requires an API key. Empty if it
+    would. Raises AccessError for a file that holds no keys."""
+    if host in _THIS_MACHINE or Door(keys).usable():
+        return ""
+    return (
+        f"retrieval would listen on {host}, beyond this machine, and there is no API key: make one with "
+        "`memquorum admin keys add`, or listen on 127.0.0.1"
+    )
+
+
 def run(
     *,
     host: str,
@@ -50,12 +61,9 @@ def run(
     `hosts`: the names that requests may address; by default those of the loopback interface, and any name where it
     listens on another one, for there a key decides. `origins`: of web pages that may ask; by default none may.
     """
+    if why := fault(host, keys):
+        raise Unguarded(why)
     door = Door(keys)
-    if host not in _THIS_MACHINE and not door.usable():
-        raise Unguarded(
-            f"retrieval would listen on {host}, beyond this machine, and there is no API key: make one with "
-            "`memquorum admin keys add`, or listen on 127.0.0.1"
-        )
     if door.open:
         _LOG.warning("no API keys: whoever reaches %s:%d on this machine may do everything", host, port)
     if hosts is None:

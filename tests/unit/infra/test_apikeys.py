@@ -49,6 +49,21 @@ def test_a_key_is_made_listed_and_revoked(tmp_path: Path, file: Path, capsys: py
         access.load(file.read_bytes()).caller(f"Bearer {key}", apikeys._now_ms())
 
 
+def test_a_key_for_a_file_is_made_once(tmp_path: Path, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    to = tmp_path / "first"
+    assert run(tmp_path, "add", "first", "-n", "*", "--to", str(to)) == 0
+    key, told = to.read_text().strip(), capsys.readouterr()
+    assert stat.S_IMODE(to.stat().st_mode) == 0o600
+    assert key not in told.out + told.err and str(to) in told.err
+    assert access.load(file.read_bytes()).caller(f"Bearer {key}", apikeys._now_ms()).namespaces == ("*",)
+    before = file.read_bytes()
+    assert run(tmp_path, "add", "first", "-n", "*", "--to", str(to)) == 0
+    assert "no other is made" in capsys.readouterr().out and file.read_bytes() == before
+    with pytest.raises(SettingsError, match="there is no folder"):
+        run(tmp_path, "add", "first", "-n", "*", "--to", str(tmp_path / "nowhere" / "key"))
+    assert file.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

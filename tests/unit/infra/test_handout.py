@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 import stat
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from cryptography import x509
 
 from db import database_logins as kinds
 from infra import genesis, handout, logins, settings
@@ -45,6 +47,16 @@ def handed(tmp_path: Path) -> tuple[Settings, Genesis, Path]:
 
 def files(folder: Path) -> set[str]:
     return {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()}
+
+
+def test_a_server_that_is_another_user_reads_its_password(tmp_path: Path) -> None:
+    installed = settings.load({"MEMQUORUM_MEMORY_DSN": "host=postgres dbname=memory"}, tmp_path / "cluster")
+    before = os.umask(0o077)  # as a command sets it
+    try:
+        handout.hand_out(installed, genesis.create(installed), tmp_path / "handed")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "handed" / "postgres" / "password").stat().st_mode) == 0o644
 
 
 def test_nobody_has_a_key_of_another(handed: tuple[Settings, Genesis, Path]) -> None:
@@ -128,3 +140,35 @@ def test_a_second_time_changes_what_changed_alone(handed: tuple[Settings, Genesi
     handout.hand_out(installed, made, to)
     added = {file for file in to.rglob("*") if file.is_file()} - set(before)
     assert added == {to / "replica-2" / "keys" / "member-2.1.key"}
+
+
+def test_where_brokers_ask_for_logins_each_process_gets_its_own_and_the_brokers_theirs(tmp_path: Path) -> None:
+    given = {
+        "MEMQUORUM_MEMORY_DSN": "host=postgres dbname=memory",
+        "MEMQUORUM_BOOTSTRAP": "kafka-1:9092,kafka-2:9092",
+        "MEMQUORUM_KAFKA_PROTOCOL": "SSL",
+    }
+    installed = settings.load(given, tmp_path / "cluster")
+    made, to = genesis.create(installed), tmp_path / "handed"
+    handout.hand_out(installed, made, to)
+    for process in set(handout.processes(made)) - {"migrate"}:
+        identity = {"topics": "admin"}.get(process, process.partition("-")[0])
+        wanted = {"ca.crt", *(f"{identity}.{kind}" for kind in ("password", "crt", "key"))}
+        assert files(to / process / "kafka-logins") == wanted
+    assert files(to / "kafka") == {"ca.crt", "broker.pem"} and not (to / "migrate" / "kafka-logins").exists()
+    pem = (to / "kafka" / "broker.pem").read_bytes()
+    found = x509.load_pem_x509_certificate(pem).extensions.get_extension_for_class(x509.SubjectAlternativeName)
+    assert found.value.get_values_for_type(x509.DNSName) == ["localhost", "kafka-1", "kafka-2"]
+    handout.hand_out(installed, made, to)
+    assert (to / "kafka" / "broker.pem").read_bytes() == pem, "another certificate would be another broker"
+
+
+def test_logins_of_brokers_that_are_the_operators_own_are_handed_out_as_they_are(tmp_path: Path) -> None:
+    given = {"MEMQUORUM_MEMORY_DSN": "host=postgres dbname=memory", "MEMQUORUM_KAFKA_PROTOCOL": "SASL_SSL"}
+    installed = settings.load(given, tmp_path / "cluster")
+    made, to = genesis.create(installed), tmp_path / "handed"
+    installed.kafka_dir.mkdir()
+    for name in ("ca.crt", "intake.password"):
+        (installed.kafka_dir / name).write_text("theirs")
+    handout.hand_out(installed, made, to)
+    assert files(to / "intake" / "kafka-logins") == {"ca.crt", "intake.password"} and not (to / "kafka").exists()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from db.standing import Fenced, ForeignStore
-from infra import fleet, genesis, roles
+from infra import admin_commands, apikeys, fleet, genesis, roles
 from infra.settings import Settings, SettingsError, load
 from memquorum.commands import HALTED
 from memquorum.core.vote.evidence import NAMED
@@ -94,6 +94,35 @@ def test_retrieval_holds_times_against_its_own_clock_unless_that_is_driven(
     told = replace(settings, clock=clock, clock_tolerance_ms=7_000, bootstrap="b", memory_dsn="d", retrieval_port=1)
     assert roles.run(told, "retrieval") == 0
     assert [one and one.tolerance_ms for one in served] == [apart]
+
+
+def test_beyond_this_machine_retrieval_waits_for_a_key_before_it_loads_anything(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served, looks = list[str](), list[float]()
+    monkeypatch.setattr(serving, "run", lambda **made: served.append(made["host"]))
+    monkeypatch.setattr(roles, "encoder", lambda _: served.append("encoder"))
+    told = replace(settings, bootstrap="b", memory_dsn="d", retrieval_port=1, retrieval_host="0.0.0.0")
+
+    def look(seconds: float) -> None:
+        looks.append(seconds)
+        assert not served
+        if len(looks) == 3:
+            parsed = admin_commands.parser().parse_args(["keys", "add", "x", "-n", "*"])
+            parsed.command(told, parsed)
+
+    monkeypatch.setattr(roles.time, "sleep", look)
+    assert roles.run(told, "retrieval") == 0
+    assert (len(looks), served) == (3, ["encoder", "0.0.0.0"])
+    assert roles.run(told, "retrieval") == 0
+    assert len(looks) == 3
+
+
+def test_a_broken_file_of_keys_ends_retrieval_beyond_this_machine(settings: Settings) -> None:
+    apikeys.file_of(settings).write_text("{")
+    told = replace(settings, bootstrap="b", memory_dsn="d", retrieval_port=1, retrieval_host="0.0.0.0")
+    with pytest.raises(SettingsError, match="no file of API keys"):
+        roles.run(told, "retrieval")
 
 
 def test_what_a_role_lacks_is_named_before_anything_starts(settings: Settings, tmp_path: Path) -> None:
