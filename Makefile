@@ -9,7 +9,7 @@ UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(CURDIR)/$(BIN)/uv
 # What a target or a part of the benchmarks needs beside `setup` (TARGET:NAME): an environment of its own, .tools/NAME of
 # requirements/NAME.lock.
 PACKAGES := peers:peers right:trees languages:multilingual pages:charts fifa:charts console:console langgraph:langgraph conformance:conformance \
-  chart:chart adapters:adapters adapters:adk adapters:crewai ways:langgraph ways:adapters ways:adk ways:crewai
+  chart:chart adapters:adapters adapters:adk adapters:crewai compose:compose ways:langgraph ways:adapters ways:adk ways:crewai
 MODULES  := soak:faults.soak simulate:simulation test-beside:beside
 of     = $(patsubst $(1):%,%,$(filter $(1):%,$(2)))
 ready  = $(1:%=.tools/%/.ready)
@@ -26,7 +26,6 @@ export LONG := $(LONG)
 # Compiled Python is kept in the checkout: else each process of an installation compiles 1,200 modules, for a second.
 unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.tools/bytecode
-
 .DEFAULT_GOAL := help
 .PHONY: $(shell sed -nE 's/^([a-z -]+):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
@@ -111,6 +110,7 @@ test-beside: setup  ## the wheel in environments of others: alone over HTTP, wit
 langgraph: setup  ## the store of LangGraph, by LangGraph's own tests of stores and by an agent's loop (LOOP=1: that alone); PEER=1 tells what its store in memory passes
 adapters: setup  ## Anthropic's memory tool, OpenAI's sessions, LlamaIndex's block, Google's ADK, Pydantic AI and CrewAI, by their own tests and by an agent's loop each (LOOP=1: those alone); OF=NAME of a package, ONLY=NAME
 ways: setup  ## every way in against every other: what is written through one is read through each, and none leads to what is others'; ONLY="NAME …"
+compose: setup  ## docker-compose.yml and Dockerfile in containers, from nothing to an audit, by podman; needs root and Debian's podman, runc and mmdebstrap
 conformance: setup  ## the MCP server, by the conformance suite of the protocol and by its inspector's command line; KEEP=1 keeps the outcome
 chart: setup  ## the chart for Kubernetes: rendered by Helm (built with Go, once), held against schemas, policies and docker-compose.yml
 soak: setup  ## faults at random moments under load, MINUTES=60, SEED=1; the outcome goes to tests/faults/results
@@ -123,13 +123,13 @@ ways: OPTIONS = $(call each,only,$(ONLY))
 conformance exhaustive: OPTIONS = $(call flag,keep,$(KEEP))
 soak simulate: OPTIONS = $(call option,minutes,$(MINUTES)) $(call option,seed,$(SEED)) $(call option,seeds,$(SEEDS)) $(call option,first,$(FIRST))
 hostile: OPTIONS = $(call option,epochs,$(EPOCHS)) $(call option,members,$(MEMBERS)) $(call each,behaviour,$(ONLY)) $(call flag,keep,$(KEEP))
-test-beside langgraph adapters ways conformance chart soak simulate hostile exhaustive guards:
+test-beside langgraph adapters ways compose conformance chart soak simulate hostile exhaustive guards:
 	@$(foreach one,$(call of,$@,$(PACKAGES)),$(MAKE) --no-print-directory $(call ready,$(one)) || echo "$@: the packages of $(one) are not installed" >&2;)
 	@$(if $(filter langgraph conformance chart,$@),test -e $(call ready,$@) || { echo "$@: NOT RUN" >&2; exit 0; };) $(BIN)/python -m tests.$(or $(call of,$@,$(MODULES)),$@) $(OPTIONS)
-
+sbom: $(call ready,sbom)  ## the image's Python packages as a CycloneDX document, .tools/sbom/memquorum.cdx.json
+	@.tools/sbom/bin/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible -o .tools/sbom/memquorum.cdx.json requirements/server.lock
 docs: $(call ready,docs)  ## build the pages of docs/ as a site in .tools/site; a broken link or anchor is an error
 	@NO_MKDOCS_2_WARNING=1 .tools/docs/bin/mkdocs build --quiet --config-file infra/site/mkdocs.yml && echo "docs: .tools/site/index.html"
-
 lint: style types  ## style, format, types, import rules
 style: setup
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -140,7 +140,7 @@ format: setup  ## rewrite what `lint` would only complain about
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 lock: setup  ## compile each requirements/NAME.in into NAME.lock, without what NAME.out lists
-	@cd requirements && for name in main $(filter-out main,$(basename $(notdir $(wildcard requirements/*.in)))); do echo "lock: $$name"; \
+	@cd requirements && for name in server main $(filter-out server main,$(basename $(notdir $(wildcard requirements/*.in)))); do echo "lock: $$name"; \
 	  $(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --quiet \
 	    $$(test ! -f $$name.out || echo --excludes $$name.out) $$(test $$name != model || echo --no-deps) \
 	    --output-file $$name.lock $$name.in || exit 1; done

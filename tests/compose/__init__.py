@@ -1,0 +1,1 @@
+"""Runs docker-compose.yml and Dockerfile in containers: `python -m tests.compose`."""
