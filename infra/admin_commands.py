@@ -67,6 +67,7 @@ WHERE = {
     **dict.fromkeys(("audit verify", "audit rebuild"), "infra.checks"),
     "audit evidence": "infra.evidence_command",
     "audit queries": "infra.query_log",
+    "audit ask": "infra.audit_questions",
     "images list": "infra.images",
 }
 FORMER = {

@@ -33,7 +33,7 @@ NAMED = pytest.mark.parametrize(("program", "one"), ALL, ids=[f"{program} {one.n
 # Operators' commands with output for programs, too.
 IN_JSON = {
     "fleet status", "fleet doctor", "audit verify", "audit rebuild", "memories reencode", "dlq list", "dlq replay",
-    "audit queries", "policy learn", "policy preview", "audit evidence", "kafka prune", "database sweep",
+    "audit queries", "audit ask", "policy learn", "policy preview", "audit evidence", "kafka prune", "database sweep",
     "members show", "policy show", "keys list", "orders show", "memories rehearse", "policy whatif",
 }  # fmt: skip
 
