@@ -58,7 +58,8 @@ def watching(fleet: Plant, tmp_path_factory: pytest.TempPathFactory) -> Iterator
             memory.erase(memory_id=first, dry_run=False)
         with fleet.client(SIGNED) as unsigned, pytest.raises(Refused):
             unsigned.add("It leaks.", wait=True)
-        until(lambda: found.series("max(memquorum_epochs_decided_total) > 0"), "no epoch was seen")
+        voted = "count(sum by (instance) (memquorum_epochs_decided_total) > 0) == 4"
+        until(lambda: found.series(voted), "not all members saw an epoch decided")
         alive = "SELECT sum(alive)::text FROM living"
         until(
             lambda: [(one["value"][1],) for one in found.series("sum(memquorum_memories)")] == fleet.rows(alive),

@@ -43,7 +43,7 @@ def _work(shown: Telemetry, stage: str, count: int, latency_ms: int) -> None:
     told = shown.stage(stage)
     told.took([("a", count)])
     told.sent("b", count)
-    told.done([1_000] * count, 1_000 + latency_ms)
+    told.done([(1_000, None)] * count, 1_000 + latency_ms)
 
 
 def test_a_stage_is_told_by_what_happened_between_two_scrapes(place: Settings) -> None:
