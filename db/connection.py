@@ -53,10 +53,8 @@ class Link:
         *,
         vectors: bool = False,
         isolation: psycopg.IsolationLevel | None = None,
-        prepare: Callable[[psycopg.Connection], None] = lambda _: None,
     ) -> None:
-        """`vectors`: pgvector's types are read and written. `isolation`: of transactions; None is the server's.
-        `prepare` is called with each new connection."""
+        """`vectors`: pgvector's types are read and written. `isolation`: of transactions; None is the server's."""
         options = conninfo.conninfo_to_dict(dsn).get("options")
         self._dsn = conninfo.make_conninfo(
             patient(dsn), options=f"{options or ''} -c role={role}".strip(), application_name=role.replace("_", "-")
@@ -64,7 +62,6 @@ class Link:
         self._lost = lost
         self._vectors = vectors
         self._isolation = isolation
-        self._prepare = prepare
         self._connection: psycopg.Connection | None = None
         self._lock = threading.RLock()
 
@@ -122,7 +119,6 @@ class Link:
             connection.isolation_level = self._isolation
             if self._vectors:
                 register_vector(connection)
-            self._prepare(connection)
         except BaseException:
             connection.close()
             raise

@@ -3,19 +3,20 @@
 A column's type is said once, and not looked up for every value. An id is written as its 16 bytes and a vector as
 pgvector sends it: columns of those types take them from a value of type `bytea`.
 
-Postgres refuses COPY where row security holds. So the writer copies into temporary tables of its session, which
-`prepare` makes, and inserts from these (decision 192). A login past row security copies into the tables themselves.
+Postgres refuses COPY where row security holds. So the writer copies into temporary tables of its session, and inserts
+from these (`staging`; decision 192). A login past row security may copy into the tables themselves.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import psycopg
@@ -53,19 +54,21 @@ _CONSTANT: Mapping[str, int] = MappingProxyType(
 
 # The form of the statements: `COPY table (columns) FROM STDIN (FORMAT BINARY)`.
 _COPY = re.compile(r"COPY (\w+) (\(.+?\))\s+FROM STDIN \(FORMAT BINARY\)", re.DOTALL)
-_PREPARED: WeakSet[psycopg.Connection] = WeakSet()
+_STANDING: WeakKeyDictionary[psycopg.Connection, set[str]] = WeakKeyDictionary()
+_USED: WeakKeyDictionary[psycopg.Connection, set[str]] = WeakKeyDictionary()
 
 
-def prepare(connection: psycopg.Connection) -> None:
-    """Makes the connection's temporary tables: one for each statement, with its name and its columns. The rows in them
-    go with the end of the transaction, so each statement is carried out once in a transaction. Raises psycopg.Error."""
-    connection.execute("; ".join(map(_temporary, _statements())))
-    _PREPARED.add(connection)
-
-
-@cache
-def _statements() -> tuple[str, ...]:
-    return tuple(name for name in QUERIES if name.endswith("_copy"))
+@contextmanager
+def staging(connection: psycopg.Connection) -> Iterator[None]:
+    """Has the copies of the block go through temporary tables. The block is a transaction; the rows in these tables go
+    with its end, so each statement is carried out once in it."""
+    used = _USED[connection] = set[str]()
+    try:
+        yield
+        # A table that was made stands for certain once its transaction is committed.
+        _STANDING.setdefault(connection, set()).update(used)
+    finally:
+        del _USED[connection]
 
 
 @cache
@@ -76,21 +79,23 @@ def _target(name: str) -> tuple[str, str]:
     return found[1], found[2]
 
 
-def _temporary(name: str) -> str:
-    table, columns = _target(name)
-    return f"CREATE TEMP TABLE {name} ON COMMIT DELETE ROWS AS SELECT {columns[1:-1]} FROM {table} WITH NO DATA"
-
-
 def _copying(connection: psycopg.Connection, name: str) -> str:
-    """The statement by which this connection copies."""
-    if connection not in _PREPARED:
+    """The statement by which this connection copies. Makes the temporary table that it copies into, if it needs one:
+    with the name of the statement and its columns."""
+    used = _USED.get(connection)
+    if used is None:
         return QUERIES[name]
+    if name not in used and name not in _STANDING.get(connection, ()):
+        table, columns = _target(name)
+        made = f"SELECT {columns[1:-1]} FROM {table} WITH NO DATA"
+        connection.execute(f"CREATE TEMP TABLE IF NOT EXISTS {name} ON COMMIT DELETE ROWS AS {made}")
+    used.add(name)
     return f"COPY pg_temp.{name} FROM STDIN (FORMAT BINARY)"
 
 
 def _insert(connection: psycopg.Connection, name: str) -> None:
-    """Inserts what was copied into the connection's temporary table, if it has these."""
-    if connection in _PREPARED:
+    """Inserts what was copied into a temporary table, if it was."""
+    if connection in _USED:
         table, columns = _target(name)
         connection.execute(f"INSERT INTO {table} {columns} SELECT * FROM pg_temp.{name}")
 

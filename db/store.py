@@ -71,7 +71,7 @@ class PostgresStore:
 
     def __init__(self, dsn: str) -> None:
         """Connects at the first call."""
-        self._link = Link(dsn, WRITER, StoreUnavailable, prepare=copying.prepare)
+        self._link = Link(dsn, WRITER, StoreUnavailable)
 
     def close(self) -> None:
         """Lets the connection go."""
@@ -151,7 +151,7 @@ class PostgresStore:
     def transaction(self, wanted: Mapping[ShardState, RowKeys]) -> Iterator[Transaction]:
         """A transaction on the shards that stand as given, with the rows of the keys loaded. Ends with the block:
         committed, or undone where it raises. Raises Fenced where a shard stands elsewhere."""
-        with self._link.use() as connection, connection.transaction():
+        with self._link.use() as connection, copying.staging(connection), connection.transaction():
             yield Transaction(connection, _load(connection, wanted))
 
     def published(self, upto: Mapping[int, int]) -> None:
