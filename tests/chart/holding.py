@@ -22,6 +22,10 @@ def faults(objects: Sequence[dict[str, Any]], values: dict[str, Any]) -> Iterato
     secrets = [_handed(one) for one in objects if one["kind"] in _WORKLOADS]
     if len(set(secrets)) < len(secrets):
         yield f"two pods have the same keys: {sorted(secrets)}"
+    spread = [one["spec"]["template"]["spec"]["topologySpreadConstraints"] for one in sets]
+    for named in (one for each in spread for one in each or () if one["whenUnsatisfiable"] == "DoNotSchedule"):
+        if named["minDomains"] != len(members):
+            yield f"a node may take two members: {named}"
     budgets = {one["metadata"]["name"]: one["spec"] for one in objects if one["kind"] == "PodDisruptionBudget"}
     if budgets["memquorum-replica"].get("minAvailable") != len(members) - (len(members) - 1) // 3:
         yield f"more than f members may be away: {budgets}"
@@ -71,8 +75,10 @@ def _pod(workload: dict[str, Any]) -> Iterator[str]:
     (cluster,) = (one for one in ours["volumeMounts"] if one["name"] == "cluster")
     if not cluster.get("readOnly"):
         yield "it may write its keys"
-    probes = {"startupProbe": "/livez", "livenessProbe": "/livez", "readinessProbe": "/readyz"}
+    probes = {"startupProbe": ("/livez", "watch"), "livenessProbe": ("/livez", "watch")}
+    # A service that cannot ask Kafka still says so to agents.
+    probes["readinessProbe"] = ("/livez", "http") if _process(workload) == "retrieval" else ("/readyz", "watch")
     if workload["kind"] != "Job":
-        for probe, path in probes.items():
-            if ours[probe]["httpGet"] != {"path": path, "port": "watch"}:
+        for probe, (path, port) in probes.items():
+            if ours[probe]["httpGet"] != {"path": path, "port": port}:
                 yield f"{probe} asks {ours[probe]}"

@@ -65,6 +65,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "three": (_with(members={"ids": [0, 1, 2]}), "members"),
     "writers": (_with(roles={"commit": {"replicas": 2}}), "commit"),
     "unknown": (_with(settings={"tick": 5}), "'tick'"),
+    "unseen": (_with(serviceMonitor={"enabled": True}), "networkPolicy.monitoring"),
     "copies": (
         _with(roles={"streams": {"autoscaling": {"enabled": True, "maxReplicas": 9}}}),
         "there are 4 shards",

@@ -168,7 +168,13 @@ containers:
     startupProbe: {httpGet: {path: /livez, port: watch}, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 60}
     # /livez fails when the loop has stood still for 20 s. Brokers that stand still are no reason to start anew at once.
     livenessProbe: {httpGet: {path: /livez, port: watch}, periodSeconds: 20, timeoutSeconds: 5, failureThreshold: 6}
+    {{- if $retrieval }}
+    # Ready as soon as it answers: without Kafka or the store all copies would leave the Service at once, and agents would be
+    # told nothing instead of what is wrong.
+    readinessProbe: {httpGet: {path: /livez, port: http}, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 2}
+    {{- else }}
     readinessProbe: {httpGet: {path: /readyz, port: watch}, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 2}
+    {{- end }}
     {{- end }}
     resources: {{- toYaml .resources | nindent 6 }}
     volumeMounts:
