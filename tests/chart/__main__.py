@@ -1,8 +1,8 @@
 """`python -m tests.chart`: renders the chart for Kubernetes and holds what comes out against what others know.
 
 `helm lint` and `helm template`, for installations that differ (`installations`); the schemas of Kubernetes that the
-package kubernetes-validate brings; the policies of checkov; and what must hold of this line (`holding`). Nothing is
-started: no cluster is at hand here. Exit 0 where all holds, or where Helm or a package cannot be had, which is said.
+package kubernetes-validate brings; the policies of checkov; and what must hold of this line (`holding`). It
+starts nothing, for want of a cluster. Exit 0 where all holds, or where Helm or a package cannot be had, which is said.
 """
 
 from __future__ import annotations

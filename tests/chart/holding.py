@@ -1,4 +1,4 @@
-"""What must hold of the objects of this line, whatever the values."""
+"""Checks the objects of this line, for any values."""
 
 from __future__ import annotations
 

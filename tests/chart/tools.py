@@ -56,7 +56,7 @@ class Tools:
         return f"Helm {said}, schemas of Kubernetes {' and '.join(KUBERNETES)}"
 
     def linted(self, values: Path) -> list[str]:
-        """What `helm lint` finds wrong."""
+        """Returns the faults that `helm lint` finds."""
         done = _run([self.helm, "lint", "--strict", "--quiet", CHART, "--values", values])
         return [] if done.returncode == 0 else [done.stdout + done.stderr]
 
@@ -68,7 +68,7 @@ class Tools:
         return [] if done.returncode == 0 else [done.stderr.strip()]
 
     def validated(self, rendered: Path, objects: Sequence[dict[str, Any]]) -> list[str]:
-        """What the schemas of Kubernetes do not allow."""
+        """Returns the faults by the schemas of Kubernetes."""
         ours = rendered.with_suffix(".json")
         ours.write_text(json.dumps([one for one in objects if one["kind"] not in FOREIGN]))
         script = (
@@ -82,7 +82,7 @@ class Tools:
         return [*done.stdout.splitlines(), *([done.stderr] if done.returncode else [])]
 
     def judged(self, rendered: Path, *more: str) -> list[str]:
-        """Which policies of checkov it does not follow; `more`: of those that these values do not want followed."""
+        """Returns the policies of checkov that it does not follow. `more`: policies that these values switch off."""
         command = [PLACE.python.parent / "checkov", "--framework", "kubernetes", "--file", rendered, "--output", "json"]
         done = _run([*command, "--compact", "--quiet", "--skip-check", ",".join([*PASSED_OVER, *more])])
         try:

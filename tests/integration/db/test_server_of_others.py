@@ -1,4 +1,4 @@
-"""A server whose superuser is somebody else: whoever makes roles and databases there can install memquorum."""
+"""On a server with another superuser a login that makes roles and databases is enough to install memquorum."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def test_settings_are_those_of_compose() -> None:
 
 def test_a_value_is_any_other_setting() -> None:
     others = {one.name for one in fields(Settings)} - {name.lower() for name in TOLD}
-    # Of the embedded servers alone.
+    # For the embedded servers alone.
     others -= {"members", "brokers", "throwaway", "instance"}
     assert sorted(others) == sorted(SCHEMA["properties"]["settings"]["propertyNames"]["enum"])
 
