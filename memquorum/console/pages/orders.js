@@ -235,10 +235,10 @@ function Whole() {
     });
   };
   return html`<${Part} title="Is the journal whole?"><p>Each entry has the hash of the entry before it, and the journal's service signs its end. This service can compute all hashes again, over its own store, and compare the end with what was signed.</p>
-    <p><button type="button" class="first" disabled=${state === "busy"} onClick=${check}>Check all entries now</button> ${state === "busy" && html`<span class="muted" role="status">Checking shard ${chains.length ? chains.length - 1 : 0}</span>`}</p>
+    <p class="pages"><button type="button" class="first" disabled=${state === "busy"} onClick=${check}>Check all entries now</button> ${state === "busy" && html`<span class="muted" role="status">Checking shard ${chains.length ? chains.length - 1 : 0}</span>`}</p>
     ${error !== null && html`<${Failure} error=${error} again=${check} />`}
     ${chains.length > 0 && html`<${Table} caption="Chains of the shards" rows=${chains} keyed=${(/** @type {Chain} */ one) => one.shard} columns=${CHAINS} />`}
-    ${state === "done" && html`<p role="status"><span class=${`badge ${chains.some((one) => one.wrong) ? "bad" : "good"}`}>${chains.some((one) => one.wrong) ? "not whole" : "whole"}</span> Checked by the service: hashes from the first entry of each shard on, and the signed end. Not checked: the members' certificates, what texts say, and the columns beside an entry.</p>`}
+    ${state === "done" && html`<p class="pages" role="status"><span class=${`badge ${chains.some((one) => one.wrong) ? "bad" : "good"}`}>${chains.some((one) => one.wrong) ? "not whole" : "whole"}</span> Checked by the service: hashes from the first entry of each shard on, and the signed end. Not checked: the members' certificates, what texts say, and the columns beside an entry.</p>`}
     <p class="muted">Without trust in this service or its database, and with all of that: <code>memquorum admin audit verify</code> <${Copy} text="memquorum admin audit verify" label="the command" /></p><//>`;
 }
 
