@@ -286,7 +286,9 @@ TASKS: dict[str, tuple[str, list[Step], tuple[str, ...]]] = {
     "what is stuck": ("now", [], ("The line", "intake", "commit")),
     "which member disagrees most": ("now", [("link", "Members")], ("Who disagreed", "Was for what was not done")),
     "what will be forgotten next": (
-        "now", [("link", "Budgets and experience"), ("link", "What goes next")], ("voted on now", "by one decision")
+        "now", [("link", "Budgets and experience"), ("link", "What goes next")], (
+            "voted on now", "by one decision", "memquorum admin policy whatif --namespace console --budget 3000",
+        ),
     ),
     "is the journal whole": (
         "now", [("link", "Journal"), ("link", "Is it whole?"), ("button", "Check all entries now")],
