@@ -133,7 +133,7 @@ initContainers:
         {{- end }}
         {{- if $retrieval }}
         mkdir -p /cluster/keys
-        ln -s /api-keys/api-keys.json /cluster/keys/api-keys.json
+        ln -sf /api-keys/api-keys.json /cluster/keys/api-keys.json
         {{- end }}
     resources:
       requests: {cpu: 10m, memory: 32Mi, ephemeral-storage: 16Mi}
