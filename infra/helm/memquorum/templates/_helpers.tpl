@@ -48,8 +48,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 
 {{/* The settings of every process, one spelling with docker-compose.yml: tests/unit/infra/test_chart.py. */}}
 {{- define "memquorum.settings" -}}
-MEMQUORUM_RUN_DIR: /var/lib/memquorum
-MEMQUORUM_STATE_DIR: /var/lib/memquorum/state
+MEMQUORUM_RUN_DIR: /run/memquorum
+MEMQUORUM_STATE_DIR: /var/lib/memquorum
 MEMQUORUM_BOOTSTRAP: {{ required "kafka.bootstrap: HOST:PORT of the brokers" .Values.kafka.bootstrap | quote }}
 MEMQUORUM_KAFKA_PROTOCOL: {{ .Values.kafka.protocol }}
 MEMQUORUM_KAFKA_DIR: /cluster/kafka-logins
@@ -179,8 +179,8 @@ containers:
     resources: {{- toYaml .resources | nindent 6 }}
     volumeMounts:
       - {name: cluster, mountPath: /cluster, readOnly: true}
-      - {name: run, mountPath: /var/lib/memquorum}
-      - {name: state, mountPath: /var/lib/memquorum/state}
+      - {name: run, mountPath: /run/memquorum}
+      - {name: state, mountPath: /var/lib/memquorum}
       - {name: tmp, mountPath: /tmp}
       {{- if $retrieval }}
       - {name: api-keys, mountPath: /api-keys, readOnly: true}
