@@ -16,14 +16,14 @@ ORDER BY at, memory_id
 
 -- :name receipts
 -- Which erasures have a receipt, and which still wait for one?
--- A receipt is whole once the members attested the order. Until `residue_until` remains may lie in files.
+-- A receipt is whole once the members attested the order. Remains may lie in files until `residue_until`.
 SELECT namespace, order_id, receipt, attested, residue_until, residue_until > to_timestamp((SELECT max(as_of) FROM shard) / 1000.0) AS residue
 FROM audit_erasures
 ORDER BY accepted, order_id
 
 -- :name destructions
 -- Which keys are still to be destroyed, and when?
--- What rests sealed can be restored until then. A hold keeps the key longer.
+-- A sealed memory can be restored until then. A hold keeps the key longer.
 SELECT namespace, memory_id, tier, due, held
 FROM audit_destructions
 ORDER BY due, memory_id

@@ -30,8 +30,8 @@ ORDER BY c.relkind, c.relname, a.attnum
 _TABLES_HEAD = """# Tables and views
 
 Every table, view and column of both databases, as the catalogue of Postgres tells them (`\\d+` in `make psql` does,
-too). Times are milliseconds since the epoch, scores millionths (`_ppm`), unless a view says otherwise. Who may read
-what is in [`db/rights`](../../db/rights). The [views](auditing.md#ask) `audit_…` answer without joins.
+too). Times are milliseconds since the epoch, scores millionths (`_ppm`), unless a view says otherwise. The rights on
+them are in [`db/rights`](../../db/rights). The [views](auditing.md#ask) `audit_…` answer without joins.
 
 `python -m tests.sql_pages` writes this page from a migrated database.
 """
