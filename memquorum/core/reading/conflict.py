@@ -35,12 +35,12 @@ from memquorum.core.reading.allowing import opposed
 from memquorum.core.reading.changing import PLACE, alike, changed
 from memquorum.core.reading.claims import Claims, Statement, read
 from memquorum.core.reading.correcting import corrects
-from memquorum.core.reading.lists import table
+from memquorum.core.reading.lists import table, weekdays
 from memquorum.core.reading.once import once
 from memquorum.core.reading.parsing import LATELY, Value, stemmed
 from memquorum.core.reading.wording import FUNCTION, NEGATORS
 
-VERSION = 18
+VERSION = 19
 """The version of the rules: members of one configuration judge by the same."""
 
 __all__ = ["VERSION", "Claims", "Finding", "between", "read"]
@@ -97,6 +97,8 @@ def between(older: Claims, newer: Claims, *, same_agent: bool) -> Finding | None
                     # A place may lie in another: "lives in Graz", "lives in Geidorf".
                     again = again or (slot == PLACE and not new.cue)
                     return Finding(slot, new.cue, set(old.subject) == set(new.subject), again)
+    if any(_on_condition(old, new) for old in older.statements for new in newer.statements):
+        return None
     for denies in newer.allows if same_agent or not (older.personal or newer.personal) else ():
         if any(opposed(said, denies) for said in older.allows):
             return Finding("negation", denies.cue)
@@ -122,6 +124,8 @@ def _once(one: Statement) -> bool:
 
 
 def _slot(old: Statement, new: Statement) -> str | None:
+    if _on_condition(old, new):
+        return None
     if _replaced(old, new):
         return "named"
     if _framed(old, new):
@@ -163,6 +167,26 @@ def _about_one(old: Statement, new: Statement) -> bool:
         return False
     # "The code was changed" after "the door code is": a correction may say less, and never more.
     return new.cue and b < a and 2 * len(b) >= len(a)
+
+
+def _on_condition(old: Statement, new: Statement) -> bool:
+    """Whether each gives one of two opposite states for another time, place or case: "closed in winter", "open in
+    summer"; or both tell what is so on certain weekdays again and again."""
+    if new.cue:
+        return False
+    if not _DAYS.isdisjoint(old.frame) and not _DAYS.isdisjoint(new.frame):
+        return True
+    opposed = {axis for axis, side in old.poles if (axis, not side) in new.poles}
+    if len(opposed) != 1:
+        return bool(opposed)
+    sides = {
+        stemmed(word) for word, poles in wording.POLES.items() if not opposed.isdisjoint(axis for axis, _ in poles)
+    }
+    mine, theirs = _told(old) | set(old.rest), _told(new) | set(new.rest)
+    return bool(mine - theirs - sides) and bool(theirs - mine - sides)
+
+
+_DAYS = frozenset(f"{day}s" for day in weekdays("en"))
 
 
 def _exchanged(old: Statement, new: Statement) -> bool:

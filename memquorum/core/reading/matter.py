@@ -34,7 +34,8 @@ NUMBER, NAME, WORD = "number", "name", "word"
 _MONEYS, _SHARE, _TIME, _DAY, _NAME = "money", "share", "time", "day", "name"
 _DETERMINERS = bag("determiners", "de")
 _GRAMMARS = [bag("grammar", language) for language in claiming.OTHERS]
-_GRAMMAR = frozenset[str]().union(*_GRAMMARS)
+GRAMMAR = frozenset[str]().union(*_GRAMMARS)
+"""Function words of other languages than English."""
 # "d'estate", "l'idraulico": the article says nothing, the noun behind it does.
 _ELIDED = re.compile(r"(?:[cdjlmnst]|qu|un|all|dall|dell|nell|sull|quest|quell)['’](?=[^\W\d_]{3})", re.IGNORECASE)
 # So many words behind a number say what it counts: "15 classification problems".
@@ -54,7 +55,7 @@ class Matter:
         """At which of all words those of the order stand."""
         self._units: dict[int, str] = {}
         # A word that opens a sentence is grammar only in a language of the text: "Mia" is a name, and "my" in Italian.
-        small = set(text.split()) & _GRAMMAR
+        small = set(text.split()) & GRAMMAR
         self._grammar = frozenset[str]().union(*(one for one in _GRAMMARS if len(small & one) > 1))
         first, unit, count, before = True, "", 0, ""
         for part in _PART.finditer(text):
@@ -76,7 +77,7 @@ class Matter:
         # "Hall A": a letter by itself is a name, where it is neither the article nor the speaker.
         label = len(word) == 1 and word.isupper() and not first and word != "I"
         whole = label or folded in _SPELLED or word == "May"
-        if not whole and (word in _GRAMMAR or (first and folded in self._grammar)):
+        if not whole and (word in GRAMMAR or (first and folded in self._grammar)):
             return
         for stem in (folded,) if whole else stems_of(folded):
             if stem[0].isdigit() or folded in _SPELLED or any(c.isdigit() for c in stem):

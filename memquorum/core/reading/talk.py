@@ -23,7 +23,7 @@ from memquorum.core.reading.normal import normalised
 from memquorum.core.reading.orders import asks_to_forget
 from memquorum.core.reading.words import folded, words
 
-VERSION = 16
+VERSION = 17
 """Raise it with every change of a rule or a list: stages of two versions judge texts otherwise."""
 
 # A longer text says something, and so does a longer sentence of light words.
@@ -361,7 +361,11 @@ class _Spaced:
                 parted = (
                     (len(rest) > 1 or greeted) and (at in places or (at == 0 and known)) and (last or (known and ends))
                 )
-                beside = at in greeted and (ends or known or not self._nouns_capital)
+                # "Thanks, Tom is here" speaks of Tom, "Hi Tom how are you" to him.
+                goes_on = ends or (
+                    bool(self._opens.lengths(read, at + many)) and said[at + many].casefold() not in self._is
+                )
+                beside = at in greeted and goes_on and (ends or known or not self._nouns_capital)
                 if (beside or parted) and (
                     self._covers(rest, frozenset(), 1 if beside else _BESIDE_MOST) or (parted and self._all_light(rest))
                 ):

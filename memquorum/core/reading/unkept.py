@@ -24,7 +24,7 @@ from memquorum.core.reading.sentences import sentences
 from memquorum.core.reading.talk import says_nothing, talk_of
 from memquorum.core.reading.words import folded, words
 
-VERSION = 5
+VERSION = 6
 """Raise it with every change of a rule or a list: stages of two versions judge texts otherwise."""
 
 _CLAUSE = re.compile(r"[.,;:!?…()\[\]\n。，、；：！？（）—–]+|\s-+\s")
@@ -33,6 +33,8 @@ _MEANING = re.compile(r"[\u30a0-\u30ff\u3400-\u9fff]+")
 _COLONS, _COMMAS = (":", "：", "—", "–", "-"), (",", "，", "、")
 # "s.v.p.", whose points end no clause.
 _SHORTENED = re.compile(r"(?<![^\W_])(?:[a-z]\.){2,4}(?=\s)")
+# "The customer said: "Don't save my number."" is what somebody else asked for; a number in it is asked not to be kept.
+_REPORTED = re.compile(r"(?<=\w)\s\w{1,40}[:,]\s*[\"“„«][^\"“”„«»\d]{1,300}[\"”“»]")
 LOOKED_AT = 2_000
 """So many characters are read of the beginning of a text and of its end: nobody asks for that in the middle."""
 # A clause of a request has few words: a longer one is not looked at.
@@ -54,6 +56,7 @@ def load() -> None:
 def asks_not_to_be_kept(text: str) -> bool:
     """Whether a text asks that it be not remembered, in its beginning or at its end, and states nothing else."""
     plain = normalised("NFKC", text if len(text) <= 2 * LOOKED_AT else f"{text[:LOOKED_AT]}\n{text[-LOOKED_AT:]}")
+    plain = _REPORTED.sub("", plain)
     said = frozenset(map(folded, words(plain)))
     asked: list[_Spaced | _Unspaced] = [one for one in map(_spaced, (*SPACED, *MORE)) if said & one.keys]
     if CJK.search(plain):
@@ -179,6 +182,11 @@ class _Spaced:
                 return _BEFORE if self._forgets(read) else this
             if (how := self._order(read, clause.names, private)) and not (how == _BEFORE and clause.runs_on):
                 return how
+        ways = (
+            (read[:cut], read[cut + 1 :]) for cut, word in enumerate(read) if word in self._and and len(read) <= _MOST
+        )
+        if any(all(self._is_idiom(one) or self._order(one, False, private) for one in both) for both in ways):
+            return this
         if self._ends_with_one(read, clause.names, private) or self._names_first(read):
             return _OWN
         joined, end = list(read), at

@@ -50,7 +50,8 @@ def demoted(
     late, alike = set[int](), dict[int, tuple[str, ...]]()
     for group in groups:
         late.update(group[KEPT:])
-        alike[group[0]] = tuple(head[at].memory_id for at in group[1:])
+        if len(group) > KEPT:
+            alike[group[0]] = tuple(head[at].memory_id for at in group[1:])
     told = [replace(hit, alike=alike.get(at, ())) if alike.get(at) else hit for at, hit in enumerate(head)]
     first = [hit for at, hit in enumerate(told) if at not in late]
     return [*first, *(told[at] for at in sorted(late)), *hits[HEAD:]]
@@ -63,7 +64,7 @@ def _groups(
     # A long text says much beside what answers, and is like no other.
     short = {at: hit for at, hit in enumerate(head) if hit.passage is None}
     known = [at for at, hit in short.items() if vectors.get(hit.memory_id, question[:0]).shape == question.shape]
-    near = dict(zip(known, _beyond([vectors[head[at].memory_id] for at in known], question), strict=True))
+    near = dict(zip(known, _without_question([vectors[head[at].memory_id] for at in known], question), strict=True))
     parts = [_parts(hit.answering) for hit in head]
     groups = list[list[int]]()
     for at in range(len(head)):
@@ -81,7 +82,7 @@ def _groups(
     return groups
 
 
-def _beyond(vectors: Sequence[NDArray[np.float32]], question: NDArray[np.float32]) -> NDArray[np.float32]:
+def _without_question(vectors: Sequence[NDArray[np.float32]], question: NDArray[np.float32]) -> NDArray[np.float32]:
     """Takes the question's direction out of vectors, and gives the rest at unit length."""
     if not vectors:
         return np.zeros((0, len(question)), np.float32)
@@ -99,12 +100,20 @@ def _parts(text: str) -> Counter[str]:
 
 
 def _told_apart(one: Counter[str], other: Counter[str]) -> bool:
-    """True if two texts have the same structure and differ in a part that makes them two facts."""
+    """True if two texts give two values or one denies, or have the same structure and differ in a part that makes them
+    two facts."""
+    mine, its = one - other, other - one
+    denies = {bool(_DENIALS & said.keys()) for said in (one, other)}
+    if len(denies) > 1 or (any(map(_counts, mine)) and any(map(_counts, its))):
+        return True
     shared = sum((one & other).values())
     if shared < _BUILT_ALIKE * min(sum(one.values()), sum(other.values())):
         return False
-    mine, its = one - other, other - one
     return any(_tells(word) for word in (*mine, *its)) or (sum(mine.values()) == sum(its.values()) == 1)
+
+
+def _counts(part: str) -> bool:
+    return part[0].isdigit()
 
 
 def _tells(word: str) -> bool:

@@ -3,7 +3,7 @@
 A vector hardly sees what makes two memories two: a number, a name, a day. So the best hits are read once more:
 
 1. What only asks answers nothing: it comes behind all that states something. What jokes, drafts, guesses or supposes
-   (`reading.assertion`) comes behind what asserts and has as much of the question, and renews nothing.
+   (`reading.assertion`) comes behind what asserts and has as much of the question, and does not renew it.
 2. What has a name or a number of the question comes before what lacks it, if it has as much of the rest: "aisle 13" is
    not "aisle 12", though both have a 13 somewhere.
 3. What speaks of the present comes before what says that it speaks of an earlier time, and for a question about what
@@ -56,6 +56,14 @@ _CHANGES = frozenset(stem for word in _TURNED | claiming.RENEWS | claiming.FUNCT
 # Not that of "not any more".
 _DENIES = re.compile(r"\bnot\b(?! (?:longer|any))", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")
+_EXACT = re.compile(
+    r"(?<![\w.])[+\-−]\d+(?:[.,]\d+)*|\b(?=\w*\d)\w*[^\W\d_]\w*|\b\w*[a-zß-ÿ][A-ZÀ-Þ]\w*|\b[^\W\d_]+/[^\W\d_]+|"
+    "[\U0001f300-\U0001faff]"
+)
+"""Codes, units, signed numbers and emoji, which are other ones in another case or with another sign."""
+_ASKS_WHEN = re.compile(rf"[¿\s]*(?:{either('asks-when')})\b")
+_TIMES = frozenset({"time", "day"})
+"""The values of a text that answer a question for a time."""
 _ASKS_A_NAME = re.compile(rf"\b(?:{either('asks-a-name')})\b|^was (?:ist|sind|hat|haben|macht|kostet)\b")
 _I = frozenset(everywhere("says-i"))
 _POINTS_BACK = claiming.PRONOUNS.union(everywhere("owns"))
@@ -108,7 +116,8 @@ class _Asked:
         self.things = self.named | {stem for one in self.named for stem in self.matter.said_before(one)}
         """The names of the things that it asks about: "pump 7", "project Kiwi"."""
         self.of_now = self.moment.now or self.moment.passing
-        self.a_name = _ASKS_A_NAME.search(flat) is not None
+        self.a_name, self.when = _ASKS_A_NAME.search(flat) is not None, _ASKS_WHEN.match(flat) is not None
+        self.exact = frozenset(_EXACT.findall(text))
         self.exactly = self.moment.was or _YES_OR_NO.match(flat) is not None
         """It asks whether something is so, or what was: another value is no newer answer to that."""
 
@@ -124,14 +133,24 @@ class _Read:
         subject = hit.subject or (hit.agent if self.personal else "")
         self.about = frozenset(stems_of(subject.casefold())) & question.named - self.matter.stems
         """The name of its subject, where the question has it and the text does not: "I am allergic to nuts." of Bob."""
+        self.exact = question.exact.intersection(_EXACT.findall(hit.answering)) if question.exact else frozenset()
         self.state = _ended(hit.answering) & question.matter.stems
         """Verbs of the question whose state it ends: "lives", of who moved."""
         self.has = (self.matter.stems | self.about | self.state) & question.stems
 
     @cached_property
     def parts(self) -> list[Matter]:
-        """The matter of each of its statements."""
-        return [Matter(text) for text in statements(self.hit.answering)] or [self.matter]
+        """The matter of each of its statements; one that points back, "She is allergic to cats.", has the subject and
+        the names of one before."""
+        found, names = list[Matter](), frozenset[str]()
+        for text in statements(self.hit.answering):
+            part = Matter(text)
+            if names and _points_back(text):
+                part.stems |= names
+            else:
+                names = frozenset({*part.names, *part.owners, *part.order[:1]})
+            found.append(part)
+        return found or [self.matter]
 
     def nearest_parts(self, asked: Set[str]) -> list[Matter]:
         """Its statements that have the most of some stems."""
@@ -158,6 +177,9 @@ class _Read:
             sure, unsure = (self, other) if self.holds else (other, self)
             if sure.answers_like(unsure):
                 return sure is self
+        more = self.exact > other.exact or self.exact < other.exact
+        if more and abs(self.hit.score - other.hit.score) <= _NAMED_FURTHER:
+            return self.exact > other.exact
         return self.renews(other) or (self.fits_better(other) and not other.renews(self))
 
     @cached_property
@@ -190,7 +212,7 @@ class _Read:
         mine, theirs = self.matter.stems - _CHANGES, other.asked_part.stems
         alike = 2 * len(mine & theirs) > max(len(mine), len(theirs)) and not mine & theirs <= self.question.plain
         near = self.hit.score >= other.hit.score - _NAMED_FURTHER and self.said > other.said
-        denied = {NEGATORS.isdisjoint(one.hit.answering.casefold().split()) for one in (self, other)}
+        denied = {_denies(one.hit.answering) for one in (self, other)}
         covers = self.has >= other.has and not (self.over or self.question.exactly)
         return alike and near and covers and len(denied) == 1
 
@@ -202,7 +224,7 @@ class _Read:
     def renews(self, other: _Read) -> bool:
         """Whether it speaks of the same matter as the other, and of the time that is asked for or later."""
         mine, theirs = self.hit, other.hit
-        if not self.holds:
+        if other.holds and not self.holds:
             return False
         if (theirs.tier == LONG_TERM and mine.agent != theirs.agent) or mine.score < theirs.score - _FURTHER:
             return False
@@ -316,6 +338,9 @@ class _Read:
         if self.said <= other.said:
             return False
         mine, theirs = self.matter, other.asked_part
+        asks_when = self.question.when and not _TIMES.isdisjoint(theirs.values)
+        if asks_when and mine.numbers and _TIMES.isdisjoint(mine.values):
+            return False  # "The train leaves from platform 9 today" tells no time
         if self.otherwise or (self.moment.now and not other.moment.now) or self.has_a_new(other.has & self.has):
             return True
         if not (mine.owners & self.has) <= self.question.matter.owners | theirs.owners:
@@ -323,7 +348,8 @@ class _Read:
         if (theirs.stems & self.question.matter.names) - mine.stems - self.about and not self.points_back:
             return False  # "The server's address is 203.0.113.7" after "Marta's address is 12 Elm Street"
         if differ(mine, theirs, self.question.a_name):
-            return True
+            # "5 of the 20 sensors have not been calibrated" is another number than that of those that have.
+            return _denies(other.hit.answering) or not _denies(self.hit.answering)
         others = theirs.stems - mine.stems
         # By no more than a "not": that denies the other only where all else is the same.
         if becomes_otherwise(self.hit.answering):
@@ -339,12 +365,21 @@ class _Read:
     @cached_property
     def points_back(self) -> bool:
         """Whether it speaks of somebody or something that was named before: "her address"."""
-        return not _POINTS_BACK.isdisjoint(word.casefold() for word in _WORD.findall(self.hit.answering))
+        return _points_back(self.hit.answering)
 
     @cached_property
     def otherwise(self) -> bool:
         """Whether its words say that something became otherwise, beyond a "not"."""
         return becomes_otherwise(_DENIES.sub(" ", self.hit.answering))
+
+
+def _points_back(text: str) -> bool:
+    """True if a text speaks of somebody or something that was named before: "her address"."""
+    return not _POINTS_BACK.isdisjoint(word.casefold() for word in _WORD.findall(text))
+
+
+def _denies(text: str) -> bool:
+    return not NEGATORS.isdisjoint(text.casefold().split())
 
 
 def _says_i(text: str) -> bool:

@@ -7,8 +7,8 @@ the encoder, fitted by `python -m bench.fitting` on questions of our own in ten 
 was not fitted the score is the cosine.
 
 The score falls with the rank: a hit counts as its own evidence or that of the best one behind it, for which it was put
-first. A hit is `answerable` from `FLOOR` on, and an answer if its first hit is. The `HEAD` best hits are scored among
-themselves, and later ones no higher: so the scores of the best do not depend on how many hits are asked for.
+first. A hit is `answerable` from `FLOOR` on, and a whole answer where its first hit is. The `HEAD` best hits are scored
+among themselves, and later ones no higher: so the scores of the best do not depend on how many hits are asked for.
 """
 
 from __future__ import annotations
@@ -21,14 +21,17 @@ from itertools import accumulate
 from types import MappingProxyType
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from memquorum.core.api.answers import Hit
 from memquorum.core.policy import PPM
 from memquorum.core.reading import assertion, times
+from memquorum.core.reading.content import stems_of
 from memquorum.core.reading.lists import CJK, LANGUAGES, months
+from memquorum.core.reading.matter import GRAMMAR
 from memquorum.core.reading.words import folded, words
 
-VERSION = 1
+VERSION = 2
 """Another number means that a score says something else."""
 FLOOR = 0.5
 """From here on a hit answers more likely than not."""
@@ -40,6 +43,7 @@ HEAD = 10
 """So many of the best hits are scored, however few are asked for; and so many count for how rare a word is."""
 _STEM, _SHORT, _LACK_MOST = 5, 2, 3
 _WORD = re.compile(r"\w+")
+_GRAMMAR = frozenset(map(folded, GRAMMAR))
 _MONTHS = frozenset(folded(name) for language in LANGUAGES for name in months(language))
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _NAME = re.compile(r"(?<![.!?]\s)(?<!\A)\b[^\W\d_a-z][\w'-]{0,60}")
@@ -59,10 +63,10 @@ class Weights(Struct, frozen=True):
 WEIGHTS: Mapping[str, Weights] = MappingProxyType(
     {
         "minilm-l6-v2-rows8/1": Weights(
-            cosine=1_949_801, content=4_831_084, name=-232_524, number=-852_742, always=-1_582_145
+            cosine=1_711_029, content=3_395_533, name=-223_446, number=-750_177, always=-1_464_125
         ),
         "use-multilingual-v3-6bit/1": Weights(
-            cosine=6_904_961, content=2_799_005, name=-428_804, number=-1_105_189, always=-2_123_939
+            cosine=6_472_371, content=2_065_064, name=-416_947, number=-1_036_813, always=-2_045_004
         ),
     }
 )
@@ -93,15 +97,27 @@ def read(text: str) -> ScoredText:
         if CJK.search(one):
             content.update(one[at : at + 2] for at in range(max(1, len(one) - 1)))
         elif one.isdecimal() or len(one) > _SHORT:
-            content.add(one[:_STEM])
+            content.add(_stem(one))
     names = frozenset(folded(one)[:_STEM] for one in _NAME.findall(text) if one[0].isupper())
     return ScoredText(frozenset(content), names, frozenset(_NUMBER.findall(text)))
+
+
+def _stem(word: str) -> str:
+    """The beginning of a folded word, in English without its ending: "works" and "work" are one."""
+    return next(iter(stems_of(word)), word)[:_STEM]
+
+
+def _asked(question: str) -> ScoredText:
+    """A question as it is scored: "where" and "does" are no content of it, unless it has nothing else."""
+    found = read(question)
+    grammar = {_stem(one) for one in map(folded, words(question[:_READ])) if not stems_of(one) or one in _GRAMMAR}
+    return replace(found, content=found.content - grammar or found.content)
 
 
 def features(question: str, texts: Sequence[str]) -> list[tuple[float, float, float]]:
     """Finds for each text the share of the question's content that it has, and how many of the question's names and
     numbers it lacks."""
-    asked, told = read(question), [read(text) for text in texts]
+    asked, told = _asked(question), [read(text) for text in texts]
     holders = Counter(one for text in told[:HEAD] for one in text.content & asked.content)
     among = len(told[:HEAD]) + 1
     # In a fixed order: a sum of floats depends on it.
@@ -139,8 +155,10 @@ def verdicts(question: str, texts: Sequence[str], cosines: Sequence[float], enco
     else:
         own = _own(weights, question, texts, cosines)
         floor = FLOOR
-    head = _falling(own[:HEAD])
-    scores = [*head, *(min(head[-1], score) for score in _falling(own[HEAD:]))]
+    # Of what asks, jokes or supposes nothing is lent to what stands before it.
+    lent = [own if assertion.asserts(text) else 0.0 for own, text in zip(own, texts, strict=True)]
+    head = [max(one, own[at]) for at, one in enumerate(_falling(lent[:HEAD]))]
+    scores = list(accumulate([*head, *_falling(lent[HEAD:])], min))
     return [Verdict(round(score, 6), round(score, 6) >= floor) for score in scores]
 
 

@@ -84,15 +84,18 @@ def also_said(by: Sequence[str]) -> str:
     return f", also said by {', '.join(by) if named else many(len(by), 'other agent')}"
 
 
-def overtaken(text: str, since: int, span: tuple[int, int], *, disputed: bool) -> str:
-    """A mark for a line: a newer memory says the text otherwise, or a statement of it, which is quoted. `since`: when
-    that was said, in milliseconds; `disputed`: another agent says so, and nothing more."""
+def overtaken(text: str, since: int, spans: Sequence[tuple[int, int]], *, disputed: bool) -> str:
+    """A mark for a line: newer memories say the text otherwise, or statements of it, which are quoted. `since`: when
+    that was said last, in milliseconds; `spans`: the statements, each [from, to); `disputed`: another agent says so,
+    and nothing more."""
     what = "disputed by another agent" if disputed else f"overtaken on {_minute(since)[:_DAY]}"
-    start, end = span
-    if end - start == len(text):
+    if any(end - start == len(text) for start, end in spans):
         return f", {what}"
-    said = text[start:end] if end - start <= _QUOTED_MOST else f"{text[start : start + _QUOTED_MOST]}…"
-    return f", in part {what}: {quoted(said).replace(']', _BRACKET)}"
+    said = (
+        text[start:end] if end - start <= _QUOTED_MOST else f"{text[start : start + _QUOTED_MOST]}…"
+        for start, end in spans
+    )  # fmt: skip
+    return f", in part {what}: {', '.join(quoted(one).replace(']', _BRACKET) for one in said)}"
 
 
 def framed(lines: Iterable[str]) -> str:

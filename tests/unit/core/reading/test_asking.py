@@ -18,6 +18,10 @@ from memquorum.core.reading.asking import bare_question
         "Où est la clé ?",
         "¿Dónde está la llave?",
         "Quando parte il treno?",
+        "Kannst du mir sagen, wie hoch die Kaution ist?",
+        "Weiß jemand, wo der Beamer ist?",
+        "Sais-tu où est la clé ?",
+        "¿Alguien sabe dónde está la llave?",
     ],
 )
 def test_it_asks_and_does_nothing_else(text: str) -> None:

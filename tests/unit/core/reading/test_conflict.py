@@ -687,3 +687,30 @@ def test_the_case_of_a_code_and_the_sign_of_a_number_are_part_of_it(older: str, 
 )
 def test_another_spelling_of_one_value_contradicts_nothing(older: str, newer: str) -> None:
     assert between(read(gist(older)), read(gist(newer)), same_agent=True) is None
+
+
+ON_CONDITION = [
+    ("The pool is closed in winter.", "The pool is open in summer."),
+    ("The road is closed for lorries.", "The road is open for cars."),
+    ("The valve is open at 4 bar.", "The valve is closed at 2 bar."),
+    ("The pool is open to guests.", "The pool is closed to children."),
+    ("The alarm is on when we are away.", "The alarm is off when we are home."),
+    ("The lamp is on in the morning.", "The lamp is off in the evening."),
+    ("The lights are off at night.", "The lights are on by day."),
+    ("The north gate is open at night.", "The north gate is closed during the day."),
+    ("Dr. Kim is available on Mondays.", "Dr. Kim is available on Thursdays."),
+    ("The market is on Saturdays.", "The market is on Wednesdays."),
+]
+
+
+@pytest.mark.parametrize(("older", "newer"), ON_CONDITION)
+def test_opposite_states_of_other_times_or_cases_stand_beside_each_other(older: str, newer: str) -> None:
+    assert between(read(older), read(newer), same_agent=True) is None
+    assert between(read(newer), read(older), same_agent=True) is None
+
+
+def test_an_opposite_state_without_a_condition_contradicts() -> None:
+    assert between(read("The pump is on."), read("The pump is off now."), same_agent=True) is not None
+    assert (
+        between(read("The gate is closed for repairs."), read("The gate is open again."), same_agent=True) is not None
+    )

@@ -31,6 +31,13 @@ def test_a_line_of_a_prompt_says_what_was_overtaken_and_still_reads_back() -> No
     assert quoting.unquoted(quoting.line(NOTE, "ada", day, mark=said)) == NOTE
 
 
+def test_a_line_of_a_prompt_names_every_statement_that_was_overtaken() -> None:
+    phone, home = Overtaken("a", "ada", 1, False, ((25, 47),)), Overtaken("b", "ada", 2, False, ((0, 24),))
+    said = mark(NOTE, (phone, home))
+    assert said == ', in part overtaken on 1970-01-01: "Ada lives at Elm Road 5.", "Her phone is 555-0100."'
+    assert mark(NOTE, (phone, Overtaken("c", "ada", 3, False))) == ", overtaken on 1970-01-01"
+
+
 @given(st.text(max_size=300), st.data())
 def test_a_mark_never_ends_the_head_of_a_line(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))

@@ -213,6 +213,13 @@ def test_what_asserts_comes_before_a_joke_that_is_nearer(question: str, fact: st
     assert first(question, hit(unsure, 2, score=0.7), hit("Nothing of it.", 1, score=0.69)) == unsure
 
 
+def test_of_two_that_suppose_the_newer_one_renews() -> None:
+    old = "I aim for 10 books by March in my reading challenge, if I find the time."
+    new = "If I find the time, my reading challenge goal is 12 books by March."
+    question = "How many books are the goal of my reading challenge?"
+    assert first(question, hit(old, 1, score=0.7), hit(new, 2, score=0.6)) == new
+
+
 def test_of_a_long_text_the_passage_is_read() -> None:
     lunch = "Pump 7 was serviced in 2019, and pump 7 is not the one that is meant. " * 20
     long = replace(hit(lunch + "Lunch is at noon.", 86_400_000, score=0.5), passage=(len(lunch), len(lunch) + 17))
@@ -302,3 +309,18 @@ def test_a_subject_that_is_asked_for_counts_as_said() -> None:
     coffee = replace(hit("Bob prefers black coffee.", 3, score=0.65), subject="bob")
     assert first("What is Bob allergic to?", coffee, ada, bob) == bob.text
     assert first("What is Ada allergic to?", coffee, bob, ada) == ada.text
+
+
+@pytest.mark.parametrize(("question", "right", "wrong"), [
+    ("Which loop has a set point of -4 K?", "Loop B has a set point of -4 K.", "Loop A has a set point of +4 K."),
+    ("Which scanner has the code aB3x?", "Scanner 1 has the code aB3x.", "Scanner 2 has the code Ab3x."),
+    ("Which link has 10 Mb/s?", "Link 1 has 10 Mb/s.", "Link 2 has 10 MB/s."),
+    ("When does the train to Basel leave?", "The train to Basel leaves at 10:12 from platform 4.",
+     "The train to Basel leaves from platform 9 today because of works."),
+    ("How many of the 20 sensors have been calibrated?", "15 of the 20 sensors have been calibrated.",
+     "5 of the 20 sensors have not been calibrated yet."),
+    ("What is Ada allergic to?", "Ada's phone number is 555-0100. She is allergic to cats. She lives in Graz.",
+     "Ada's phone number is 555-0199 now."),
+])  # fmt: skip
+def test_what_was_said_later_of_something_else_stays_behind(question: str, right: str, wrong: str) -> None:
+    assert first(question, hit(right, 1, score=0.6), hit(wrong, 2, score=0.6)) == right

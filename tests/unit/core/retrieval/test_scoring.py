@@ -103,3 +103,15 @@ def test_a_long_text_is_read_in_time() -> None:
         before = time.process_time()
         verdicts(text, [text], [0.5], MINILM)
         assert time.process_time() - before < 0.1
+
+
+def test_a_question_alone_in_a_namespace_is_answered_by_what_answers_it() -> None:
+    (found,) = verdicts("Where does Ada work?", ["Ada works at Siemens."], [0.6], MINILM)
+    (other,) = verdicts("Where does Ada work?", ["The printer is broken."], [0.1], MINILM)
+    assert found.answerable and not other.answerable
+
+
+def test_what_supposes_lends_its_score_to_nothing_before_it() -> None:
+    texts = ["Die Heizung läuft nicht mehr.", "Angenommen, die Miete beträgt 900 Euro, dann wäre das zu viel."]
+    first, second = verdicts("Wie hoch ist die Miete?", texts, [0.2, 0.6], MINILM)
+    assert not first.answerable and second.score <= first.score
