@@ -76,6 +76,14 @@ def ensure(memory_dsn: str, vault_dsn: str, passwords: Mapping[str, str]) -> Non
         _admit(link, vault_dsn, {name(memory_dsn, p): bool(login.vault) for p, login in LOGINS.items()})
 
 
+def admit(copy_dsn: str, memory_dsn: str, process: str) -> None:
+    """Lets a process's login connect to a copy of its database, a rebuild: it has the rights there that it has in the
+    store. Raises psycopg.Error."""
+    with _connected(copy_dsn) as link:
+        login = sql.Identifier(name(memory_dsn, process))
+        _run(link, "login_admit", database=sql.Identifier(_database(copy_dsn)), login=login)
+
+
 def _login(link: psycopg.Connection, login: str, password: str) -> None:
     if link.execute(QUERIES["login_there"], {"login": login}).fetchone() is None:
         _run(link, "login_create", login=sql.Identifier(login))

@@ -733,7 +733,7 @@ GROUP BY agent, kind
 ORDER BY agent COLLATE "C", kind COLLATE "C"
 LIMIT %(limit)s
 
--- :name quotas
+-- :name losses
 -- Where namespaces stand: how many memories are alive, and what was forgotten after a time, oldest first.
 SELECT w.namespace, coalesce(l.alive, 0), coalesce(g.times, '{}'), coalesce(g.counts, '{}')
 FROM unnest(%(namespaces)s::text[], %(since)s::bigint[]) AS w (namespace, since)
@@ -1093,6 +1093,12 @@ USING memory m, unnest(%(namespaces)s::text[], %(slots)s::text[], %(agents)s::te
     AS w (namespace, slot, agent, seq)
 WHERE m.id = r.memory_id AND m.namespace = w.namespace AND m.slot = w.slot AND m.seq <= w.seq
   AND (w.agent IS NULL OR m.agent = w.agent)
+
+-- :name texts_held
+-- The memories whose text is here, in service or for reads of the past; of some, or of all.
+SELECT c.memory_id::text FROM content c WHERE %(ids)s::uuid[] IS NULL OR c.memory_id = ANY(%(ids)s::uuid[])
+UNION
+SELECT r.memory_id::text FROM replaced r WHERE %(ids)s::uuid[] IS NULL OR r.memory_id = ANY(%(ids)s::uuid[])
 
 -- :name experience_delete
 -- Finished tasks that were erased.

@@ -65,6 +65,7 @@ WHERE = {
     "orders show": "infra.operator_orders",
     "dlq": "infra.dlq",
     **dict.fromkeys(("audit verify", "audit rebuild"), "infra.checks"),
+    "audit past": "infra.past_command",
     "audit evidence": "infra.evidence_command",
     "audit queries": "infra.query_log",
     "audit ask": "infra.audit_questions",

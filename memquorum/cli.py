@@ -24,7 +24,7 @@ WHERE = {
     **dict.fromkeys(("list", "slots", "export"), _CLIENT + "listing"),
     "decisions": _CLIENT + "decisions",
     **dict.fromkeys(("goals", "pins", "holds", "orders", "epochs", "members"), _CLIENT + "lists"),
-    **dict.fromkeys(("conflicts", "sessions", "keys", "dead-letters", "evidence"), _CLIENT + "lists"),
+    **dict.fromkeys(("conflicts", "diff", "sessions", "keys", "dead-letters", "evidence"), _CLIENT + "lists"),
     "rewards": _CLIENT + "rewards",
     "experience": _CLIENT + "tasks",
     "rollup": _CLIENT + "rollups",
@@ -64,7 +64,7 @@ GROUPS = (
         ("goals, pins, holds", "what keeps memories from being forgotten"),
         ("conflicts, members", "what contradicts another memory; who votes"),
         ("rewards, evidence", "what changes were worth; what no member may sign"),
-        ("tail, verify", "follows the journal; audits it from the topics"),
+        ("tail, diff, verify", "the journal live; two times compared; an audit"),
         ("dead-letters", "what was refused, and why"),
     ),
     (

@@ -1,18 +1,21 @@
-"""The commands that list goals, pins, holds, orders, epochs, members and API keys, one a line; and make and revoke such
-keys."""
+"""The commands that list goals, pins, holds, orders, epochs, members, changes and API keys, one a line; and make and
+revoke such keys."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Any, TypeVar
 
 from memquorum import terminal
 from memquorum.client.command import command, in_json, opened, page_of, selected, tell_more, times
 from memquorum.client.reading import PASSES, passed
-from memquorum.commands import OK, flag, one_of, option, titled
+from memquorum.commands import OK, flag, one_of, option, titled, when
 from memquorum.core.access import READ, RIGHTS
+from memquorum.core.accounts import changes
+from memquorum.core.accounts.changes import Change, Changes
 from memquorum.core.accounts.pages import EFFECTS
 from memquorum.core.accounts.telling import moment
 from memquorum.core.api.answers import (
@@ -153,6 +156,45 @@ def _session(one: SessionInShort) -> str:
     return (
         f"{moment(one.said_at)}  {one.session}: {many(one.memories, 'memory')} in use{rest}, by {', '.join(one.agents)}"
     )
+
+
+@command(
+    "diff",
+    option("since", type=when, metavar="SINCE", help="from then on; ISO 8601, or milliseconds"),
+    option("until", type=when, nargs="?", metavar="UNTIL", help="before then (default: now)"),
+    example="memquorum diff -n greenhouse 2026-03-01 2026-03-08",
+)
+def _diff(parsed: argparse.Namespace) -> int:
+    """Tells what a namespace learned, promoted, overtook, forgot and erased between two times. Texts are those that may
+    be read today. Needs the right to audit."""
+    with opened(parsed) as memory:
+        found = memory.diff(parsed.since, parsed.until)
+    if parsed.json:
+        for one in found.changes:
+            print(in_json(one))
+        return OK
+    _show(_different(found))
+    return OK
+
+
+def _different(found: Changes) -> Iterator[str]:
+    """The changes by kind, each kind in the order of time."""
+    span = f"{found.namespace}, from {moment(found.since)} to {moment(found.until)}"
+    if not found.changes:
+        yield f"{span}: nothing became otherwise"
+        return
+    yield span
+    by_kind = sorted(found.changes, key=lambda one: changes.ORDER.index(one.what))
+    for what, some in groupby(by_kind, key=lambda one: one.what):
+        told = list(some)
+        yield f"{what}: {many(len(told), 'change')}"
+        yield from map(_change, told)
+
+
+def _change(one: Change) -> str:
+    text = f"“{' '.join(one.text.split())}”  " if one.text else ""
+    by = f" → {one.by}" if one.by else ""
+    return f"  {moment(one.at)}  {text}{', '.join(one.memories)}{by}  {one.words}"
 
 
 @command(

@@ -17,13 +17,12 @@ from memquorum import topics
 from memquorum.client import settings, traces, wire
 from memquorum.client.asking import Asking
 from memquorum.client.connections import Connections
-from memquorum.client.deciding import Deciding
+from memquorum.client.differing import Differing
 from memquorum.client.ending import Ending
 from memquorum.client.errors import Invalid, NoOutcome, Refused, Unreachable
 from memquorum.client.filing import Filing
 from memquorum.client.finishing import note
 from memquorum.client.ordering import Ordering
-from memquorum.client.overseeing import Overseeing
 from memquorum.client.settings import Place
 from memquorum.client.signer import Signer
 from memquorum.client.values import Episode, FiledThen, Gates, Only, Receipt, Then
@@ -62,7 +61,7 @@ _AGAIN_S = 0.5
 _SPREAD_MS = 999  # records sent together are dated within a second
 
 
-class AsyncMemory(Ordering, Filing, Deciding, Overseeing, Ending, Asking):
+class AsyncMemory(Ordering, Filing, Differing, Ending, Asking):
     """A namespace's memory, for one agent. Use as `async with`, or call `close`. Connects when first needed."""
 
     def __init__(

@@ -121,6 +121,7 @@ class Memory:
     members = _same(AsyncMemory.members)
     journal = _same(AsyncMemory.journal)
     verify_journal = _same(AsyncMemory.verify_journal)
+    diff = _same(AsyncMemory.diff)
     namespaces = _same(AsyncMemory.namespaces)
     state = _same(AsyncMemory.state)
     policy = _same(AsyncMemory.policy)

@@ -59,6 +59,7 @@ class Made(TypedDict, total=False):
     own_clock: OwnClock | None
     stamps: Reader | None
     watch: Watch | None
+    past: bool
 
 
 def app(

@@ -6,7 +6,10 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections.abc import Collection
 from pathlib import Path
+
+from msgspec import structs
 
 from memquorum.core import access
 from memquorum.core.access import AccessError, Caller, Keys
@@ -26,9 +29,10 @@ class Door:
     """Lets in callers that have a key. Without a file of keys it stands open, and says so. Once there is one it never
     opens without a key again."""
 
-    def __init__(self, file: Path | None) -> None:
-        """`file` need not be there. Raises AccessError where it is, and holds no keys."""
-        self.file = file
+    def __init__(self, file: Path | None, only: Collection[str] = access.RIGHTS) -> None:
+        """`file` need not be there. `only`: the rights that count here, whatever a key has. Raises AccessError where
+        the file is there, and holds no keys."""
+        self.file, self._only = file, frozenset(only)
         self._keys: Keys | None = None
         self._seen: tuple[int, int, int] | None = None
         self._why = ""
@@ -57,7 +61,8 @@ class Door:
     def enter(self, authorization: str | None) -> Caller:
         """Returns the caller that sends this header. Raises NoEntry, Locked."""
         self._look()
-        return access.EVERYONE if self._keys is None else self._keys.caller(authorization, _now_ms())
+        caller = access.EVERYONE if self._keys is None else self._keys.caller(authorization, _now_ms())
+        return structs.replace(caller, rights=caller.rights & self._only)
 
     def _look(self) -> None:
         try:

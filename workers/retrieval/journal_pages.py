@@ -99,17 +99,19 @@ def _shown(service: Service, caller: Caller, namespace: str, lines: Sequence[Lin
 
     def shown(line: Line) -> JournalLine:
         words, agent = chronicle.told(codec, line)
+        named, replaced = chronicle.memories(codec, line)
         return JournalLine(
             at=line.as_of,
             effect=line.effect,
             words=words,
             agent=agent,
-            memory_ids=chronicle.memories(codec, line),
+            memory_ids=named,
             event_id=line.event_id,
             shard=shard,
             epoch=line.epoch,
             outcomes=dict(line.outcomes),
             cursor=service.cursors.seal(caller, namespace, line.seq),
+            replaced=replaced,
         )
 
     return tuple(map(shown, lines))

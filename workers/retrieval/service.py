@@ -88,12 +88,14 @@ class Service:
         own_clock: OwnClock | None = None,
         stamps: Reader | None = None,
         watch: Watch | None = None,
+        past: bool = False,
     ) -> None:
         """`before`: the encoder of memories that are still to be encoded anew. `erasure_seed`: of service:erasure;
         without it nothing can be ordered here. `cache_memories`: of a namespace, at most; 0 for no cache.
         `queries`: whether what is asked is logged. `redaction`: which namespaces are read masked alone. `own_clock`:
         what the times of records are held against; None where the fleet's time is driven. `stamps`: tells the line's
-        dead letters from strangers', where this process has the key. `watch`: sees the fleet's processes."""
+        dead letters from strangers', where this process has the key. `watch`: sees the fleet's processes. `past`:
+        serves a rebuild of an earlier time, whose reads are no uses."""
         self.erasure_seed, self.own_clock = erasure_seed, own_clock
         self.door, self.limits, self.meters = door, Limits(bounds), shown.meters
         self.desk, self.failures = Desk(), Failures()
@@ -107,7 +109,7 @@ class Service:
         self._shown = shown
         # Threads of their own: what waits for the store in others must not hold up a search.
         self._encodings = ThreadPoolExecutor(bounds.encodings, thread_name_prefix="encode")
-        self._dsn, self.bootstrap, self._queries = memory_dsn, bootstrap, queries
+        self._dsn, self.bootstrap, self._queries, self._past = memory_dsn, bootstrap, queries, past
         self.open_epochs = OpenEpochs(bootstrap, codec)
         self.watch, self.cursors = watch, Cursors(erasure_seed)
         self.caching = Caching(memory_dsn, genesis.shards, encoder.name, self.meters, 0 if before else cache_memories)
@@ -179,7 +181,7 @@ class Service:
         asked: QueryRecorded | None = None,
     ) -> tuple[int, str | None]:  # fmt: skip
         """Publishes uses behind the answer of an endpoint; how many will count, and a warning if that is not all."""
-        if not accesses and asked is None:
+        if self._past or (not accesses and asked is None):
             return 0, None
         hop = self._shown.tracing.serve(where, parent)
         hits = sum(len(one.memory_ids) for one in accesses)

@@ -10,6 +10,7 @@ from typing import Any, Unpack
 import uvicorn
 from starlette.applications import Starlette
 
+from memquorum.core.access import AUDIT, READ, RIGHTS
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.telemetry.bundle import Telemetry
 from workers.retrieval.app import LOOPBACK, Made, app
@@ -63,7 +64,8 @@ def run(
     """
     if why := fault(host, keys):
         raise Unguarded(why)
-    door = Door(keys)
+    # What was can be read, and nothing of it changed.
+    door = Door(keys, (READ, AUDIT) if made.get("past") else RIGHTS)
     if door.open:
         _LOG.warning("no API keys: whoever reaches %s:%d on this machine may do everything", host, port)
     if hosts is None:

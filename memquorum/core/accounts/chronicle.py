@@ -80,19 +80,24 @@ def told(codec: Codec, line: Line) -> tuple[str, str | None]:
         return f"{line.effect}: an entry that cannot be read; `memquorum admin audit verify` says more.", None
 
 
-def memories(codec: Codec, line: Line) -> tuple[str, ...]:
-    """Returns the memories that an entry names, the first ones of many."""
-    if line.memory_id is not None:
-        return (line.memory_id,)
-    if line.entry is None or line.effect not in ("accessed", "asked"):
-        return ()
+def memories(codec: Codec, line: Line) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Returns the memories that an entry names, the first ones of many, and those that it took out of service for
+    another one, or for a slot that was cleared."""
+    own = () if line.memory_id is None else (line.memory_id,)
+    if line.entry is None or line.effect not in _NAMING:
+        return own, ()
     try:
         detail = codec.decode(codec.decode_as(JournalEntry, line.entry).detail)
     except DecodeError:
-        return ()
-    return tuple(one.memory_id for one in detail.used[:_NAMED]) if isinstance(detail, Accessed) else ()
+        return own, ()
+    if isinstance(detail, Accessed):
+        return own or tuple(one.memory_id for one in detail.used[:_NAMED]), ()
+    if isinstance(detail, Erased):
+        return own or tuple(one.memory_id for one in detail.episodes[:_NAMED]), ()
+    return own, detail.superseded if isinstance(detail, Stored) else ()
 
 
+_NAMING = frozenset({"accessed", "asked", "erased", "stored", "cleared"})
 _NAMED = 10
 
 

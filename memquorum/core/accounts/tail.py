@@ -14,7 +14,7 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.experience import abstract
 from memquorum.core.journal.anew import WORDS
 from memquorum.core.journal.decisions import CAP, passed, revived
-from memquorum.core.journal.effects import REPEATED, order_in
+from memquorum.core.journal.effects import DELIVERED_AGAIN, order_in
 from memquorum.core.journal.slots import CONTESTED, EMPTY
 from memquorum.core.policy import share
 from memquorum.core.records import (
@@ -98,7 +98,7 @@ class Tail:
 
     def _episode_or_access(self, entry: JournalEntry) -> str:
         detail, where = self._codec.decode(entry.detail), f"in {entry.namespace}"
-        if entry.effect == REPEATED:
+        if entry.effect == DELIVERED_AGAIN:
             kind, came = ("event", "came") if order_in(detail) is None else ("order", "was answered")
             return f"repeated    {kind} {entry.event_id} {where}: it {came} before and changes nothing"
         if isinstance(detail, RestoreRequested):

@@ -50,13 +50,14 @@ class Overtaken(Struct, frozen=True):
 
 
 def mark(text: str, overtaken: Sequence[Overtaken]) -> str:
-    """Returns the mark of a text for a line of a prompt: by the newest memory that overtook it, else by the newest that
-    disputes it; an empty text without marks."""
+    """Returns the mark of a text for a line of a prompt: what newer memories overtook of it, else what they dispute,
+    and since when the last one does; an empty text without marks."""
     if not overtaken:
         return ""
-    last = max(overtaken, key=lambda one: (not one.disputed, one.since))
-    span = last.spans[0] if last.spans else (0, len(text))
-    return quoting.overtaken(text, last.since, span, disputed=last.disputed)
+    said = [one for one in overtaken if not one.disputed] or overtaken
+    last = max(said, key=lambda one: one.since)
+    spans = sorted({span for one in said for span in one.spans or ((0, len(text)),)})
+    return quoting.overtaken(text, last.since, spans, disputed=last.disputed)
 
 
 class _Text(_Use, frozen=True, kw_only=True):
@@ -1229,9 +1230,9 @@ class Sessions(Struct, frozen=True, omit_defaults=True):
 
 class JournalLine(Struct, frozen=True):
     """An entry of the journal in a sentence (`words`), or the part of a decision that is about the namespace. `at`: the
-    shard's time, in milliseconds. `agent`: who caused it; `memory_ids`: the first memories that it names; `outcomes`:
-    of a decision in `epoch` of `shard`, the number of proposals by outcome. `cursor`: names its place, for this key
-    alone."""
+    shard's time, in milliseconds. `agent`: who caused it; `memory_ids`: the first memories that it names; `replaced`:
+    those that it took out of service at once, as a filled or cleared slot does; `outcomes`: of a decision in `epoch` of
+    `shard`, the number of proposals by outcome. `cursor`: names its place, for this key alone."""
 
     at: int
     effect: str
@@ -1243,6 +1244,7 @@ class JournalLine(Struct, frozen=True):
     epoch: int | None
     outcomes: dict[str, int]
     cursor: str
+    replaced: tuple[str, ...] = ()
 
 
 class Journal(Struct, frozen=True, omit_defaults=True):

@@ -62,11 +62,11 @@ _FIELDS = {
         "kinds latest learned_by left_out like lines made_by marks memory_id memory_ids merged_into name names "
         "namespace namespaces naming newer newer_tier next no_general notes numbers older older_agent older_tier op "
         "order_id ordered_by outcome outcomes overtaken overtakes place policy problem proposed proposed_because "
-        "public_key purposes read_from reason recipient recipients renews repeats replaces rest retrieved revoked_by "
-        "rights role rules said_by section sections selector sent_to served_from service signed_by signer since slots "
-        "spans spared stage state status staying stays step stood store summary superseded superseded_by tallied "
-        "tallied_because task terms through tier tiers to token trace trigger type unknown verdict verifier vote "
-        "warning was way what why witness"
+        "public_key purposes read_from reason recipient recipients renews repeats replaced replaces rest retrieved "
+        "revoked_by rights role rules said_by section sections selector sent_to served_from service signed_by signer "
+        "since slots spans spared stage state status staying stays step stood store summary superseded superseded_by "
+        "tallied tallied_because task terms through tier tiers to token trace trigger type unknown verdict verifier "
+        "vote warning was way what why witness"
     ),
 }
 PART_OF: Mapping[str, Part] = {name: part for part, names in _FIELDS.items() for name in names.split()} | {
