@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from db import found_rows
 from db.queries import QUERIES
-from db.store import found_quotas, protections
+from db.store import found_losses, protections
 from memquorum.core import caps
 from memquorum.core.access import Sight, covers
 from memquorum.core.accounts.explain import (
@@ -86,7 +86,7 @@ def load(
     conflicts = connection.execute(QUERIES["conflicts"], wanted).fetchall()
     (as_of,) = connection.execute(QUERIES["shard_time"], {"shard": shard}).fetchone() or (0,)
     judged = policy(shard)
-    quota = found_quotas(connection, [(namespace, caps.since(as_of, judged.caps))])[namespace]
+    quota = found_losses(connection, [(namespace, caps.since(as_of, judged.caps))])[namespace]
     if sight is not None:
         # The following rows belong to no single tenant: the shard's time, and certificates, which cover a whole epoch.
         # An account takes from them the parts that concern this memory and are in sight.

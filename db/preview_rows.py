@@ -16,7 +16,7 @@ from db.connection import READER, Link
 from db.erasure_rows import Old
 from db.queries import QUERIES
 from db.schedule import found_held, found_weighted
-from db.store import found_quotas
+from db.store import found_losses
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Losses
 from memquorum.core.consensus.certificate import follow
@@ -74,9 +74,9 @@ class Moment:
             rows = cursor.execute(QUERIES["preview_alive"], wanted)
             return [Alive(Candidate(*row), rests, protected, type_) for *row, rests, protected, type_ in rows]
 
-    def quotas(self, namespaces: Sequence[str], since: int) -> dict[str, Losses]:
-        """Returns the quotas of the namespaces."""
-        return found_quotas(self._connection, [(name, since) for name in namespaces]) if namespaces else {}
+    def losses(self, namespaces: Sequence[str], since: int) -> dict[str, Losses]:
+        """Returns the losses of the namespaces."""
+        return found_losses(self._connection, [(name, since) for name in namespaces]) if namespaces else {}
 
     def held(self, shard: int, patterns: Collection[str]) -> dict[str, int]:
         """Returns the number of tokens of the living memories, for each namespace that matches one of the patterns."""

@@ -326,7 +326,7 @@ class Reads(ErasureReads, EventReads, ListedReads, PastReads, ExperienceReads):
         """Returns a namespace's quota: the living memories, and those forgotten after `since`."""
         if not covers(sight.namespaces, namespace):
             return NOTHING
-        rows = await self._pool.ask("quotas", {"namespaces": [namespace], "since": [since]}, sight)
+        rows = await self._pool.ask("losses", {"namespaces": [namespace], "since": [since]}, sight)
         return Losses(rows[0][1], tuple(zip(*rows[0][2:], strict=True))) if rows else NOTHING
 
     async def needed(self, sight: Sight, namespace: str, kind: str) -> dict[str, str]:

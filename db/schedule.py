@@ -12,7 +12,7 @@ from psycopg.types.json import Json
 from db.arrays import vector
 from db.connection import READER, Link
 from db.queries import QUERIES
-from db.store import found_quotas
+from db.store import found_losses
 from memquorum.core.caps import Losses
 from memquorum.core.merging import Marks
 from memquorum.core.policy import PPM, EpochPolicy
@@ -199,11 +199,11 @@ class PostgresSchedule:
         with self._link.use() as connection:
             return [Candidate(*row) for row in connection.execute(QUERIES["schedule_candidates"], parameters)]
 
-    def quotas(self, namespaces: Iterable[str], since: int) -> dict[str, Losses]:
-        """Returns the quotas of the namespaces; see the port."""
+    def losses(self, namespaces: Iterable[str], since: int) -> dict[str, Losses]:
+        """Returns the losses of the namespaces; see the port."""
         asked = [(namespace, since) for namespace in sorted(set(namespaces))]
         with self._link.use() as connection:
-            return found_quotas(connection, asked) if asked else {}
+            return found_losses(connection, asked) if asked else {}
 
     def status(self, shard: int) -> ShardStatus:
         """Returns the status of the shard; zeros for one that the store does not know."""

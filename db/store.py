@@ -365,8 +365,8 @@ def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, RowKeys]) 
         found_erased = (
             connection.execute(QUERIES["erased"], {"ids": [i for _, i in erased_keys]}) if erased_keys else ()
         )
-        asked = [key for keys in wanted.values() for key in keys.quotas]
-        quotas = found_quotas(connection, asked) if asked else {}
+        asked = [key for keys in wanted.values() for key in keys.losses]
+        losses = found_losses(connection, asked) if asked else {}
         guarded = [memory_id for keys in wanted.values() for memory_id in keys.protected]
         protected = protections(connection, guarded) if guarded else {}
         orders = {state.shard: keys.orders for state, keys in wanted.items() if keys.orders}
@@ -386,7 +386,7 @@ def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, RowKeys]) 
     none = frozenset[bytes]()
     return {
         state.shard: Rows(
-            state, memories, strengths, events, erased, quotas, protected, answered.get(state.shard, none), counted,
+            state, memories, strengths, events, erased, losses, protected, answered.get(state.shard, none), counted,
             grounded[state][1], admissions, trials, nominated[state.shard], *used[state.shard],
             weights=weights, loaded=keys,
         )
@@ -466,10 +466,10 @@ def _filling(connection: psycopg.Connection, slots: Iterable[tuple[str, str]]) -
     return frozenset(memory_id for (memory_id,) in rows)
 
 
-def found_quotas(connection: psycopg.Connection, asked: Iterable[tuple[str, int]]) -> dict[str, Losses]:
-    """Returns the quotas of namespaces, for pairs (namespace, time after which forgotten memories count)."""
+def found_losses(connection: psycopg.Connection, asked: Iterable[tuple[str, int]]) -> dict[str, Losses]:
+    """Returns the losses of namespaces, for pairs (namespace, time after which forgotten memories count)."""
     namespaces, times = zip(*asked, strict=True)
-    rows = connection.execute(QUERIES["quotas"], {"namespaces": list(namespaces), "since": list(times)})
+    rows = connection.execute(QUERIES["losses"], {"namespaces": list(namespaces), "since": list(times)})
     return {name: Losses(living, tuple(zip(at, counts, strict=True))) for name, living, at, counts in rows}
 
 

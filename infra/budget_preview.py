@@ -124,8 +124,8 @@ def look(
         elif budget is not None and name is not None:
             budget = replace(budget, policy=name)
         if budget is not None:
-            quotas = store.quotas([namespace], caps.since(as_of, policy.caps))
-            room = caps.room(quotas.get(namespace, caps.NOTHING), as_of, policy.caps)
+            losses = store.losses([namespace], caps.since(as_of, policy.caps))
+            room = caps.room(losses.get(namespace, caps.NOTHING), as_of, policy.caps)
             plan = _plan(store.weighted(shard, namespace), budget, policy, as_of)
             draws = policy.budget.epsilon_ppm > 0 and budget.policy in SCORES
             found.append(Outlook(namespace, shard, budget, asked.policy_version, held, plan, room, draws))

@@ -207,7 +207,7 @@ def _publish_again(settings: Settings, parsed: Namespace, letters: list[Letter],
     judged |= {name: event_owners.TAKEN for name, outcome in became.items() if outcome == Reason.TAKEN}
     # A record that failed may be let in once the cause is corrected. All others would have the same outcome again.
     inside = {name: outcome for name, outcome in became.items() if outcome not in (FAILED, Reason.TAKEN)}
-    sound, left, needless = dead_letters.sort(letters, judged, inside, _full(settings))
+    sound, left, needless = dead_letters.parted(letters, judged, inside, _full(settings))
     done = 0
     if parsed.go:
         done = dead_letters.replay(settings.bootstrap, sound, opened, lambda _: None)

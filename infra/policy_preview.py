@@ -89,7 +89,7 @@ def look(
         names = sorted({one.candidate.namespace for one in alive})
         voters = replace(configured[shard], policy=judged_by)
         told = preview.outlook(
-            standing, shard, alive, store.quotas(names, caps.since(as_of, judged_by.caps)),
+            standing, shard, alive, store.losses(names, caps.since(as_of, judged_by.caps)),
             as_of=as_of, policy=judged_by, judge=_Judge(store, voters, as_of),
             members=len(voters.members), beyond=_beyond(store, voters, shard, names, as_of),
         )  # fmt: skip

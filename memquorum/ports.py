@@ -369,7 +369,7 @@ class Schedule(Protocol):
         id. `without`, `room`: as in `due`."""
         ...
 
-    def quotas(self, namespaces: Iterable[str], since: int) -> Mapping[str, Losses]:
+    def losses(self, namespaces: Iterable[str], since: int) -> Mapping[str, Losses]:
         """Returns each namespace's living memories, and those forgotten after that time of their shard."""
         ...
 

@@ -106,7 +106,7 @@ class Budgets:
         asked = self._asked(shard, standing, policy, seen.holds, opens=opens)
         if not asked:
             return NOTHING
-        rooms = caps.rooms(self._schedule.quotas(asked, caps.since(as_of, policy.caps)), asked, as_of, policy.caps)
+        rooms = caps.rooms(self._schedule.losses(asked, caps.since(as_of, policy.caps)), asked, as_of, policy.caps)
         chosen = list[list[tuple[Candidate, Weighed]]]()
         for namespace, (budget, held) in asked.items():
             if namespace not in seen.weighted:

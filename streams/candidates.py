@@ -134,10 +134,10 @@ class Candidates:
         A demotion is no loss.
         """
         asked = {c.namespace for c in candidates if nomination.capped(c)} - rooms.keys()
-        quotas = self._schedule.quotas(asked, caps.since(as_of, limits)) if asked else {}
-        rooms |= caps.rooms(quotas, asked, as_of, limits)
+        losses = self._schedule.losses(asked, caps.since(as_of, limits)) if asked else {}
+        rooms |= caps.rooms(losses, asked, as_of, limits)
         for namespace in asked:
-            until = caps.stopped_until(quotas.get(namespace, caps.NOTHING), as_of, limits)
+            until = caps.stopped_until(losses.get(namespace, caps.NOTHING), as_of, limits)
             if until is not None:
                 stopped[namespace] = until
 

@@ -27,7 +27,7 @@ def seal_payload(letter: str, key: bytes, nonce: bytes, payload: bytes) -> bytes
 
 
 def open_payload(letter: str, key: bytes, sealed: bytes) -> bytes:
-    """Opens a refused record's bytes, for repair. Raises SealError."""
+    """Opens a refused record's bytes, to be read. Raises SealError."""
     return sealing.open_sealed(key, sealed, _letter(letter))
 
 

@@ -48,7 +48,7 @@ class Reason(StrEnum):
     FORBIDDEN_CHARACTER = "forbidden_character"
     """NUL, or half of a surrogate pair."""
     BAD_ID = "bad_id"
-    """Not a UUID."""
+    """Not a UUID or another one that an id may be; one that the line keeps for itself; an episode that names itself."""
     OUT_OF_RANGE = "out_of_range"
     """A number outside of its range, or a time before 2000 or ahead of the clock."""
     UNSIGNED = "unsigned"

@@ -285,7 +285,7 @@ class Surroundings:
         self._agents_max = agents_max
         self._buffers: OrderedDict[str, Neighbourhood] = OrderedDict()
         self.memories = Neighbourhood(dimensions, memories_max, None if exact is None else Exact(exact.cells))
-        self.settled = Neighbourhood(dimensions, memories_max, None if exact is None else Exact(exact.cells))
+        self.long_term = Neighbourhood(dimensions, memories_max, None if exact is None else Exact(exact.cells))
         self._summed = Summed()
         # The episodes that only repeat a memory: they stand in buffers, and are removed with it.
         self._echoes: dict[str, deque[str]] = {}
@@ -293,19 +293,19 @@ class Surroundings:
         self.seq: int | None = None
 
     def __len__(self) -> int:
-        return len(self.memories) + len(self.settled) + sum(len(buffer) for buffer in self._buffers.values())
+        return len(self.memories) + len(self.long_term) + sum(len(buffer) for buffer in self._buffers.values())
 
     @property
     def size(self) -> int:
         """The size in memory, counted in vectors: long texts count as several."""
-        around = sum(around.size for around in (self.memories, self.settled, *self._buffers.values()))
+        around = sum(around.size for around in (self.memories, self.long_term, *self._buffers.values()))
         return around + len(self._summed) + len(self._claims)
 
     def arrived(self, memory_id: str, agent: str, vector: Vector, text: str, marks: Marks) -> None:
         """A memory is alive, says the journal. ValueError if another encoder made its vector."""
         if memory_id in self.memories:  # most are: they were judged here
             return
-        self.settled.remove(memory_id)
+        self.long_term.remove(memory_id)
         self._add(self.memories, memory_id, vector, text, self._read(memory_id, agent, text, marks))
 
     def summed(self, memory_id: str, text: str, agent: str = "") -> None:
@@ -315,12 +315,12 @@ class Surroundings:
 
     def promoted(self, memory_id: str, agent: str, vector: Vector, text: str, marks: Marks) -> None:
         """A memory is in long-term memory, says the journal. ValueError if another encoder made its vector."""
-        self._add(self.settled, memory_id, vector, text, self._read(memory_id, agent, text, marks))
+        self._add(self.long_term, memory_id, vector, text, self._read(memory_id, agent, text, marks))
 
     def left(self, memory_id: str) -> None:
         """Removes a memory that has left its tier, by the journal. Its repetitions are removed as well: saying it again
         is then new."""
-        for around in (self.memories, self.settled, *self._buffers.values()):
+        for around in (self.memories, self.long_term, *self._buffers.values()):
             around.remove(memory_id)
         for echo in self._echoes.pop(memory_id, ()):
             for buffer in self._buffers.values():
@@ -345,12 +345,12 @@ class Surroundings:
             return Judgement(BELOW_THRESHOLD, 0, early=False, signals=Signals())
         seen = self._read(episode.memory_id, episode.agent, episode.text, episode.marks)
         buffer = self._buffer(episode.agent)
-        remembered, settled = (
-            around.look(vector, without=episode.memory_id) for around in (self.memories, self.settled)
+        remembered, promoted = (
+            around.look(vector, without=episode.memory_id) for around in (self.memories, self.long_term)
         )
         lived = self._repeated(episode, seen, buffer.look(vector, without=episode.memory_id))
         known = sorted(
-            [*self._repeated(episode, seen, remembered), *self._repeated(episode, seen, settled)],
+            [*self._repeated(episode, seen, remembered), *self._repeated(episode, seen, promoted)],
             key=lambda one: (-one[0], one[1]),
         )
         if not known:
@@ -379,7 +379,7 @@ class Surroundings:
             echoes.append(episode.memory_id)
         if judgement.outcome != STORED:
             return judgement
-        denial = self._failures.answer("conflict", own, Denial(), self._contradicted, episode, remembered, settled)
+        denial = self._failures.answer("conflict", own, Denial(), self._contradicted, episode, remembered, promoted)
         self._add(self.memories, episode.memory_id, episode.vector, episode.text, seen)
         return replace(judgement, contradicts=denial.contradicts, denies=denial.denies, again=denial.again)
 
@@ -392,14 +392,14 @@ class Surroundings:
             return None
         sought = digest(self._exact.key, text)
         found = self.memories.saying(sought)
-        return self.settled.saying(sought) if found is None else found
+        return self.long_term.saying(sought) if found is None else found
 
     def _seen(self, memory_id: str) -> Seen | None:
-        return self.memories.seen(memory_id) or self.settled.seen(memory_id)
+        return self.memories.seen(memory_id) or self.long_term.seen(memory_id)
 
     def astray(self) -> int:
         """Returns how many texts since the last call passed a filter and were not there."""
-        return sum(around.exact.astray() for around in (self.memories, self.settled) if around.exact is not None)
+        return sum(around.exact.astray() for around in (self.memories, self.long_term) if around.exact is not None)
 
     def _add(self, around: Neighbourhood, memory_id: str, vector: Vector, text: str, seen: Seen) -> None:
         unit, length = halved(vector)
@@ -460,10 +460,10 @@ class Surroundings:
             return self._failures.answer("meant", [one[0], episode.memory_id], False, replaces, values, one[1].gist)
 
         found = next(filter(placed, islice(said, _MEANT_MAX)), None)
-        if found is None or found[0] in self.memories or found[0] in self.settled:
+        if found is None or found[0] in self.memories or found[0] in self.long_term:
             return found and found[0]
         # It only said again what a memory says.
-        around = (one for tier in (self.memories, self.settled) for one in tier.latest())
+        around = (one for tier in (self.memories, self.long_term) for one in tier.latest())
         again = (i for i, seen in around if (seen.gist, seen.agent) == (found[1].gist, episode.agent))
         return next(again, None)
 
@@ -486,7 +486,7 @@ class Surroundings:
         if framed and self._summed.has(text):
             return True
         told = fingerprint(text)
-        found = [around.at(row)[1] for around in (self.memories, self.settled) for row in around.same(told)]
+        found = [around.at(row)[1] for around in (self.memories, self.long_term) for row in around.same(told)]
         own = bool(found) and not framed and personal(text)
         return any(not own or one.agent == episode.agent for one in found)
 

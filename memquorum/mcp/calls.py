@@ -14,6 +14,7 @@ from memquorum.client.memory import AsyncMemory
 from memquorum.client.values import REUSED, Receipt
 from memquorum.core.api.answers import Admission, Became, Ended, Experienced, Hit, Ordered, Published, Shown
 from memquorum.core.records import Link
+from memquorum.core.retrieval.query import answerable
 
 T = TypeVar("T")
 _TITLE = 80
@@ -217,7 +218,7 @@ async def status(call: Call, event_id: str, content: str | None = None) -> Statu
 async def search(call: Call, query: str, **said: Any) -> Found:
     """Returns the nearest memories."""
     hits = tuple(await call.read(call.memory.search, query, **said))
-    return Found(hits, answerable=any(hit.answerable for hit in hits))
+    return Found(hits, answerable=answerable(hits))
 
 
 async def results(call: Call, query: str) -> Results:

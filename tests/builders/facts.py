@@ -48,7 +48,7 @@ def facts(shard: Shard, wanted: str, codec: Codec = CODEC) -> Facts:
         decisions=tuple(decisions),
         as_of=rows.state.as_of,
         last_epoch=rows.state.last_epoch,
-        quota=shard.quotas.get(NAMESPACE, NOTHING),
+        quota=shard.losses.get(NAMESPACE, NOTHING),
         last_epoch_at=rows.state.last_epoch_at,
         filled=tuple(filled),
         linked=frozenset((row.kind, row.target) for row in links if row.memory == wanted),

@@ -244,7 +244,7 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
         "erasure": [asdict(e) for e in net.of(ErasureRow)],
         "living": [
             {"shard": 0, "namespace": name, "alive": quota.living}
-            for name, quota in sorted(shard.quotas.items())
+            for name, quota in sorted(shard.losses.items())
             if quota.living
         ],
         "let_go": [asdict(one) for c in shard.changes for one in c.of(LetGo)],

@@ -96,7 +96,7 @@ class Store:
         self.protected: list[tuple[Any, ...]] = []
         self.filters: list[Filters] = []
         self.listings: list[Listing] = []
-        self.quotas: dict[str, Losses] = {}
+        self.losses: dict[str, Losses] = {}
         self.orders = {
             ORDER: answered(ORDER, "erase", "erased", took=TOOK),
             REQUESTED: answered(REQUESTED, "restore", "asked", says={"action": "restore"}),
@@ -428,7 +428,7 @@ class Store:
 
     async def quota(self, sight: Sight, namespace: str, since: int) -> Losses:
         assert covers(sight.namespaces, namespace)
-        return self.quotas.get(namespace, Losses(100))
+        return self.losses.get(namespace, Losses(100))
 
     async def needed(self, sight: Sight, namespace: str, kind: str) -> dict[str, str]:
         """The memories that a goal needs."""

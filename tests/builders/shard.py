@@ -100,7 +100,7 @@ class Shard:
         return self.work.rows
 
     @property
-    def quotas(self) -> dict[str, Losses]:
+    def losses(self) -> dict[str, Losses]:
         """Returns the quota of each namespace."""
         living = Counter(self.rows.memories[memory_id].namespace for memory_id in self.rows.strengths)
         took = [one for change in self.changes for one in change.of(LetGo)]
@@ -220,7 +220,7 @@ class Shard:
         )
         checked = check_decision(self.rules.codec, self.rules.genesis, pre_prepare, commits)
         place = applying.RecordPosition(topics.PRE_PREPARES, state.shard, state.decided_seq)
-        rows = replace(self.rows, quotas=self.quotas)
+        rows = replace(self.rows, losses=self.losses)
         told = {one.memory_id: one for one in recalled}
         return self._absorb(applying.apply_decision(self.rules, rows, place, checked, commits, recalled=told))
 

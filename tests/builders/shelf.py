@@ -95,7 +95,7 @@ class Shelf:
         self._note("aged", shard, *before.items(), limit)
         return self.old[:limit]
 
-    def quotas(self, namespaces: Iterable[str], since: int) -> dict[str, Losses]:
+    def losses(self, namespaces: Iterable[str], since: int) -> dict[str, Losses]:
         return {name: self.stands[name] for name in namespaces if name in self.stands}
 
     def promotable(self, shard: int, salience_ppm: int, created_before: int, limit: int) -> list[Candidate]:

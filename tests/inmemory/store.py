@@ -182,7 +182,7 @@ class InMemoryStore:
                 {i: self.strengths[i] for i in keys.memories if i in self.strengths},
                 {k: self.events[k] for k in keys.events if k in self.events},
                 {(n, i) for n, i in keys.erased if i in self.erased and self.erased[i].namespace == n},
-                self.quotas(keys.quotas),
+                self.losses(keys.losses),
                 {key: one for key, one in self.protected.items() if key[0] in keys.protected},
                 self.answered(state.shard, keys.orders),
                 self.guarded(keys.guarded),
@@ -200,8 +200,8 @@ class InMemoryStore:
         found = frozenset(memory_id for memory_id, slot in of.items() if slot in slots)
         return RowKeys(memories=found, protected=found)
 
-    def quotas(self, asked: Iterable[tuple[str, int]]) -> dict[str, Losses]:
-        """Returns the quotas of namespaces, for pairs (namespace, time after which forgotten memories count)."""
+    def losses(self, asked: Iterable[tuple[str, int]]) -> dict[str, Losses]:
+        """Returns the losses of namespaces, for pairs (namespace, time after which forgotten memories count)."""
         return {
             name: Losses(
                 self.alive(name),
@@ -788,9 +788,9 @@ class InMemorySchedule(_OfExperience):
         known = {s.memory_id: s for s in self._free(shard, room=room)}
         return [self._candidate(known[i]) for i in memory_ids if i in known]
 
-    def quotas(self, namespaces: Iterable[str], since: int) -> dict[str, Losses]:
-        """Returns the quotas of the namespaces; see the port."""
-        return self._store.quotas((namespace, since) for namespace in namespaces)
+    def losses(self, namespaces: Iterable[str], since: int) -> dict[str, Losses]:
+        """Returns the losses of the namespaces; see the port."""
+        return self._store.losses((namespace, since) for namespace in namespaces)
 
     def status(self, shard: int) -> ShardStatus:
         """Returns the status of the shard."""

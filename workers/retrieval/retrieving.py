@@ -309,16 +309,16 @@ async def _together(service: Service, sight: Sight, question: Question, ranked: 
     every = await contradicted(service, sight, list(scored), question.filters)
     if not every:
         return ranked
-    scored = {i: replace(one, candidate=conflicts.doubtful(one.candidate, every)) for i, one in scored.items()}
+    scored = {i: replace(one, candidate=conflicts.with_denied_lines(one.candidate, every)) for i, one in scored.items()}
     found = conflicts.concerning(every, _texts(scored))
     decide = conflicts.bearing(found, question.query)
     came = await brought(service, sight, question.namespace, conflicts.missing(scored, decide), question.filters)
     order = conflicts.inserted(list(scored), came, decide)
     for memory_id, one in came.items():
         follower = next(scored[other] for other in order[order.index(memory_id) + 1 :] if other in scored)
-        hit = conflicts.disputed(one.hit, found)
+        hit = conflicts.cut_to_denied(one.hit, found)
         part = replace(one, hit=hit, whole=one.text if hit.excerpt else None)
-        scored[memory_id] = replace(follower, candidate=conflicts.doubtful(part, found))
+        scored[memory_id] = replace(follower, candidate=conflicts.with_denied_lines(part, found))
     if came:  # what came in is contradicted by others, too
         again = await contradicted(service, sight, list(scored), question.filters)
         found = conflicts.concerning(again, _texts(scored))

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from msgspec.structs import replace
 
 from memquorum.core.api.answers import Hit
+from memquorum.core.retrieval.query import answerable
 from memquorum.core.retrieval.ranking import Scored
 from memquorum.core.retrieval.scoring import HEAD, Verdict, verdicts
 from workers.retrieval.service import Service
@@ -34,7 +35,7 @@ async def likely(
     ]  # fmt: skip
     found = await judged(service, question, hits)
     by_id = {hit.memory_id: one for hit, one in zip(hits, found, strict=True)}
-    return by_id, bool(found) and found[0].answerable
+    return by_id, answerable(found)
 
 
 async def scored(service: Service, question: str, hits: Sequence[Hit]) -> list[Hit]:

@@ -95,7 +95,7 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
             compared=found.compared,
             cached=cached,
             left_out=counted(kept),
-            answerable=any(hit.answerable for hit in every),
+            answerable=query.answerable(every),
             warning=warning,
         )
     )
@@ -188,7 +188,7 @@ async def _together(
             i: past.then(replace(one.hit, score=_cosine(vector, one.vector)), wanted.filters.as_of)
             for i, one in came.items()
         }
-        near |= {i: conflicts.disputed(one, contradictions) for i, one in told.items()}
+        near |= {i: conflicts.cut_to_denied(one, contradictions) for i, one in told.items()}
         # A memory that came in is contradicted by others, too.
         contradictions = await _contradicted(service, sight, near, folded, wanted.filters)
         decide = conflicts.bearing(conflicts.stood_for(contradictions, folded), wanted.query)
@@ -206,8 +206,11 @@ def _marked(gone: past.Past, beside: dict[str, Beside], hits: list[Hit]) -> list
 
 
 def _all_of(hit: Hit, beside: Mapping[str, Beside]) -> Beside:
-    """Returns the memories that contradict a hit, or one that is folded into it."""
-    return joined(beside.get(memory_id, NOTHING) for memory_id in (hit.memory_id, *hit.folded))
+    """Returns the memories that contradict a hit, or one that is folded into it. What the hit says again was overtaken
+    before, and is not by that."""
+    folded = (beside.get(memory_id, NOTHING) for memory_id in hit.folded)
+    since = (replace(one, against=tuple(by for by in one.against if by.at > hit.occurred_at)) for one in folded)
+    return joined((beside.get(hit.memory_id, NOTHING), *since))
 
 
 async def _contradicted(

@@ -1,4 +1,4 @@
-"""Reads dead letters, opens them for repair, and publishes them again to their topics.
+"""Reads dead letters, opens them to be read, and publishes them again to their topics.
 
 A record published without an event id keeps, when it is published again, the id that follows from its first place
 (header `first_at`), so a letter may be replayed any number of times and counts once.
@@ -142,7 +142,7 @@ def judge(
     )  # fmt: skip
 
 
-def sort(
+def parted(
     letters: Sequence[Letter], judged: Mapping[str, Intent | Refusal], inside: Mapping[str, str], full: Collection[str]
 ) -> tuple[list[Letter], Counter[str], Counter[str]]:
     """Returns the letters to publish again, one of each episode; the counts, by reason, of other letters whose records

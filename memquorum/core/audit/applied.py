@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from memquorum.core import ids
 from memquorum.core.audit.findings import Impossible, Kind
-from memquorum.core.journal.effects import REPEATED, Rules
+from memquorum.core.journal.effects import DELIVERED_AGAIN, Rules
 from memquorum.core.journal.rows import Rows
 from memquorum.core.orders.envelope import BadOrder, Body, OrderKind
 from memquorum.core.records import Compared, JournalEntry, Patched
@@ -39,6 +39,6 @@ def judge(
     told = (entry.event_id, entry.namespace, entry.memory_id, entry.shard)
     if told != (order.order_id, order.namespace, None, shard):
         raise Impossible(Kind.ORDER_INVALID, f"{what} {order.order_id} in {order.namespace!r}", told)
-    expected = () if entry.effect == REPEATED else applicable(rows, order)
+    expected = () if entry.effect == DELIVERED_AGAIN else applicable(rows, order)
     if detail.applied != expected:
         raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"of {what} {order.order_id}, {expected} apply", detail.applied)

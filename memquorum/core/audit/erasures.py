@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from memquorum.core import ids
 from memquorum.core.audit.findings import Impossible, Kind
 from memquorum.core.journal.anew import fates
-from memquorum.core.journal.effects import ERASED, REPEATED, Rules
+from memquorum.core.journal.effects import DELIVERED_AGAIN, ERASED, Rules
 from memquorum.core.journal.naming import DROPPED, REINFORCED, Kin, Names, matching
 from memquorum.core.journal.rows import (
     Change,
@@ -99,7 +99,7 @@ class Erasures:
         if isinstance(detail, Withheld):
             self._judge_withheld(entry, detail, order, known)
             return
-        if entry.effect == REPEATED:
+        if entry.effect == DELIVERED_AGAIN:
             return  # the history has judged whether it was answered before
         if detail.part == 0:
             named = self._named(order, known)
@@ -126,8 +126,10 @@ class Erasures:
 
     def _judge_withheld(self, entry: JournalEntry, detail: Withheld, order: ErasureOrdered, known: Known) -> None:
         """Judges an order that was withheld because some of its memories are held. Raises Impossible."""
-        if entry.effect == REPEATED:
-            raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"{REPEATED} of an order as it came in", type(detail).__name__)
+        if entry.effect == DELIVERED_AGAIN:
+            raise Impossible(
+                Kind.EFFECT_IMPOSSIBLE, f"{DELIVERED_AGAIN} of an order as it came in", type(detail).__name__
+            )
         held = _held(self._named(order, known), known)
         if not held or held != detail.held:
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"held of what order {order.order_id} names: {held}", detail.held)

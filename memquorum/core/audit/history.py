@@ -37,7 +37,16 @@ from memquorum.core.consensus.certificate import BadCertificate, Checked, Verifi
 from memquorum.core.experience.texts import ENDED, EVENTS
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal import comparing, decisions, finished, grounds, hash_chain, patching, repetitions
-from memquorum.core.journal.effects import EFFECTS, ERASED, REPEATED, Rules, needs, order_in, perform
+from memquorum.core.journal.effects import (
+    DELIVERED_AGAIN,
+    EFFECTS,
+    ERASED,
+    OTHER_OUTCOME,
+    Rules,
+    needs,
+    order_in,
+    perform,
+)
 from memquorum.core.journal.restores import asks as use_asks
 from memquorum.core.journal.rows import (
     Answered,
@@ -106,7 +115,7 @@ class History:
         self.state = hash_chain.beginning(rules.genesis.cluster, shard)
         self.memories: dict[str, Memory] = {}
         self.strengths: dict[str, Strength] = {}
-        self.quotas: dict[str, Losses] = {}
+        self.losses: dict[str, Losses] = {}
         self._rules = rules
         # The configuration that takes the next decision, and whose policy judges the following entries.
         self._configuration = rules.genesis
@@ -145,7 +154,7 @@ class History:
         protected = self.protections.of(needed.protected) if standing else {}
         return Rows(
             self.state, self.memories, self.strengths,
-            quotas=self.quotas, protected=protected, answered=self._answered, grounds=self._grounds,
+            losses=self.losses, protected=protected, answered=self._answered, grounds=self._grounds,
             **self.admissions.rows(needed, self.state.weighed_to if isinstance(detail, Decided) else None),
         )  # fmt: skip
 
@@ -237,9 +246,11 @@ class History:
         if data is None or (isinstance(detail, Erased) and detail.part > 0):
             return  # the first entry of an erasure answers for all; `Erasures` judges the others
         answered = order_digest(self._rules.codec, data) in self._answered
-        if answered and entry.effect != REPEATED:
-            raise Impossible(Kind.ORDER_REPEATED, f"{REPEATED}: order {entry.event_id} was answered", entry.effect)
-        if not answered and entry.effect == REPEATED:
+        if answered and entry.effect != DELIVERED_AGAIN:
+            raise Impossible(
+                Kind.ORDER_REPEATED, f"{DELIVERED_AGAIN}: order {entry.event_id} was answered", entry.effect
+            )
+        if not answered and entry.effect == DELIVERED_AGAIN:
             raise _effect(f"an effect of order {entry.event_id}, which comes for the first time", entry.effect)
 
     def _judge_episode(self, entry: JournalEntry, detail: Stored) -> None:
@@ -376,8 +387,8 @@ class History:
         for memory_id in change.ended(Strength):
             self._count(memory_id, -(self.strengths.pop(memory_id, None) is not None))
         for one in change.of(LetGo):
-            known = self.quotas.get(one.namespace, caps.NOTHING)
-            self.quotas[one.namespace] = caps.gone(known, one.as_of, one.forgotten)
+            known = self.losses.get(one.namespace, caps.NOTHING)
+            self.losses[one.namespace] = caps.gone(known, one.as_of, one.forgotten)
         entry = change.entry
         self.erasures.absorb(change, detail)
         self.protections.absorb(change)
@@ -402,7 +413,7 @@ class History:
         """Counts so many more living memories of the memory's namespace."""
         if more:
             namespace = self.memories[memory_id].namespace
-            self.quotas[namespace] = caps.changed_by(self.quotas.get(namespace, caps.NOTHING), more)
+            self.losses[namespace] = caps.changed_by(self.losses.get(namespace, caps.NOTHING), more)
 
     def _compact(self, memory: Memory) -> Memory:
         """Returns the memory with its texts shared with others: few agents and namespaces write many memories."""
@@ -451,7 +462,7 @@ def _again(before: str | None, detail: Stored) -> str:
     """Returns the effect of a repeated event: "contradicted" for a task with another outcome than before, else
     "repeated". An event that was erased since still counts with its first outcome."""
     other = detail.task is not None and before in EVENTS and before != ENDED + detail.task.outcome
-    return "contradicted" if other else REPEATED
+    return OTHER_OUTCOME if other else DELIVERED_AGAIN
 
 
 def _judge_access(own: History, entry: JournalEntry, detail: Accessed) -> None:
@@ -469,7 +480,7 @@ def _judge_access(own: History, entry: JournalEntry, detail: Accessed) -> None:
             asks = late and asking < most(own._rules.genesis.policy)
             asking += asks
             outcomes.append(APPLIED if alive else ASKS if asks else MISSED)
-    expected = REPEATED if seen else "asked" if asking else "accessed", outcomes
+    expected = DELIVERED_AGAIN if seen else "asked" if asking else "accessed", outcomes
     found = entry.effect, [one.outcome for one in detail.used]
     if found != expected:
         raise _effect(f"{expected[0]}, {', '.join(expected[1])}", f"{found[0]}, {', '.join(found[1])}")
@@ -540,7 +551,7 @@ _JUDGES: Mapping[str, _Judge] = MappingProxyType(
             "reinforced",
             "dropped",
             "cleared",
-            REPEATED,
+            DELIVERED_AGAIN,
             "contradicted",
             "accessed",
             "asked",

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from memquorum.core import ids
 from memquorum.core.audit.findings import Impossible, Kind
 from memquorum.core.journal import protections
-from memquorum.core.journal.effects import REPEATED, Rules
+from memquorum.core.journal.effects import DELIVERED_AGAIN, Rules
 from memquorum.core.journal.rows import Change, Guarded, Protection, Rows
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.protect import GOAL, HOLD, PROTECTION
@@ -41,7 +41,7 @@ class Protections:
             raise Impossible(Kind.ORDER_INVALID, f"order {order.order_id} about {order.memory_id}", told)
         guarded = self._guarded.get(order.namespace, Guarded())
         takes = protections.takes(rows, guarded, limits, signed.signer, order)
-        applied = entry.effect != REPEATED and takes
+        applied = entry.effect != DELIVERED_AGAIN and takes
         if detail.applied != applied:
             told_of = f"order {order.order_id} to {order.action} {order.memory_id}"
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"{told_of}, applied {not detail.applied}", detail.applied)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from memquorum.core.audit.findings import Impossible, Kind
 from memquorum.core.ids import shard_of
 from memquorum.core.journal import rollbacks
-from memquorum.core.journal.effects import REPEATED, Rules
+from memquorum.core.journal.effects import DELIVERED_AGAIN, Rules
 from memquorum.core.journal.rows import Change, Memory, Rows, Strength
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.restore import REQUEST
@@ -43,9 +43,9 @@ class Restores:
         if shard_of(order.namespace, self._rules.genesis.shards) != entry.shard:
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"a namespace of shard {entry.shard}", order.namespace)
         expected, why = rollbacks.answered(rows, order)
-        if entry.effect not in (expected, REPEATED):
+        if entry.effect not in (expected, DELIVERED_AGAIN):
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, expected, entry.effect)
-        if detail.why != ("" if entry.effect == REPEATED else why):
+        if detail.why != ("" if entry.effect == DELIVERED_AGAIN else why):
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"{expected}: {why!r}", detail.why)
 
     def judge_restored(self, detail: Decided) -> None:

@@ -170,7 +170,7 @@ class Witness:
             compared.finish()
         memories = [history.memories[i] for i in sorted(history.memories)]
         alive = [m for m in memories if m.id in history.strengths]
-        living = ((name, history.quotas[name].living) for name in sorted(history.quotas))
+        living = ((name, history.losses[name].living) for name in sorted(history.losses))
         standing: dict[type[Struct], Iterable[Struct]] = {
             Memory: memories,
             Strength: (history.strengths[m.id] for m in alive),

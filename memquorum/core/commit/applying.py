@@ -34,7 +34,7 @@ from memquorum.core.journal import (
     trials,
     uniting,
 )
-from memquorum.core.journal.effects import ERASED, REPEATED, Rules, perform
+from memquorum.core.journal.effects import DELIVERED_AGAIN, ERASED, OTHER_OUTCOME, Rules, perform
 from memquorum.core.journal.rows import Change, RowKeys, Rows
 from memquorum.core.journal.tombstones import Newcomer
 from memquorum.core.orders import table, uses
@@ -122,7 +122,7 @@ def apply_episode(
     # The audit (`audit.history._judge_episode`) repeats these cases on purpose, so that a fault here shows there.
     if before is not None or memory_id in rows.memories:
         other = finished.contradicts(rows, episode.namespace, episode.event_id, detail)
-        effect = "contradicted" if other else "repeated"
+        effect = OTHER_OUTCOME if other else DELIVERED_AGAIN
     elif detail.clears and detail.outcome != ERASED:
         effect, detail = "cleared", slots.clearing(rows, episode.namespace, detail, proven=proven)
     elif detail.outcome not in REMEMBERED:
@@ -153,7 +153,7 @@ def apply_episode(
 def apply_access(rules: Rules, rows: Rows, place: RecordPosition, access: AccessAccepted) -> Change:
     """Applies a use: it keeps living memories alive, and is recorded for others. If a vote that could not know of it
     forgot a memory, the use asks to restore it; at most as many memories as one vote takes."""
-    effect, outcomes = REPEATED, [MISSED] * len(access.memory_ids)
+    effect, outcomes = DELIVERED_AGAIN, [MISSED] * len(access.memory_ids)
     if (access.namespace, access.event_id) not in rows.events:
         outcomes, left = [], most(rules.genesis.policy)
         for memory_id in access.memory_ids:
@@ -446,9 +446,9 @@ def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = No
         # A namespace has no NUL in its name, and a database would refuse it.
         capped = {p.namespace for p in proposals if KINDS[p.kind].capped and "\0" not in p.namespace}
         memories = frozenset(filter(ids.is_uuid, (i for proposal in proposals for i in proposal.memory_ids)))
-        quotas = frozenset((namespace, since) for namespace in capped)
+        losses = frozenset((namespace, since) for namespace in capped)
         uses = record.nomination.accepted_offset
-        return RowKeys(memories, quotas=quotas, protected=memories, uses=uses) | uniting.keys(proposals)
+        return RowKeys(memories, losses=losses, protected=memories, uses=uses) | uniting.keys(proposals)
     if isinstance(record, AccessAccepted):
         return RowKeys(
             frozenset(filter(ids.is_uuid, record.memory_ids)), frozenset({(record.namespace, record.event_id)})

@@ -13,7 +13,7 @@ from msgspec import Struct
 from memquorum import topics
 from memquorum.core.commit.applying import RecordPosition, apply_entry
 from memquorum.core.journal import comparing, disclosures, patching, protections, rollbacks
-from memquorum.core.journal.effects import REPEATED, Rules
+from memquorum.core.journal.effects import DELIVERED_AGAIN, Rules
 from memquorum.core.journal.naming import PART_MOST
 from memquorum.core.journal.rows import Change, GoalDue, Guarded, Rows
 from memquorum.core.orders.compare import COMPARE
@@ -41,7 +41,7 @@ def apply_erasure(
 ) -> Change:
     """Applies one entry of an order whose keys are destroyed; the vault destroys them before. An order without memories
     has one entry, too."""
-    effect = REPEATED if part.repeated else "erased"
+    effect = DELIVERED_AGAIN if part.repeated else "erased"
     detail = Erased(record.order, record.accepted_at, part.number, part.parts, residue_until, part.episodes)
     return apply_entry(
         rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=record.namespace
@@ -60,7 +60,7 @@ def _protection(rules: Rules, rows: Rows, place: RecordPosition, record: OrderAc
         rules,
         rows,
         place,
-        effect=REPEATED if repeated else "protected",
+        effect=DELIVERED_AGAIN if repeated else "protected",
         detail=detail,
         event_id=record.event_id,
         namespace=record.namespace,
@@ -111,7 +111,7 @@ def _request(rules: Rules, rows: Rows, place: RecordPosition, record: OrderAccep
     _, order = REQUEST.opened(rules.codec, rules.genesis, record.order)
     effect, why = rollbacks.answered(rows, order)
     if order_digest(rules.codec, record.order) in rows.answered:
-        effect, why = REPEATED, ""
+        effect, why = DELIVERED_AGAIN, ""
     detail, namespace = RestoreRequested(record.order, record.accepted_at, why), record.namespace
     return apply_entry(rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=namespace)
 
@@ -121,7 +121,7 @@ def _patches(rules: Rules, rows: Rows, place: RecordPosition, record: OrderAccep
     _, order = PATCH.opened(rules.codec, rules.genesis, record.order)
     repeated = order_digest(rules.codec, record.order) in rows.answered
     applied = () if repeated else patching.applicable(rows, order)
-    detail, effect = Patched(record.order, record.accepted_at, applied), REPEATED if repeated else "patched"
+    detail, effect = Patched(record.order, record.accepted_at, applied), DELIVERED_AGAIN if repeated else "patched"
     return apply_entry(
         rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=record.namespace
     )
@@ -130,7 +130,7 @@ def _patches(rules: Rules, rows: Rows, place: RecordPosition, record: OrderAccep
 def _disclosure(rules: Rules, rows: Rows, place: RecordPosition, record: OrderAccepted) -> Change:
     """Applies a notice of texts about to be sent, without memories that are gone."""
     _, order = DISCLOSURE.opened(rules.codec, rules.genesis, record.order)
-    effect = REPEATED if order_digest(rules.codec, record.order) in rows.answered else "disclosed"
+    effect = DELIVERED_AGAIN if order_digest(rules.codec, record.order) in rows.answered else "disclosed"
     alive = disclosures.alive(order, rows.memories, rows.strengths)
     detail, namespace = Disclosed(record.order, record.accepted_at, order.recipient, alive), record.namespace
     return apply_entry(rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=namespace)
@@ -141,7 +141,7 @@ def _comparisons(rules: Rules, rows: Rows, place: RecordPosition, record: OrderA
     _, order = COMPARE.opened(rules.codec, rules.genesis, record.order)
     repeated = order_digest(rules.codec, record.order) in rows.answered
     applied = () if repeated else comparing.applicable(rows, order)
-    detail, effect = Compared(record.order, record.accepted_at, applied), REPEATED if repeated else "compared"
+    detail, effect = Compared(record.order, record.accepted_at, applied), DELIVERED_AGAIN if repeated else "compared"
     return apply_entry(
         rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=record.namespace
     )

@@ -35,8 +35,10 @@ class Round:
     pre_prepare: Held | None = None
     # the members whose ballots this member held when the pre-prepare came, if it had caught up
     had: frozenset[int] = frozenset()
-    rejected: bool = False  # the primary's first pre-prepare does not hold; it gets no second one in this view
-    barred: bool = False  # the view has to begin with another one; a quorum may have committed this one all the same
+    invalid: bool = False  # the primary's first pre-prepare does not hold; it gets no second one in this view
+    not_this_view: bool = (
+        False  # the view has to begin with another one; a quorum may have committed this one all the same
+    )
     checked: Checked | None = None
     prepares: dict[int, Held] = field(default_factory=dict)
     commits: dict[int, Held] = field(default_factory=dict)
@@ -185,7 +187,7 @@ class Slot:
         into = self.round(view)
         match message:
             case Message.PRE_PREPARE:
-                into.pre_prepare, into.rejected, into.checked = held, False, None
+                into.pre_prepare, into.invalid, into.checked = held, False, None
             case Message.PREPARE:
                 into.prepares[member] = held
             case _:

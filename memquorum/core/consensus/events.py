@@ -40,7 +40,7 @@ class Timer(StrEnum):
     BALLOT_GRACE = "ballot-grace"  # primary: N−f ballots are here; how long to wait for the others
     REQUEST = "request"  # N−f ballots are here: the time by which the slot should be decided
     SEARCH = "search"  # a decision of the others is missing here: when to look for it again
-    VIEW_CHANGE = "view-change"  # q members ask for a view: the time by which its primary should have opened it
+    VIEW_CHANGE = "view-change"  # q members ask for a view: the time by which its opener should have opened it
     SILENCE = "silence"  # the sign-state is lost: the time by which everything sent before is in the logs
 
 

@@ -145,7 +145,7 @@ class Inbox:
 
     def _in_window(self, new: Incoming) -> bool:
         if new.record.shard != self._gate.shard:
-            return self._gate.ignore("stranger")
+            return self._gate.ignore("other shard")
         if new.number < self._current(new.message):
             return self._gate.ignore("old")
         if new.message not in OF_EPOCHS and new.view < (self.view if new.message == Message.PREPARE else 0):
@@ -173,7 +173,7 @@ class Inbox:
         try:
             nominated = check_nominated(self._codec, self._genesis, new.signed, new.record, new.data)
         except BadCertificate:
-            self._gate.ignore("stranger")
+            self._gate.ignore("invalid nomination")
             return
         if nominated.digest in buffer.nominations:
             self._gate.ignore("duplicate")
@@ -217,7 +217,7 @@ class Inbox:
 
     def _pre_prepare(self, new: Incoming, slot: Slot) -> None:
         if new.member != self._genesis.primary(self._gate.shard, new.view, new.record.seq):
-            self._gate.ignore("stranger")
+            self._gate.ignore("not the primary")
             return
         said, held = proposal_digest(new.record), slot.rounds.get(new.view) or Round()
         if held.pre_prepare is not None:

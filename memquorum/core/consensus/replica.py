@@ -268,19 +268,19 @@ class ShardReplica:
     def _proposed(self) -> bool:
         """Accepts the primary's pre-prepare: checks it whole, computes its outcome, and stands behind it."""
         held = self._inbox.round() if self.phase in _WAITING else None
-        if held is None or held.pre_prepare is None or held.rejected or held.barred:
+        if held is None or held.pre_prepare is None or held.invalid or held.not_this_view:
             return False
         checked = self._check(held, self.view)
         if checked is not None and not self._views.allows(self.seq, checked.digest):
-            held.barred, opening = True, self._views.opening
+            held.not_this_view, opening = True, self._views.opening
             assert opening is not None
             # Another member that opened the view may have shown the proposer another new view: then it proves no fault.
             alone = self._genesis.opener(self._shard, self.view) == self._inbox.primary
             originals = (held.pre_prepare.data, opening.data) if alone else ()
             self._invalid(self.view, f"view {self.view} has to begin with another proposal", *originals)
-        if checked is None or held.barred:
+        if checked is None or held.not_this_view:
             if self.speaks:
-                # The invalid message is signed, so its sender is a liar: waiting is useless.
+                # Nothing else can be prepared in this view, whoever is at fault: waiting is useless.
                 self._ask(self.view + 1)
             return False
         self._step(Step.PROPOSED)
@@ -288,17 +288,17 @@ class ShardReplica:
 
     def _check(self, held: Round, view: int) -> Checked | None:
         """Returns the pre-prepare of a view's round, checked whole; None if it does not hold."""
-        if held.checked is not None or held.pre_prepare is None or held.rejected:
+        if held.checked is not None or held.pre_prepare is None or held.invalid:
             return held.checked
         data = held.pre_prepare.data
         try:
             checked = check_pre_prepare(self._codec, self._genesis, data, self._inbox.ballots().verified)
         except BadCertificate as error:
-            held.rejected = True
+            held.invalid = True
             self._invalid(view, str(error), data)
             return None
         if checked.body.epoch != self.epoch:
-            held.rejected = True
+            held.invalid = True
             # This member knows the next epoch, the message does not show it: no proof for others.
             self._invalid(view, f"pre-prepare: epoch {checked.body.epoch}, {self.epoch} is next")
             return None

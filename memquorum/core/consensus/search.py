@@ -66,4 +66,4 @@ class Search:
     def _misses(self) -> bool:
         """True if something is missing: a proposal that q members committed, a decision of members that are ahead, or
         anything at all, as it waits for a view that nobody opens."""
-        return self._inbox.lacks_proposal() or self._inbox.trail.overtaken() or self._views.waiting
+        return self._inbox.lacks_proposal() or self._inbox.trail.left_behind() or self._views.waiting

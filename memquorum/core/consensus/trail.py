@@ -49,7 +49,7 @@ class Trail:
             self._ahead |= buffer.early.keys()
             self._ahead |= {who for each in buffer.nominations.values() for who in each.ballots}
 
-    def overtaken(self) -> bool:
+    def left_behind(self) -> bool:
         """True if f+1 members have gone on: one of them is honest, so the sequence in flight is decided."""
         return len(self._ahead) > self._f
 

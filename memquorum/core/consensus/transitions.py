@@ -11,7 +11,7 @@ A slot is one sequence number of one shard; one is in flight at a time. These ar
 - *committed*: q members committed. The slot is decided, the next sequence and epoch begin.
 - *suspected*: the primary is late or broke a rule, or f+1 members ask for a higher view. The replica asks for it too.
   A decided slot is left by this step where the replica still waits for a view that it asked for before.
-- *new-view*: the primary of a higher view shows q members who asked for it. That view is entered.
+- *new-view*: the opener of a higher view shows q members who asked for it. That view is entered.
 - *configured*: the decision made another configuration, whose replica goes on. This one decides nothing more.
 
 Rules that the table cannot show:

@@ -73,19 +73,19 @@ def results(
 ) -> tuple[Result, ...]:
     """Returns the result of each proposal in the shard's current state, in the order of the nomination.
 
-    `rows`: with the quotas of the namespaces that a capped kind takes something of. `recalled`: of the memories that
+    `rows`: with the losses of the namespaces that a capped kind takes something of. `recalled`: of the memories that
     are to be restored, those whose content can be opened.
     """
     pairs = zip(checked.nomination.proposals, checked.outcomes, strict=True)
     found = [_result(codec, rows, checked, proposal, outcome, recalled) for proposal, outcome in pairs]
-    for at in _beyond(rows, checked, found, policy):
+    for at in _kept_by_caps(rows, checked, found, policy):
         found[at] = Result(found[at].memory_ids, found[at].kind, KEPT, CAP)
     return tuple(found)
 
 
-def _beyond(rows: Rows, checked: Checked, found: list[Result], policy: Policy) -> list[int]:
-    """Returns the positions of the results that exceed their namespaces' caps. Memories are taken in ascending order of
-    the highest of their q lowest scores, which is the least θ at which a quorum would still agree; ties go by id."""
+def _kept_by_caps(rows: Rows, checked: Checked, found: list[Result], policy: Policy) -> list[int]:
+    """Returns the positions of the results that exceed their namespaces' caps. What the members want to let go most
+    goes first: in ascending order of the score of the last vote that was needed; ties go by id."""
     takes: dict[str, list[int]] = {}
     for at, result in enumerate(found):
         kind = KINDS[result.kind]
@@ -93,17 +93,17 @@ def _beyond(rows: Rows, checked: Checked, found: list[Result], policy: Policy) -
             takes.setdefault(checked.nomination.proposals[at].namespace, []).append(at)
     beyond: list[int] = []
     for namespace, places in takes.items():
-        left = caps.room(rows.quotas.get(namespace, caps.NOTHING), rows.state.as_of, policy.caps)
+        left = caps.room(rows.losses.get(namespace, caps.NOTHING), rows.state.as_of, policy.caps)
         if sum(len(found[at].memory_ids) for at in places) <= left:
             continue
-        for at in sorted(places, key=lambda at: (_agreed(checked, at), found[at].memory_ids)):
+        for at in sorted(places, key=lambda at: (_last_needed_score(checked, at), found[at].memory_ids)):
             left -= len(found[at].memory_ids)
             if left < 0:
                 beyond.append(at)
     return beyond
 
 
-def _agreed(checked: Checked, at: int) -> int:
+def _last_needed_score(checked: Checked, at: int) -> int:
     scores = sorted(ballot.opinions[at].score_ppm for ballot in checked.ballots)
     return scores[checked.outcomes[at].votes - 1]
 

@@ -96,7 +96,10 @@ from memquorum.core.records.episodes import Carried, fields_of
 from memquorum.core.salience import FAILED
 from memquorum.core.tiers import DRAFT, FINISHED, GONE, RESTING, SHORT_TERM
 
-REPEATED = "repeated"
+DELIVERED_AGAIN = "repeated"
+"""The effect of an event or an order that came before: none."""
+OTHER_OUTCOME = "contradicted"
+"""The effect of a second record of a task that tells another outcome of it: the first one stands."""
 ERASED = "erased"
 """The outcome of an episode that an order to erase keeps out."""
 
@@ -230,10 +233,12 @@ def _answering(codec: Codec, rows: Rows, change: Change, detail: Any) -> Change:
         return change
     digest = order_digest(codec, data)
     further = isinstance(detail, Erased) and detail.part > 0
-    if (digest in rows.answered) != (entry.effect == REPEATED or further):
-        told = "not answered before" if entry.effect == REPEATED or further else "answered before: it applies once"
+    if (digest in rows.answered) != (entry.effect == DELIVERED_AGAIN or further):
+        told = (
+            "not answered before" if entry.effect == DELIVERED_AGAIN or further else "answered before: it applies once"
+        )
         raise erasures.NotTheOrder(f"order {entry.event_id} was {told}")
-    if entry.effect == REPEATED or further:
+    if entry.effect == DELIVERED_AGAIN or further:
         return change
     return change.plus(Answered(entry.shard, digest, entry.seq, entry.namespace or "", entry.effect))
 
@@ -401,7 +406,7 @@ def _do_finished(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Ch
     )
 
 
-def _do_contradicted(_: Rules, __: Rows, change: Change, detail: Stored) -> Change:
+def _do_other_outcome(_: Rules, __: Rows, change: Change, detail: Stored) -> Change:
     """Accepts a second record of a task with another outcome; the first one stays."""
     if detail.task is None:
         raise KeyError("a finished task")
@@ -608,7 +613,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         "stored": Effect((Stored,), _do_stored),
         "drafted": Effect((Stored,), _do_drafted),
         "finished": Effect((Stored,), _do_finished),
-        "contradicted": Effect((Stored,), _do_contradicted),
+        OTHER_OUTCOME: Effect((Stored,), _do_other_outcome),
         "assessed": Effect((Assessed,), _do_assessed),
         "unfounded": Effect((Assessed,), _do_unfounded),
         "reinforced": Effect((Stored,), _do_reinforced),
@@ -617,7 +622,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         uses.ACCESSED: Effect((Accessed,), _do_used),
         uses.ASKED: Effect((Accessed,), _do_used),
         "ticked": Effect((Ticked, ClockTicked), _do_nothing),
-        REPEATED: Effect((Stored, Accessed, Assessed, *DETAILS), _do_nothing),
+        DELIVERED_AGAIN: Effect((Stored, Accessed, Assessed, *DETAILS), _do_nothing),
         "decided": Effect((Decided,), _do_decided),
         "destroyed": Effect((Destroyed,), _do_destroyed),
         "reencoded": Effect((Reencoded,), _do_reencoded),

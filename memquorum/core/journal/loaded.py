@@ -67,13 +67,13 @@ def known(keys: RowKeys | None) -> Mapping[str, Knows]:
     No row has an id that is no UUID, and no namespace has NUL in its name: such keys are never loaded."""
     if keys is None:
         return dict.fromkeys(Rows.__struct_fields__, lambda _: True)
-    spaces = frozenset(namespace for namespace, _ in keys.quotas)
+    spaces = frozenset(namespace for namespace, _ in keys.losses)
     return {
         "memories": lambda key: key in keys.memories or not is_uuid(key),
         "strengths": lambda key: key in keys.memories or not is_uuid(key),
         "events": lambda key: key in keys.events,
         "erased": lambda key: key in keys.erased or not is_uuid(key[1] or ""),
-        "quotas": lambda key: key in spaces or "\0" in key,
+        "losses": lambda key: key in spaces or "\0" in key,
         "protected": lambda key: key[0] in keys.protected or not is_uuid(key[0]),
         "answered": lambda key: key in keys.orders,
         "guarded": lambda key: key in keys.guarded,

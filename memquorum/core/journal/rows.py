@@ -629,8 +629,8 @@ class Rows(Struct, frozen=True):
     events: Mapping[EventKey, Event] = field(default_factory=dict)
     erased: Collection[EventKey] = frozenset()
     """(namespace, memory id) of those asked for that an order has erased."""
-    quotas: Mapping[str, Losses] = field(default_factory=dict)
-    """By namespace, the quotas before the batch, for namespaces of which a decision may take something."""
+    losses: Mapping[str, Losses] = field(default_factory=dict)
+    """By namespace, the losses before the batch, for namespaces of which a decision may take something."""
     protected: Mapping[tuple[str, str], Protection] = field(default_factory=dict)
     """By (memory id, kind), the orders that protect those asked for."""
     answered: Collection[bytes] = frozenset()
@@ -661,7 +661,7 @@ class RowKeys(Struct, frozen=True):
     memories: frozenset[str] = frozenset()
     events: frozenset[EventKey] = frozenset()
     erased: frozenset[EventKey] = frozenset()
-    quotas: frozenset[tuple[str, int]] = frozenset()
+    losses: frozenset[tuple[str, int]] = frozenset()
     """(namespace, time): where it stands, with what was forgotten there after that time."""
     protected: frozenset[str] = frozenset()
     """Memories: which orders protect them."""
@@ -690,7 +690,7 @@ class RowKeys(Struct, frozen=True):
             self.memories | other.memories,
             self.events | other.events,
             self.erased | other.erased,
-            self.quotas | other.quotas,
+            self.losses | other.losses,
             self.protected | other.protected,
             self.orders | other.orders,
             self.guarded | other.guarded,

@@ -113,7 +113,7 @@ class Workset:
         self._guarded = Loaded(rows.guarded, absent["guarded"])
         self._grounds: Loaded = Loaded(rows.grounds, absent["grounds"])
         self._answered: set[bytes] = LoadedSet(rows.answered, absent["answered"])
-        self._quotas: Mapping[str, Losses] = Loaded(rows.quotas, absent["quotas"])
+        self._losses: Mapping[str, Losses] = Loaded(rows.losses, absent["losses"])
         self._cursors: dict[str, int] = {}
 
     @property
@@ -126,7 +126,7 @@ class Workset:
             self._strengths,
             self._events,
             self._erased,
-            self._quotas,
+            self._losses,
             self._protected,
             self._answered,
             self._guarded,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memquorum.core.retrieval.conflicts import Contradiction, doubtful, marks
+from memquorum.core.retrieval.conflicts import Contradiction, marks, with_denied_lines
 from memquorum.core.retrieval.overtaken import NOTHING
 from memquorum.core.retrieval.ranking import Candidate, Scored
 from memquorum.core.retrieval.replaced import candidate_then, was_replaced
@@ -46,7 +46,7 @@ def marked(traces: Iterable[Trace], found: Sequence[Contradiction]) -> list[Trac
     beside = marks(found)
 
     def mark(one: Candidate) -> Candidate:
-        return doubtful(one, found).beside(beside.get(one.hit.memory_id, NOTHING))
+        return with_denied_lines(one, found).beside(beside.get(one.hit.memory_id, NOTHING))
 
     return [replace(trace, candidate=mark(trace.candidate)) for trace in traces]
 

@@ -87,9 +87,10 @@ class Contradiction(Pair, frozen=True):
 
     @property
     def otherwise(self) -> Otherwise:
-        """The mark of the older memory."""
+        """The mark of the older memory: of a single statement, on the clause that the newer one is about."""
         disputed = not (self.own or self.stated)
-        return Otherwise(self.newer, self.agent, self.newer_at, disputed, self.statements)
+        told = (self.clause,) if self.clause and len(self.statements) == 1 else self.statements
+        return Otherwise(self.newer, self.agent, self.newer_at, disputed, told)
 
 
 def _most(asked: frozenset[str], parts: Iterable[str]) -> int:
@@ -166,17 +167,17 @@ def bearing(found: Iterable[Contradiction], question: str) -> list[Contradiction
     return [one for one in found if one.bears_on(asked)]
 
 
-def doubtful(one: Candidate, found: Iterable[Contradiction]) -> Candidate:
+def with_denied_lines(one: Candidate, found: Iterable[Contradiction]) -> Candidate:
     """The candidate; of a summary with the lines that others contradict."""
     own = [(by.newer, by.denied) for by in found if by.older == one.hit.memory_id and by.denied]
     if not own:
         return one
     lines = one.text.split("\n")
     gone = {newer: frozenset(at for at, line in enumerate(lines) if line in said) for newer, said in own}
-    return replace(one, denied=gone)
+    return replace(one, denied_lines=gone)
 
 
-def disputed(one: Hit, found: Iterable[Contradiction]) -> Hit:
+def cut_to_denied(one: Hit, found: Iterable[Contradiction]) -> Hit:
     """Returns a summary cut to its contradicted sentences, for a place before a hit."""
     gone = frozenset[str]().union(*(by.denied for by in found if by.older == one.memory_id))
     text = "\n".join(line for line in one.text.split("\n") if line in gone)

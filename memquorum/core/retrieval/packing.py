@@ -157,7 +157,11 @@ def _with(scored: Scored, before: Item | None, piece: Piece, cost: Callable[[Hit
     text = "\n".join(candidate.text[start:end] for start, end in spans)
     hit = replace(candidate.hit, text=text, excerpt=text != candidate.text)
     given = {candidate.text.count("\n", 0, start) for start, _ in spans}
-    against = (i for i in hit.conflicts_with if i not in candidate.denied or not given.isdisjoint(candidate.denied[i]))
+    against = (
+        i
+        for i in hit.conflicts_with
+        if i not in candidate.denied_lines or not given.isdisjoint(candidate.denied_lines[i])
+    )
     also_by = before.scored.candidate.hit.also_by if before else ()
     marks = placed(text, candidate.against, excerpt=text != candidate.text)
     hit = replace(hit, conflicts_with=tuple(against), also_by=also_by, overtaken=marks)

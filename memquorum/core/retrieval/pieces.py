@@ -82,7 +82,7 @@ def _cut(place: int, one: Candidate, asked: Collection[str], most: int) -> list[
     starts = accumulate((len(line) + 1 for line in lines), initial=0)
     said = frozenset(sentences(one.text))
     # A contradicted sentence that the question did not find is left out.
-    gone = frozenset[int]().union(*one.denied.values()) if one.hit.excerpt else frozenset[int]()
+    gone = frozenset[int]().union(*one.denied_lines.values()) if one.hit.excerpt else frozenset[int]()
     cut = [
         (Piece(place, (at, at + len(line)), line in near), line)
         for number, (at, line) in enumerate(zip(starts, lines, strict=False))

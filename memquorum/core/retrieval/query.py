@@ -27,6 +27,7 @@ from memquorum.core.records import USES_MOST, AccessRecorded, QueryRecorded
 from memquorum.core.retrieval import filing
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.filing import Condition
+from memquorum.core.retrieval.scoring import Verdict
 
 NOBODY = "00000000-0000-0000-0000-000000000000"
 """The placeholder id of an order that its signer will replace."""
@@ -117,6 +118,11 @@ def merge(lists: Sequence[tuple[Sequence[Hit], int]], k: int) -> list[Hit]:
         hit = lists[at][0][rank]
         found.setdefault(hit.memory_id, hit)
     return list(found.values())[:k]
+
+
+def answerable(found: Sequence[Verdict | Hit]) -> bool:
+    """True if an answer's first hit is answerable: no later one scores higher (`scoring`)."""
+    return bool(found) and found[0].answerable
 
 
 def latest_of_equals(hits: Sequence[Hit]) -> list[Hit]:

@@ -70,7 +70,7 @@ class Candidate(Struct, frozen=True):
     """All of a summary, where the hit has some sentences of it; all of a long text, where it has some passages."""
     passages: tuple[tuple[int, int], ...] = ()
     """The passages of a long text that are nearest to the question, the nearest first."""
-    denied: Mapping[str, frozenset[int]] = MappingProxyType({})
+    denied_lines: Mapping[str, frozenset[int]] = MappingProxyType({})
     """The lines of a summary's whole text that other memories contradict, by the contradicting memory."""
     against: tuple[Otherwise, ...] = ()
     """The newer memories that contradict it, and in which statements."""

@@ -369,7 +369,7 @@ def _foremost(going: Going, disputed: Sequence[Proposal]) -> tuple[list[Proposal
     told, found = _named(disputed), _asking(going.asked)
     found += _aging(going.aged, told | _named(found))
     leaving = going.over(_elsewhere(_within(found, going.rooms), disputed))
-    found += _beyond(leaving.chosen, told | _named(found))
+    found += _over_budget(leaving.chosen, told | _named(found))
     return found, {**leaving.rooms, **going.rooms}
 
 
@@ -437,7 +437,7 @@ def _aging(aged: Sequence[Candidate], named: Collection[str]) -> list[Proposal]:
     ]
 
 
-def _beyond(over: Sequence[tuple[Candidate, Weighed]], named: Collection[str]) -> list[Proposal]:
+def _over_budget(over: Sequence[tuple[Candidate, Weighed]], named: Collection[str]) -> list[Proposal]:
     """Proposes the memories beyond a budget, where no other proposal names them."""
     return [
         replace(_proposal(candidate, KINDS[MAKES_ROOM[candidate.tier]], BUDGET), weighed=weighed)

@@ -107,7 +107,7 @@ def outlook(
     standing: Standing,
     shard: int,
     alive: Sequence[Alive],
-    quotas: Mapping[str, Losses],
+    losses: Mapping[str, Losses],
     *,
     as_of: int,
     policy: Policy,
@@ -142,7 +142,7 @@ def outlook(
             free.setdefault(candidate.namespace, []).append((candidate, reason))
     left = policy.epoch.proposals_max
     for namespace, told in sorted(found.items()):
-        quota = quotas.get(namespace, caps.NOTHING)
+        quota = losses.get(namespace, caps.NOTHING)
         told.room = caps.room(quota, as_of, policy.caps)
         told.day_left = caps.day_left(quota, as_of, policy.caps)
         told.stopped_until = caps.stopped_until(quota, as_of, policy.caps)

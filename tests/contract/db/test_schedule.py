@@ -173,16 +173,16 @@ def test_quotas_count_what_lives_and_what_was_forgotten_since(world: World, shar
         shard.episode(event, 1_000)
     shard.tick(LATE)
     world.flush(shard)
-    assert world.schedule.quotas([NAMESPACE, "nowhere"], 0) == {NAMESPACE: Losses(4), "nowhere": Losses()}
+    assert world.schedule.losses([NAMESPACE, "nowhere"], 0) == {NAMESPACE: Losses(4), "nowhere": Losses()}
     shard.decide([votes.proposal(A, "forget"), votes.proposal(B, "forget")], lambda _, p: p.memory_ids == (B,))
     world.flush(shard)
     shard.tick(LATE + 5)
     shard.decide([votes.proposal(i, "forget") for i in (C, D)])
     shard.episode("e", 1_000)
     world.flush(shard)
-    assert world.schedule.quotas([NAMESPACE], LATE - 1) == {NAMESPACE: Losses(2, ((LATE, 1), (LATE + 5, 2)))}
-    assert world.schedule.quotas([NAMESPACE], LATE) == {NAMESPACE: Losses(2, ((LATE + 5, 2),))}
-    assert world.schedule.quotas([], 0) == {}
+    assert world.schedule.losses([NAMESPACE], LATE - 1) == {NAMESPACE: Losses(2, ((LATE, 1), (LATE + 5, 2)))}
+    assert world.schedule.losses([NAMESPACE], LATE) == {NAMESPACE: Losses(2, ((LATE + 5, 2),))}
+    assert world.schedule.losses([], 0) == {}
     assert [m.memory_id for m in world.schedule.due(0, since(LATE), 10)] == sorted([memory_id("e"), A])
     assert world.schedule.due(0, since(LATE), 10, {NAMESPACE}) == []
 

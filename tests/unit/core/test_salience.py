@@ -817,8 +817,8 @@ def test_what_left_is_known_no_more_and_leaves_nothing_behind() -> None:
     around.promoted("b", "bo", at(0), text, Marks("cy"))
     around.left("b")
     assert around.known(text) is None
-    assert around.memories.exact is not None and around.settled.exact is not None
-    for exact in (around.memories.exact, around.settled.exact):
+    assert around.memories.exact is not None and around.long_term.exact is not None
+    for exact in (around.memories.exact, around.long_term.exact):
         assert exact._filter.empty and not exact._digests.any()
 
 

@@ -1,9 +1,9 @@
 """The vote to forget decayed memories: SPEC A, Alg. 2 and 3. A forgotten memory rests sealed for its grace time.
 
 Four steps decide in turn, and each can say no: the nomination (`due` below, by `decay.crossed` and `triage.expired`;
-`nomination._falling` adds memories that somebody asked to forget, and those beyond a full shard's capacity); each
-member (`score` and `yes` below); the quorum (`tally._count`); and the shard's state at the decision (`void` below and
-the caps: `journal.decisions.results`, `_beyond`).
+`nomination._asking` adds memories that somebody asked to forget, `_doubting` those that a rehearsal doubts; those
+beyond a capacity, a budget or an age are proposed as `evict`); each member (`score` and `yes` below); the quorum
+(`tally._count`); and the shard's state at the decision (`void` below, and the caps: `journal.decisions.results`).
 """
 
 from __future__ import annotations

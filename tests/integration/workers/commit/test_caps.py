@@ -61,9 +61,9 @@ def test_who_nominates_everything_gets_what_the_caps_leave(
         {("forgotten", "quorum"): 3, ("kept", "cap"): 9, ("voided", "gone already"): 4},
     ]
     namespace, asked = flow.namespace(SHARD), PostgresSchedule(databases[0])
-    quotas = asked.quotas([namespace], caps.since(TICK + 1 + DAY, GENESIS.policy.caps))
+    losses = asked.losses([namespace], caps.since(TICK + 1 + DAY, GENESIS.policy.caps))
     asked.close()
-    assert quotas == {namespace: Losses(9, ((TICK + 1 + DAY, 3),))}
+    assert losses == {namespace: Losses(9, ((TICK + 1 + DAY, 3),))}
     assert rows(databases, "SELECT epoch, forgotten, held_back FROM let_go ORDER BY epoch") == [
         (1, 3, 13), (2, 1, 12), (3, 3, 9),
     ]  # fmt: skip

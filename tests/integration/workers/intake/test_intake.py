@@ -649,7 +649,7 @@ def test_while_the_registry_is_away_others_come_in_and_what_waited_is_replayed(
             )
             for one in letters
         }
-        sound, *_ = dead_letters.sort(letters, judged, {}, ())
+        sound, *_ = dead_letters.parted(letters, judged, {}, ())
         assert len(sound) == 2
         registry._rests_until = 0.0
         dead_letters.replay(line.bootstrap, sound, opened, lambda _: None)

@@ -199,7 +199,7 @@ async def test_a_request_that_waits_and_the_caps_are_told_to_who_sees_the_namesp
         assert [(one.order_id, one.action, one.ordered_by) for one in found.waiting] == [
             (order.order_id, "forget", "ada")
         ]
-        assert found.quota == shard.quotas[NAMESPACE] and found.quota.gone
+        assert found.quota == shard.losses[NAMESPACE] and found.quota.gone
         assert await reads.quota(SIGHT, NAMESPACE, 0) == found.quota
         assert (await reads.quota(SIGHT, NAMESPACE, 300_000)).gone == ()
         other = await reads.facts(SIGHT, codec, memory_id("other"))
@@ -210,7 +210,7 @@ async def test_a_request_that_waits_and_the_caps_are_told_to_who_sees_the_namesp
         # Each holds without the other: the check of the sight, and row security.
         assert await reads.quota(Sight(("elsewhere",)), NAMESPACE, 0) == NOTHING
         wanted = {"namespaces": [NAMESPACE], "since": [0]}
-        assert await reads._pool.ask("quotas", wanted, Sight(("elsewhere",))) == [(NAMESPACE, 0, [], [])]
+        assert await reads._pool.ask("losses", wanted, Sight(("elsewhere",))) == [(NAMESPACE, 0, [], [])]
     finally:
         await reads.close()
 

@@ -26,7 +26,7 @@ ASKED: dict[str, tuple[RowKeys, Any, Any, Any]] = {
     "strengths": (RowKeys(frozenset({A})), A, B, ""),
     "events": (RowKeys(events=frozenset({(NAMESPACE, "a")})), (NAMESPACE, "a"), (NAMESPACE, "b"), None),
     "erased": (RowKeys(erased=frozenset({(NAMESPACE, A)})), (NAMESPACE, A), (NAMESPACE, B), (NAMESPACE, None)),
-    "quotas": (RowKeys(quotas=frozenset({(NAMESPACE, 5)})), NAMESPACE, "other", "\0"),
+    "losses": (RowKeys(losses=frozenset({(NAMESPACE, 5)})), NAMESPACE, "other", "\0"),
     "protected": (RowKeys(protected=frozenset({A})), (A, "pin"), (B, "pin"), ("no id", "pin")),
     "answered": (RowKeys(orders=frozenset({ORDER})), ORDER, b"", None),
     "admissions": (RowKeys(admissions=frozenset({A})), A, B, "no id"),

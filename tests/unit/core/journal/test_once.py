@@ -26,7 +26,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
 from memquorum.core.identity.stamps import Writer
 from memquorum.core.intake import Origin
-from memquorum.core.journal.effects import REPEATED, Rules
+from memquorum.core.journal.effects import DELIVERED_AGAIN, Rules
 from memquorum.core.journal.recall import recall
 from memquorum.core.journal.replay import CannotReplay, Replay
 from memquorum.core.journal.rows import DecisionRow, ErasedRow, LetGo, Living
@@ -120,7 +120,7 @@ class Cluster:
 
     def shown(self) -> dict[str, Any]:
         """Everything that the store holds, and the effects; journal sequences counted without what was repeated."""
-        kept = [entry for entry in self.effects if entry.effect != REPEATED]
+        kept = [entry for entry in self.effects if entry.effect != DELIVERED_AGAIN]
         places = {entry.seq: at for at, entry in enumerate(kept)}
         store = self.store
         rows = {

@@ -14,14 +14,14 @@ from memquorum.core.retrieval.conflicts import (
     Pair,
     bearing,
     concerning,
-    disputed,
-    doubtful,
+    cut_to_denied,
     inserted,
     marks,
     missing,
     ordered,
     read,
     stood_for,
+    with_denied_lines,
 )
 from memquorum.core.retrieval.overtaken import Beside, placed
 from memquorum.core.retrieval.packing import pack
@@ -113,13 +113,13 @@ def test_a_summary_stands_in_contradiction_where_the_sentence_is_served_and_nowh
 
 
 def test_of_a_summary_that_comes_in_first_the_sentence_in_question_is_served() -> None:
-    assert (disputed(summary().hit, [GASKET]).text, disputed(summary().hit, [GASKET]).excerpt) == (ROSA, True)
-    assert disputed(summary().hit, [replace(GASKET, older="other")]) == summary().hit
+    assert (cut_to_denied(summary().hit, [GASKET]).text, cut_to_denied(summary().hit, [GASKET]).excerpt) == (ROSA, True)
+    assert cut_to_denied(summary().hit, [replace(GASKET, older="other")]) == summary().hit
 
 
 @pytest.mark.parametrize("near", [f"{TOMAS}\n{ROSA}", SUMMARY])
 def test_what_is_packed_of_a_summary_is_marked_by_what_denies_just_that(near: str) -> None:
-    found = doubtful(summary(near), [FRIDAY, GASKET]).beside(Beside(("friday", "gasket")))
+    found = with_denied_lines(summary(near), [FRIDAY, GASKET]).beside(Beside(("friday", "gasket")))
     (item,) = pack([Scored(found, 1.0, 1.0, 1.0)], 500, 5, question="Who ordered the gasket for pump 7?").items
     hit = item.scored.candidate.hit
     if near == SUMMARY:
@@ -201,6 +201,12 @@ def test_a_sentence_stands_behind_a_newer_memory_where_that_clause_is_asked_for(
     found = read(PAIR, "ada", "The shop opens at 10 now.", sentence, summary=False)
     assert found is not None and found.statements == (sentence,)
     assert bearing([found], question) == ([found] if bears else [])
+
+
+def test_of_a_sentence_of_several_clauses_the_one_that_was_overtaken_is_marked() -> None:
+    sentence = "Ben lives in Porto, has two cats and works at a bakery."
+    found = read(PAIR, "ada", "Ben moved to Braga.", sentence, summary=False)
+    assert found is not None and found.otherwise.statements == ("Ben lives in Porto",)
 
 
 # A newer memory that was forgotten -----------------------------------------------------------------------------------

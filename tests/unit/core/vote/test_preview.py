@@ -44,8 +44,8 @@ def look(
     def judge(_: str, asked: Sequence[Candidate]) -> dict[str, Vote]:
         return {c.memory_id: Vote(c.memory_id != "m00", 4, 100_000) for c in asked}
 
-    quotas = {"n": quota or Losses(len(alive))}
-    (found,) = outlook(STANDING, 1, alive, quotas, as_of=as_of, policy=policy, judge=judge, members=4, beyond=beyond)
+    losses = {"n": quota or Losses(len(alive))}
+    (found,) = outlook(STANDING, 1, alive, losses, as_of=as_of, policy=policy, judge=judge, members=4, beyond=beyond)
     return found
 
 

@@ -107,7 +107,7 @@ def test_what_is_protected_is_said_at_once_and_not_proposed(
 
 def test_a_namespace_at_its_cap_is_said_so_and_nothing_is_waited_for(client: TestClient, service: Served) -> None:
     store: Any = service.reads
-    store.quotas["greenhouse"] = Losses(90, ((0, 50),))
+    store.losses["greenhouse"] = Losses(90, ((0, 50),))
     service.carries_out = False
     says = "lost as much as may be forgotten in a day: nothing more goes before 1970-01-02 00:00:00 UTC"
     assert says in client.post("/orders/forget", json=ASKED).json()["memories"][0]["detail"]

@@ -51,7 +51,7 @@ def test_of_an_episodes_letters_one_is_published_and_none_where_it_is_in_or_has_
         "0/5": accepted_episode("q3", "e0", codec),
         "0/6": Refusal(Reason.BAD_ID, "event_id", "no"),
     }  # fmt: skip
-    sound, left, needless = dead_letters.sort(letters, judged, {"0/3": "stored"}, {"q2"})
+    sound, left, needless = dead_letters.parted(letters, judged, {"0/3": "stored"}, {"q2"})
     assert [one.name for one in sound] == ["0/0", "0/5"]
     assert left == {"no room in q2": 1, "still refused: bad_id (event_id)": 1, "its bytes were not kept": 1}
     assert needless == {"another letter of the same episode is enough": 2, "came in before: stored": 1}
