@@ -73,7 +73,7 @@ def test_a_role_runs_the_command_of_the_embedded_fleet(name: str) -> None:
     if name != "retrieval":
         del before["first-key"]
     assert {k: v["condition"] for k, v in service["depends_on"].items()} == before
-    # Whether its loop turns; of the service, whether it serves.
+    # It asks if the loop turns; of the service, if it serves.
     port = {"retrieval": [COMPOSE["x-settings"]["MEMQUORUM_RETRIEVAL_PORT"]]}.get(name, [])
     assert service["healthcheck"]["test"] == ["CMD", "bash", "/app/infra/compose/probe.sh", *port]
 
