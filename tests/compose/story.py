@@ -129,6 +129,8 @@ class Story:
         self.start()
         self.let_in()
         self.publish_and_vote()
+        self.engine.compose("restart", "streams")  # which then reads what it has scored
+        self._remembers()
         stranger = AdminClient({"bootstrap.servers": "127.0.0.1:19092", "log_level": 0})
         try:
             found = stranger.list_topics(timeout=5)
