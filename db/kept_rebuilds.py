@@ -6,12 +6,16 @@ A comment on the database tells what it is, and of which cluster; it stays when 
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import closing
 
 import psycopg
 from psycopg import conninfo, sql
 
-from db.connection import patient
+from db.connection import READER, WRITER, Link, patient
 from db.queries import QUERIES
+from memquorum.ports import StoreUnavailable
+
+_TABLES = ("content_delete", "embedding_delete", "sentence_delete", "replaced_delete")
 
 
 def mark(dsn: str, name: str, cluster: bytes) -> None:
@@ -33,6 +37,26 @@ def foreign(dsn: str, name: str, cluster: bytes) -> bool:
     with psycopg.connect(patient(dsn), autocommit=True, connect_timeout=5) as link:
         found = link.execute(QUERIES["database_comment"], {"name": name}).fetchone()
     return found is not None and found[0] != _comment(cluster)
+
+
+def remove_gone(past_dsn: str, store_dsn: str) -> int:
+    """Removes texts and vectors of memories from the rebuild of `past_dsn` that the store of `store_dsn` does not have
+    any more; returns of how many. Replaced memories stay, as the store keeps them for reads of the past. Raises
+    StoreUnavailable."""
+    with (
+        closing(Link(past_dsn, WRITER, StoreUnavailable)) as past,
+        closing(Link(store_dsn, READER, StoreUnavailable)) as store,
+    ):
+        with past.use() as made:
+            held = [row[0] for row in made.execute(QUERIES["texts_held"], {"ids": None})]
+        with store.use() as living:
+            still = {row[0] for row in living.execute(QUERIES["texts_held"], {"ids": held})}
+        gone = [one for one in held if one not in still]
+        if gone:
+            with past.use() as made, made.transaction():
+                for query in _TABLES:
+                    made.execute(QUERIES[query], {"ids": gone})
+    return len(gone)
 
 
 def drop(dsn: str, name: str) -> None:

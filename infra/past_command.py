@@ -9,7 +9,7 @@ from argparse import Namespace
 
 from psycopg import conninfo
 
-from db import database_logins, gone_since, kept_rebuilds
+from db import database_logins, kept_rebuilds
 from infra import apikeys, genesis, logins, roles
 from infra.checks import UNPROVEN, rebuilt
 from infra.embedded.processes import free_port
@@ -43,14 +43,15 @@ def past(settings: Settings, parsed: Namespace) -> int:
     """Serves a namespace as it stood at an earlier time, until Ctrl-C: search, retrieve, lists, explain, the console.
 
     It rebuilds the store until then into a database of its own, which is dropped at the end. Rights are those of today,
-    of which only read and audit count; reads are no uses. What was forgotten, cleared or erased since has no text.
+    of which only read and audit count; reads are no uses. Memories that were forgotten, cleared or erased since
+    have no text.
     """
     told = rebuilt(settings, parsed.into, parsed.namespace, parsed.until, keep=True)
     ended = threading.Event()
     try:
         made = conninfo.make_conninfo(settings.memory_dsn, dbname=parsed.into)
         database_logins.admit(made, settings.memory_dsn, "retrieval")
-        gone = gone_since.remove(made, settings.memory_dsn) + told["unreadable"]
+        gone = kept_rebuilds.remove_gone(made, settings.memory_dsn) + told["unreadable"]
         print(
             f"{parsed.namespace} as of {moment(parsed.until)}: {many(told['memories'], 'memory')}, {gone} without text"
         )
@@ -66,9 +67,9 @@ def past(settings: Settings, parsed: Namespace) -> int:
 def _keep_up(ended: threading.Event, made: str, store: str) -> None:
     while not ended.wait(_AGAIN_S):
         try:
-            gone_since.remove(made, store)
+            kept_rebuilds.remove_gone(made, store)
         except StoreUnavailable as error:
-            # Nothing may be read that may have been erased meanwhile.
+            # A text that may have been erased meanwhile must not be read.
             log.error("the past is served no more, since the store does not tell what is gone: %s", error)
             os.kill(os.getpid(), 15)
             return

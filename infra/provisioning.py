@@ -56,7 +56,7 @@ def _genesis(given: Settings, parsed: Namespace) -> int:
     "genesis secrets",
     option("folder", type=Path, help="what `genesis make --hand-out` wrote"),
     option("--prefix", default="memquorum-keys", help="of their names: PREFIX-PROCESS (default: memquorum-keys)"),
-    example="genesis secrets handed | kubectl apply --server-side -f -",
+    example="genesis secrets handed",
 )
 def _secrets(given: Settings, parsed: Namespace) -> int:
     """Prints what each process was handed out as Secrets of Kubernetes: keys and passwords, for kubectl alone."""

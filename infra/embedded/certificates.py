@@ -30,7 +30,7 @@ class Authority:
 
     @staticmethod
     def of(folder: Path) -> Authority:
-        """Loads the authority from a folder; makes one if there is none."""
+        """Loads the authority from a folder; makes one if it is missing."""
         key_file, file = folder / "ca.key", folder / "ca.crt"
         if not (key_file.exists() and file.exists()):
             key = ec.generate_private_key(ec.SECP256R1())

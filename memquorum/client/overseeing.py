@@ -128,7 +128,7 @@ class Overseeing:
 
     async def open_epoch(self, *, shard: int | None = None) -> OpenEpoch:
         """Tells the epoch that members vote on now, as far as it is about this namespace: its proposals, the ballots so
-        far, and the phases with their times. Its `epoch` is None where there is none. `shard`: that of a shard, with
+        far, and the phases with their times. Its `epoch` is None if none is open. `shard`: that of a shard, with
         the proposals of all namespaces, for a key that audits all."""
         where = f"/shards/{shard}/open" if shard is not None else f"/epochs/{quote(self.namespace, safe='')}/open"
         return await self._ask(OpenEpoch, "GET", where)

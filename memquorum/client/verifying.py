@@ -71,7 +71,7 @@ _BY_SERVICE = (
 
 
 def chain_line(parts: Sequence[JournalChecked]) -> str:
-    """What the service found of a shard's journal, whose pages these are, in a sentence."""
+    """Tells in a sentence what the service found in a shard's journal."""
     last = parts[-1]
     signed = [one.head.seq for one in parts if one.head is not None and one.head.agrees]
     against = [one.head for one in parts if one.head is not None and one.head.agrees is False]

@@ -17,7 +17,7 @@ FROM_JOURNAL: Mapping[str, str] = {"stored": LEARNED, "erased": ERASED, "cleared
 """The effects of the journal that change what is known, each with its word here."""
 ORDER = (LEARNED, "admitted", "promoted", "generalised", "consolidated", "united", "merged", OVERTAKEN, "superseded",
          "demoted", "restored", "rolled back", CLEARED, "forgotten", ERASED)  # fmt: skip
-"""What may happen to a memory, in the order in which it is told."""
+"""The changes of a memory, in the order in which they are told."""
 
 
 class Change(Struct, frozen=True):

@@ -57,7 +57,7 @@ class Underway(Struct, frozen=True):
 
 
 def opened(codec: Codec, genesis: Genesis, last_epoch: int, heard: Iterable[Heard]) -> Opened | None:
-    """Returns the latest authentic nomination behind the last decided epoch; None where there is none."""
+    """Returns the latest authentic nomination behind the last decided epoch; None if nothing is open."""
     found = None
     for one in heard:
         try:

@@ -169,7 +169,7 @@ class Answering(_Item, frozen=True):
     """A memory that answers a query. `folded`: the ids of memories that say the same. `score`, `answerable`, `cosine`:
     as of a hit. They are ordered by relevance · strength · tier, in experience by cosine · `weight`. `through`: where
     the second step found it, the memory that names its subject, or `question`. Relevance comes of `near_place` among
-    the nearest by meaning and `words_place` among the best by words, 1 for the first, None where it is none of them;
+    the nearest by meaning and `words_place` among the best by words, 1 for the first, None if it is not among them;
     and of its neighbours in its session."""
 
     score: float
@@ -460,7 +460,7 @@ class OpenStep(Struct, frozen=True):
 
 class OpenEpoch(Struct, frozen=True):
     """The epoch that members vote on now, as far as it is about the namespace, or all of it for who asks about a shard,
-    where `namespace` is None; `epoch` is None where there is none.
+    where `namespace` is None; `epoch` is None if none is open.
     `as_of`: the shard's time that is judged by; all other times are of the senders' clocks, in milliseconds. Nothing is
     decided before a quorum has committed; the decision is in the list of epochs then."""
 
@@ -1274,7 +1274,7 @@ class JournalChecked(Struct, frozen=True, omit_defaults=True):
     """A part of a shard's journal in the store, from the entry `first` to `last`, whose hashes the service has computed
     again: each entry follows the one before. `problem`: why the entry behind `last` does not; None where none is
     wrong. `hash`: of the entry `last`; `ends`: the last entry that the store has. `head`: the latest signed end in the
-    topic of heads, None where there is none. `shards`: so many there are. `next`: the cursor of the next page, None at
+    topic of heads, None if no head is signed. `shards`: so many there are. `next`: the cursor of the next page, None at
     the end or where something is wrong. Certificates, contents and the columns beside an entry are not checked."""
 
     shard: int

@@ -280,7 +280,7 @@ class ShardReplica:
             self._invalid(self.view, f"view {self.view} has to begin with another proposal", *originals)
         if checked is None or held.not_this_view:
             if self.speaks:
-                # Nothing else can be prepared in this view, whoever is at fault: waiting is useless.
+                # This view can prepare nothing else, whoever is at fault: waiting is useless.
                 self._ask(self.view + 1)
             return False
         self._step(Step.PROPOSED)
