@@ -45,7 +45,7 @@ _SPEAKERS = 20
 """So many agents of a session are named."""
 AGENTS_MOST = 100
 """The agents of a namespace that are named."""
-Counted = tuple[dict[str, int], list[AgentInShort], tuple[int, int, int]]
+Counted = tuple[dict[str, int], list[AgentInShort], tuple[int, int, int | None, int]]
 """The numbers by tier, the agents, and of the shard its time, its last epoch and when that was decided."""
 Needs = tuple[str, int, tuple[str, ...], int, tuple[str, ...]]
 """A goal's kind of protection, how many memories it needs, the first of them, when that was said last, and by whom."""
@@ -149,11 +149,11 @@ class ListedReads:
     async def namespace(self, sight: Sight, namespace: str, shard: int) -> Counted:
         """The numbers of a namespace, and the time of its shard."""
         if not seen(sight, namespace):
-            return {}, [], (0, 0, 0)
+            return {}, [], (0, 0, None, 0)
         tiers = await self._pool.ask("namespace_tiers", {"namespace": namespace}, sight)
         agents = await self._pool.ask("namespace_agents", {"namespace": namespace, "limit": AGENTS_MOST}, sight)
         times = await self._pool.ask("shard_clock", {"shard": shard}, sight)
-        return dict(tiers), [AgentInShort(*row) for row in agents], times[0] if times else (0, 0, 0)
+        return dict(tiers), [AgentInShort(*row) for row in agents], times[0] if times else (0, 0, None, 0)
 
     async def contradicted(self, sight: Sight, page: Contradicted) -> list[Conflict]:
         """The open contradictions of a namespace, the last found first."""

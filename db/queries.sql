@@ -2611,8 +2611,11 @@ ORDER BY count(*) DESC, agent
 LIMIT %(limit)s
 
 -- :name shard_clock
--- The time of a shard, and when its members decided last.
-SELECT as_of, last_epoch, last_epoch_at FROM shard WHERE shard = %(shard)s
+-- The time of a shard; its last decided epoch with the time that it judged by, where the key sees a vote of it; and the
+-- time of the last epoch that all memories wait for, from which the next one is counted.
+SELECT s.as_of, s.last_epoch, d.as_of, s.last_epoch_at
+FROM shard s LEFT JOIN decision d ON d.shard = s.shard AND d.epoch = s.last_epoch
+WHERE s.shard = %(shard)s
 
 -- :name epochs_in
 -- All epochs of a shard, the latest first, from behind one on: each with how its proposals ended.

@@ -292,13 +292,13 @@ def quantile(q: float, buckets: Mapping[float, float]) -> float | None:
     return 1000 * low
 
 
-def scrapes(given: Settings) -> dict[str, Scrape]:
-    """Scrapes every announced process; an empty scrape for one that does not answer."""
+def scrapes(given: Settings, within_s: float = _SCRAPE_S) -> dict[str, Scrape]:
+    """Scrapes every announced process; an empty scrape for one that does not answer in this time."""
     places = process_telemetry.announced(given.run_dir)
     if not places:
         return {}
     # Without TLS, which needs certificates that take longer to read than all answers.
-    with ThreadPoolExecutor(len(places)) as threads, httpx.Client(timeout=_SCRAPE_S, verify=False) as client:
+    with ThreadPoolExecutor(len(places)) as threads, httpx.Client(timeout=within_s, verify=False) as client:
         return dict(zip(places, threads.map(lambda place: _scrape(client, place), places.values()), strict=True))
 
 

@@ -11,6 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from infra import process_telemetry as telemetry
@@ -21,7 +22,7 @@ from memquorum.core.api.answers import Fleet, FleetProcess, FleetStage, TraceSpa
 if TYPE_CHECKING:
     from infra.status import Scrape
 
-_AGAIN_S, _FIRST_S = 4.0, 0.1
+_AGAIN_S, _FIRST_S, _WITHIN_S = 4.0, 0.1, 3.0
 _WINDOW = 6
 _SPANS_MOST = 500
 _MIB = 1024 * 1024
@@ -59,7 +60,12 @@ class Watched:
         processes = found.get("processes") or {name: {} for name in self._seen[-1]}
         told = tuple(self._process(name, process) for name, process in processes.items())
         state = str(found.get("state", "unknown"))
-        return Fleet(state, str(found.get("step", "another supervisor runs its processes")), told)
+        return Fleet(state, str(found.get("step", "another supervisor runs its processes")), told, self._genesis_file())
+
+    def _genesis_file(self) -> str:
+        """The genesis file: as seen from the folder that the installation was started in, if it lies in there."""
+        file = self._settings.genesis_file.absolute()
+        return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
 
     def _look(self) -> None:
         """Asks all processes."""
@@ -69,9 +75,9 @@ class Watched:
         if time.monotonic() - self._at > _AGAIN_S * 5 * _WINDOW:
             self._seen.clear()
         if not self._seen:
-            self._seen.append(status.scrapes(self._settings))
+            self._seen.append(status.scrapes(self._settings, _WITHIN_S))
             time.sleep(_FIRST_S)
-        self._seen.append(status.scrapes(self._settings))
+        self._seen.append(status.scrapes(self._settings, _WITHIN_S))
         self._at = time.monotonic()
 
     def _process(self, name: str, process: Mapping[str, Any]) -> FleetProcess:

@@ -235,7 +235,7 @@ class Store:
 
     async def namespace(self, sight: Sight, namespace: str, _: int) -> Counted:
         assert covers(sight.namespaces, namespace)
-        return {"short-term": 1}, [AgentInShort("ann", 1, SINCE)], (SINCE, 7, SINCE - 1)
+        return {"short-term": 1}, [AgentInShort("ann", 1, SINCE)], (SINCE, 7, SINCE - 1, SINCE - 1)
 
     async def configured_at(self, _: int) -> dict[int, tuple[int, int]]:
         """Returns no changes of configuration."""

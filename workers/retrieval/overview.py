@@ -56,7 +56,7 @@ async def namespace(service: Service, request: Request, caller: Caller) -> Respo
     named = query.read_namespace(request.path_params["namespace"])
     sight, shard = caller.at(named, READ, AUDIT), shard_of(named, service.genesis.shards)
     policy = service.configurations.policy(named)
-    tiers, agents, (as_of, last_epoch, last_epoch_at) = await service.reads.namespace(sight, named, shard)
+    tiers, agents, (as_of, last_epoch, last_epoch_at, counted_from) = await service.reads.namespace(sight, named, shard)
     quota = await service.reads.quota(sight, named, caps.since(as_of, policy.caps))
     return StructResponse(
         NamespaceState(
@@ -70,7 +70,7 @@ async def namespace(service: Service, request: Request, caller: Caller) -> Respo
             stopped_until=caps.stopped_until(quota, as_of, policy.caps),
             last_epoch=last_epoch,
             last_epoch_at=last_epoch_at,
-            next_epoch_at=last_epoch_at + policy.epoch.interval_ms,
+            next_epoch_at=counted_from + policy.epoch.interval_ms,
             interactions=policy.epoch.interactions,
         )
     )

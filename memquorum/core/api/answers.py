@@ -1320,8 +1320,9 @@ class NamespaceState(Struct, frozen=True):
 
     `tiers`: the number of memories by tier; `agents`: the 100 with most living memories. `forgotten`: within a day;
     `may_forget`: how many one decision may take now; `stopped_until`: when some may be forgotten again, None if they
-    may now. The last decided epoch of the shard, when it was, when the next one opens at the latest, and after how many
-    `interactions` (episodes and uses in the shard since the last one)."""
+    may now. The last decided epoch of the shard, and the time that it judged by, None where the key sees no vote of it;
+    when the next one opens at the latest, and after how many `interactions` (episodes and uses in the shard since the
+    last one)."""
 
     namespace: str
     shard: int
@@ -1332,7 +1333,7 @@ class NamespaceState(Struct, frozen=True):
     may_forget: int
     stopped_until: int | None
     last_epoch: int
-    last_epoch_at: int
+    last_epoch_at: int | None
     next_epoch_at: int
     interactions: int
 
@@ -1380,11 +1381,13 @@ class FleetProcess(Struct, frozen=True):
 
 class Fleet(Struct, frozen=True):
     """The state of the fleet, as far as this service can see its processes: "ready", "starting", "stopping", "failed",
-    or "unknown" where other machines run them. `step`: what it does now."""
+    or "unknown" where other machines run them. `step`: what it does now. `genesis_file`: where the genesis file is on
+    the service's machine, None where it does not know."""
 
     state: str
     step: str
     processes: tuple[FleetProcess, ...]
+    genesis_file: str | None = None
 
 
 class DeadLetter(Struct, frozen=True):
