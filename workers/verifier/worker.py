@@ -91,8 +91,14 @@ def recorded(one: Made) -> TrialMade:
 
 def report(looked: Mapping[str, int]) -> str:
     """The numbers of candidates by status in one line."""
-    waits = f"{looked.get(FEW, 0)} have too few tasks near, {looked.get(WAITS, 0)} wait for a decision"
-    return f"{many(looked.get(TRIED, 0), 'candidate')} tried; {waits}, {looked.get(OTHERS, 0)} are others' or told"
+    words = {
+        TRIED: "tried",
+        FEW: "without enough finished tasks about the same",
+        WAITS: "whose tasks are not decided on yet",
+        OTHERS: "left to other verifiers, or reported before",
+    }
+    told = (f"{many(looked[of], 'candidate')} {what}" for of, what in words.items() if looked.get(of))
+    return "; ".join(told) or "no candidate was new"
 
 
 class Verifying:

@@ -132,8 +132,12 @@ def _use(effect: str, detail: Accessed) -> str:
     if effect == "asked":
         return f"{detail.agent} read a memory that was just forgotten; members vote on its return."
     late = len(detail.used) - used
-    more = f"; {late} more came too late" if late and used else ""
-    return f"{detail.agent} read {many(used or late, 'memory')}{more}{'' if used else ', too late to count'}."
+    # It was forgotten, replaced or erased between the reading and the record of it.
+    gone = "no longer in use when the record came"
+    if not used:
+        return f"{detail.agent} read {many(late, 'memory')}, not counted: {gone}."
+    more = f"; {late} more not counted: {gone}" if late else ""
+    return f"{detail.agent} read {many(used, 'memory')}{more}."
 
 
 def _order(codec: Codec, entry: JournalEntry, detail: object) -> str | None:

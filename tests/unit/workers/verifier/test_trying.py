@@ -170,9 +170,9 @@ def test_a_store_that_does_not_answer_is_asked_again(
     ).run()  # fmt: skip
     assert stop.told[0] == "no candidate was looked at since this process began"
     assert stop.told[-1].startswith("the last look at candidates ended at 20")
-    assert stop.told[-1].endswith(
-        f": {MANY} candidates tried; 0 have too few tasks near, 0 wait for a decision, 0 are others' or told"
-    )
+    assert stop.told[-1].endswith(f": {MANY} candidates tried")
+    assert worker.report({"few": 1, "waits": 0}) == "1 candidate without enough finished tasks about the same"
+    assert worker.report({}) == "no candidate was new"
     assert len(published.made) == 2 * MANY
     assert shown.meters.tried.labels(TRIED)._value.get() == MANY and shown.meters.trying._value.get() > 0
     assert shown.meters.tried.labels(FEW)._value.get() == 0
