@@ -4,7 +4,7 @@ import {Failed, get, post} from "./lib/api.js";
 import {filter, href, namespace, place} from "./lib/place.js";
 import {access, everywhere, key, leave, may, theme, zone} from "./lib/session.js";
 import {Failure, Head, Tip, Waiting, tip} from "./lib/parts.js";
-import {many, zoned} from "./lib/words.js";
+import {count, many, zoned} from "./lib/words.js";
 
 /** The pages, by the first part of the address. `rights`: one of them is needed; none, and the page needs no key. */
 const PAGES = [
@@ -32,7 +32,10 @@ PAGES.find((one) => one.name === (place.value.path[0] ?? FIRST.name))?.load().ca
 async function enter() {
   failed.value = null;
   try {
-    access.value = await get("access");
+    const found = await get("access"), [only, ...others] = found.namespaces;
+    // A key that sees one namespace alone is shown that one.
+    if (!place.value.query.ns && !others.length && !only.includes("*")) filter({ns: only}, true);
+    access.value = found;
   } catch (error) {
     access.value = null;
     failed.value = error;
@@ -114,10 +117,20 @@ function Reader() {
   </div>`;
 }
 
+const OFFERED = 8;
+
 /** The namespace that is shown; those that the key sees are offered. */
 function Namespace() {
   const given = useRef(/** @type {any} */ (null)), [known, learn] = useState(/** @type {Api.NamespaceInShort[]} */ ([]));
   const look = () => known.length || !may("read", "audit") || post("namespaces/list", {limit: 500}).then((page) => learn(page.namespaces), () => {});
+  const named = Boolean(place.value.query.ns), some = known.some((one) => one.namespace === namespace.value);
+  // An address that names no namespace shows the one that there is, or offers those that have something.
+  useEffect(() => {
+    if (!named) look();
+  }, [named]);
+  useEffect(() => {
+    if (!named && known.length === 1 && !some) filter({ns: known[0].namespace}, true);
+  }, [named, known]);
   const set = (event) => {
     event.preventDefault();
     filter({ns: given.current.value.trim(), cursor: "", back: ""});
@@ -126,6 +139,7 @@ function Namespace() {
     <label><span>Namespace</span><input ref=${given} name="ns" value=${namespace.value} list="namespaces" autocomplete="off" spellcheck=${false} onFocus=${look} /></label>
     <datalist id="namespaces">${known.map((one) => html`<option value=${one.namespace}>${many(one.memories, "memory", "memories")}</option>`)}</datalist>
     <button type="submit">Show</button>
+    ${!named && !some && known.length > 1 && html`<span class="others">Nothing is in <b>${namespace.value}</b>. Choose: ${known.slice(0, OFFERED).map((one, at) => html`${at > 0 && " · "}<a href=${href(place.value.path.join("/"), {...place.value.query, ns: one.namespace})}>${one.namespace}</a> (${many(one.memories, "memory", "memories")})`)}${known.length > OFFERED && html` and ${count(known.length - OFFERED)} more, which the field lists`}</span>`}
     <span class="muted clock">Times in ${zoned()}${everywhere() ? "" : `; your key sees ${access.value?.namespaces.join(", ")}`}</span>
   </form>`;
 }

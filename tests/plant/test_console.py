@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -99,6 +101,9 @@ def serves(url: str) -> bool:
 def test_a_memory_is_followed_to_the_vote_that_summed_it_up_by_clicks(
     fleet: Plant, chromium: Any, lived: dict[str, str]
 ) -> None:
+    with fleet.client(NAMESPACE) as memory:
+        policy = memory.policy().sections["consolidate"]
+        (decision,) = memory.decisions(kinds=["consolidate"]).decisions
     with tab(chromium, fleet) as look:
         page = look.page
         assert "The alarm code of pump 7" in look.text()
@@ -122,7 +127,9 @@ def test_a_memory_is_followed_to_the_vote_that_summed_it_up_by_clicks(
         assert page.evaluate("document.activeElement.getAttribute('aria-label')") != grid.get_by_role(
             "button"
         ).first.get_attribute("aria-label")
-        assert "checked by the service" in look.text()
+        said = look.text()
+        assert "checked by the service" in said and f"({decision.vote['quorum']} needed)" in said
+        assert f"yes from {policy['covered_ppm'] / 1e6:.2f}" in said, "the score is held against the policy in force"
         page.go_back()
         page.go_back()
         page.get_by_role("heading", name="Browse").wait_for()
@@ -149,6 +156,9 @@ def test_a_question_is_answered_in_three_ways_and_keeps_nothing_alive(
         assert "cosine" in said and "place by meaning 1" in said and "by words 1" in said
         assert re.search(r"q=Who", page.url)
         assert all(memory.get(one).accesses == 0 for one in hits)
+        look.open(f"ask?q=Who measured the inlet of pump 7?&at=2025-06-14&ns={NAMESPACE}")
+        assert page.get_by_label("As of the end of").input_value() == "2025-06-14"
+        assert "0 memories" in page.get_by_role("region", name="Search").inner_text(), "the day before the first one"
 
 
 def test_texts_of_agents_are_shown_as_data(fleet: Plant, chromium: Any) -> None:
@@ -247,6 +257,63 @@ def test_a_contradiction_is_listed_with_what_both_say(fleet: Plant, chromium: An
             assert "4821" in table.inner_text() and "1177" in table.inner_text()
             assert "disputed: the reader decides" in table.inner_text() and "by a rule" in table.inner_text()
             assert "1 contradiction, all of them" in look.text()
+            look.open("memories?ns=console-contradicted")
+            assert "disputed by" in look.text()
+            assert look.page.locator("main s").count() == 0, "what may hold is not struck"
+            memory.add("Correction: the alarm code of pump 7 is 9000.", wait=True)
+            memory.add("Correction: the alarm code of pump 7 is 9001.", wait=True)
+            look.open("memories?ns=console-contradicted")
+            assert "overtaken by" in look.text() and look.page.locator("main s").count() > 0
+            look.open("conflicts?ns=console-contradicted")
+            assert look.page.get_by_role("row").count() == 2, "pairs about the same stand together"
+            assert "9001" in table.inner_text() and "contradictions, all of them" in look.text()
+
+
+def test_a_summary_that_waits_and_the_last_epoch_are_told(fleet: Plant, chromium: Any) -> None:
+    ns = "console-waits"
+    with fleet.client(ns) as memory:
+        fleet.live(memory)
+        memory.end_session("shift-1")
+        fleet.until(lambda: fleet.summaries(ns, "draft"))
+        for place in ("now", "decisions"):
+            with tab(chromium, fleet, place, ns=ns) as look:
+                look.page.get_by_role("link", name="1 summary waits for its vote").click()
+                look.page.get_by_text("consolidator made a summary").wait_for()
+        fleet.later(lambda: fleet.summaries(ns))
+        fleet.turn(MINUTE)
+        kept = memory.add("Valve 3 opens at 4 bar.", explicit=True, wait=True)
+        memory.add("Valve 3 opens at 3 bar.", explicit=True, wait=True, supersedes=[str(kept.memory_id)])
+        fleet.later(lambda: memory.get(str(kept.memory_id)).tier == "superseded", by=MINUTE)
+        (decision,) = memory.decisions(kinds=["supersede"]).decisions
+        state = memory.state()
+        assert (state.last_epoch, state.last_epoch_at) == (decision.epoch, decision.as_of)
+        with tab(chromium, fleet, f"epoch/{decision.shard}/{decision.epoch}", ns=ns) as look:
+            assert "weight × score" in look.text() and "supersede: how much speaks for the newer one" in look.text()
+
+
+def test_a_process_that_does_not_answer_is_named(fleet: Plant, chromium: Any, lived: dict[str, str]) -> None:
+    stopped = fleet.pid("replica-1")
+    os.kill(stopped, signal.SIGSTOP)
+    try:
+        with tab(chromium, fleet, "now") as look:
+            look.page.get_by_text("replica-1 (does not answer)").wait_for()
+            assert look.page.get_by_role("region", name=f"In {NAMESPACE}").is_visible()
+    finally:
+        os.kill(stopped, signal.SIGCONT)
+
+
+def test_an_address_without_a_namespace_offers_those_that_have_something(
+    fleet: Plant, chromium: Any, lived: dict[str, str], keyed: tuple[str, dict[str, str]]
+) -> None:
+    address, keys = keyed
+    with browser.looking(chromium, fleet.line.retrieval_url) as look:
+        look.open("memories")
+        look.page.locator(".others").get_by_role("link", name=NAMESPACE, exact=True).click()
+        look.page.get_by_text("The alarm code of pump 7").wait_for()
+    with browser.looking(chromium, address, key=keys["read"]) as look:
+        look.open("memories")
+        look.page.get_by_text("The alarm code of pump 7").wait_for()
+        assert f"ns={NAMESPACE}" in look.page.url, "the only one is chosen"
 
 
 def test_an_erasure_is_previewed_confirmed_and_its_receipt_verified(fleet: Plant, chromium: Any) -> None:
@@ -268,6 +335,8 @@ def test_an_erasure_is_previewed_confirmed_and_its_receipt_verified(fleet: Plant
             order.click()
             page.get_by_role("heading", name="Order").first.wait_for()
             page.get_by_text("Keep the receipt as a file").wait_for()
+            page.get_by_text(f"--genesis {fleet.line.genesis_file}").wait_for()
+            assert str(gone.memory_id) in look.text() and "by the shard's clock" in look.text()
             assert memory.get(str(gone.memory_id)).tier == "gone"
             page.locator("input[type=file]").set_input_files(str(fleet.line.genesis_file))
             page.get_by_text("The order is signed by who may give it").wait_for()
@@ -283,7 +352,7 @@ MOST_CLICKS = 5
 Step = tuple[str, str]
 """The role of what is clicked, and its name: a link, a tab, a button or a folded part."""
 TASKS: dict[str, tuple[str, list[Step], tuple[str, ...]]] = {
-    "what is stuck": ("now", [], ("The line", "intake", "commit")),
+    "what is stuck": ("now", [], ("Processes", "intake", "commit")),
     "which member disagrees most": ("now", [("link", "Members")], ("Who disagreed", "Was for what was not done")),
     "what will be forgotten next": (
         "now", [("link", "Budgets and experience"), ("link", "What goes next")], (
@@ -291,7 +360,7 @@ TASKS: dict[str, tuple[str, list[Step], tuple[str, ...]]] = {
         ),
     ),
     "is the journal whole": (
-        "now", [("link", "Journal"), ("link", "Is it whole?"), ("button", "Check all entries now")],
+        "now", [("link", "Journal"), ("link", "Check the chain"), ("button", "Check all entries now")],
         ("Checked by the service", "whole", "up to entry", "memquorum admin audit verify"),
     ),
     "what did an agent learn today": (

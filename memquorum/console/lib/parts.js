@@ -36,6 +36,27 @@ export function useAnswer(question, on, quiet = false) {
   return {...found, again: () => setTurn(turn + 1), put: (value) => set({state: "there", value, since: 0})};
 }
 
+/**
+ * Asks again and again while the page is looked at, so long after each answer: a slow one is waited for, not given up.
+ * @template T
+ * @param {(signal: AbortSignal) => Promise<T>} question
+ * @param {unknown[]} on
+ * @param {number} ms
+ */
+export function useAgain(question, on, ms) {
+  const [beat, set] = useState(0), found = useAnswer(question, [...on, beat], true);
+  useEffect(() => {
+    if (found.value === undefined && found.error === undefined) return undefined;
+    const timer = setInterval(() => {
+      if (document.hidden) return;
+      clearInterval(timer);
+      set((n) => n + 1);
+    }, ms);
+    return () => clearInterval(timer);
+  }, [found.value, found.error]);
+  return found;
+}
+
 /** What an answer shows: the wait for it, what went wrong, or what is there. `show`: makes that of the answer. */
 export function Answer({of, show, idle = null}) {
   if (of.state === "idle") return idle;

@@ -1,7 +1,8 @@
 // How votes are shown: the words of kinds and outcomes, and the quorum by count and by weight.
 import {html} from "./base.js";
 import {Bar} from "./parts.js";
-import {count, ppm, share, spoken, weight} from "./words.js";
+import {href} from "./place.js";
+import {count, many, ppm, share, spoken, Time, weight} from "./words.js";
 
 /** The kinds of votes on memories, each with what is asked. */
 export const KINDS = {
@@ -31,13 +32,52 @@ export function Outcome({outcome}) {
   return html`<span class=${`badge ${tone}`}>${outcome}</span>`;
 }
 
+/**
+ * What a member's score says in each kind of vote, and from where on it is for it: the number of the policy that says so,
+ * or one that is fixed.
+ * @type {Record<string, {says: string, by: "below" | "from" | "above", at: [string, string] | number}>}
+ */
+const SCORES = {
+  forget: {says: "what it is still worth", by: "below", at: ["forget", "theta_ppm"]},
+  demote: {says: "what it is still worth", by: "below", at: ["forget", "theta_ppm"]},
+  restore: {says: "what it is still worth", by: "from", at: ["forget", "theta_ppm"]},
+  evict: {says: "how much is worth less, 1 if it need not go", by: "below", at: 1_000_000},
+  promote: {says: "how well it is borne out", by: "from", at: ["promote", "yes_ppm"]},
+  supersede: {says: "how much speaks for the newer one", by: "above", at: 500_000},
+  overrule: {says: "how much speaks for the newer one", by: "above", at: 500_000},
+  consolidate: {says: "how much of its sources the summary keeps", by: "from", at: ["consolidate", "covered_ppm"]},
+  merge: {says: "how alike they are", by: "from", at: ["consolidate", "merge_alike_ppm"]},
+  admit: {says: "how much it helped in tasks", by: "from", at: ["experience", "eta_ppm"]},
+  unite: {says: "how alike they are", by: "from", at: ["experience", "merge_ppm"]},
+  generalise: {says: "whether its rules make the same", by: "from", at: 1_000_000},
+  rollback: {says: "whether it may be done", by: "from", at: 1_000_000},
+};
+
+/** From which score on a member votes yes, by the kinds of some votes and a policy. @param {string[]} kinds @param {Api.PolicyInForce["sections"]} policy */
+export function thresholds(kinds, policy) {
+  const told = [...new Set(kinds)].filter((kind) => kind in SCORES).map((kind) => {
+    const {says, by, at} = SCORES[kind];
+    return `${kind}: ${says}; yes ${by} ${weight(Array.isArray(at) ? policy[at[0]][at[1]] : at)}`;
+  });
+  return told;
+}
+
+/** The kinds in which a member counts with its weight times its score. */
+const WEIGHED = new Set(["supersede", "overrule"]);
+
+/** Summaries that wait for the members' vote, and until when. @param {{state: Api.NamespaceState}} props */
+export function Waits({state}) {
+  const {draft} = state.tiers;
+  return draft ? html`<p class="note warn block"><a href=${href("journal", {effect: "drafted"})}>${many(draft, "summary", "summaries")} ${draft === 1 ? "waits for its vote" : "wait for their vote"}</a>, ${state.next_epoch_at > state.as_of ? html`by <${Time} ms=${state.next_epoch_at} />` : "at the next tick"}</p>` : null;
+}
+
 /** How far a vote reached what a decision needs, by number and by weight. */
-export function Quorum({vote}) {
+export function Quorum({vote, kind}) {
   if (vote.complaint) return html`<span class="note warn">the certificate proves nothing: ${vote.complaint}</span>`;
-  const enough = vote.yes >= vote.quorum, heavy = vote.weight_ppm >= vote.needed_ppm;
+  const enough = vote.yes >= vote.quorum, heavy = vote.weight_ppm >= vote.needed_ppm, weighed = WEIGHED.has(kind) ? "weight × score" : "weight";
   return html`<div class="quorum">
-    <span class="quorum-name">members</span><${Bar} value=${vote.yes} whole=${vote.members} mark=${vote.quorum} tone=${enough ? "good" : ""} label=${`${vote.yes} of ${vote.members} members are for it, ${vote.quorum} are needed`} /><span>${count(vote.yes)} of ${count(vote.members)} <span class="muted">(${count(vote.quorum)})</span></span>
-    <span class="quorum-name">weight</span><${Bar} value=${vote.weight_ppm} whole=${vote.total_ppm} mark=${vote.needed_ppm} tone=${heavy ? "good" : ""} label=${`Weight ${ppm(vote.weight_ppm)} of ${ppm(vote.total_ppm)}, ${ppm(vote.needed_ppm)} is needed`} /><span>${weight(vote.weight_ppm)} of ${weight(vote.total_ppm)} <span class="muted">(${weight(vote.needed_ppm)})</span></span>
+    <span class="quorum-name">members</span><${Bar} value=${vote.yes} whole=${vote.members} mark=${vote.quorum} tone=${enough ? "good" : ""} label=${`${vote.yes} of ${vote.members} members are for it, ${vote.quorum} are needed`} /><span>${count(vote.yes)} of ${count(vote.members)} <span class="muted">(${count(vote.quorum)} needed)</span></span>
+    <span class="quorum-name" title=${WEIGHED.has(kind) ? "Each member for it counts with its weight times its score" : "Each member for it counts with its weight"}>${weighed}</span><${Bar} value=${vote.weight_ppm} whole=${vote.total_ppm} mark=${vote.needed_ppm} tone=${heavy ? "good" : ""} label=${`${WEIGHED.has(kind) ? "Weight times score" : "Weight"} ${ppm(vote.weight_ppm)} of ${ppm(vote.total_ppm)}, ${ppm(vote.needed_ppm)} is needed`} /><span>${weight(vote.weight_ppm)} of ${weight(vote.total_ppm)} <span class="muted">(${weight(vote.needed_ppm)} needed)</span></span>
   </div>`;
 }
 

@@ -141,6 +141,6 @@ export const TIERS = {
 };
 
 /** The tier of a memory, as a badge. */
-export function Tier({tier}) {
-  return html`<span class=${`badge tier-${(tier ?? "").replace(/\W+/g, "-")}`} title=${TIERS[tier] ?? ""}>${tier}</span>`;
+export function Tier({tier, said = tier}) {
+  return html`<span class=${`badge tier-${(tier ?? "").replace(/\W+/g, "-")}`} title=${TIERS[tier] ?? ""}>${said}</span>`;
 }

@@ -4,7 +4,7 @@ import {post} from "../lib/api.js";
 import {namespace, place} from "../lib/place.js";
 import {Answer, Bar, Field, Filters, Head, Nothing, Part, tipped, useAnswer} from "../lib/parts.js";
 import {count, many, MemoryLink, share, spoken, Tier, Time, Words} from "../lib/words.js";
-import {filters, Given, Marks} from "./browse.js";
+import {filters, Given, Marks, struck} from "./browse.js";
 
 const FIELDS = ["q", "as", "k", "budget", "at", "hops", "agent", "subject", "session", "path", "key", "type", "since", "until", "redact"];
 const READER = "console";
@@ -14,7 +14,7 @@ export default function Ask() {
   // This is not in the address: a link must not keep memories alive.
   const [uses, setUses] = useState(false);
   const on = [JSON.stringify(query), ns, uses];
-  const asked = {namespace: ns, query: query.q, peek: !uses, agent: query.as || READER, as_of: whole(query.at)};
+  const asked = {namespace: ns, query: query.q, peek: !uses, agent: query.as || READER, as_of: moment(query.at)};
   const narrow = filters(query), budget = whole(query.budget), hops = whole(query.hops);
   const ways = query.q ? {
     search: (signal) => post("search", {...asked, ...narrow, k: whole(query.k)}, signal),
@@ -28,7 +28,7 @@ export default function Ask() {
       <${Field} name="as" label="As agent" placeholder=${READER} about="Whose latest memories a context begins with" />
       <${Field} name="k" label="Hits (k)" type="number" min="1" placeholder="10" /><${Field} name="budget" label="Tokens" type="number" min="1" placeholder="2000" />
       <${Field} name="hops" label="Steps" type="number" min="1" max="2" placeholder="1" about="2 also finds what the first hits name" />
-      <${Field} name="at" label="As of (ms)" inputmode="numeric" about="The state at this time, in milliseconds since the epoch" />
+      <${Field} name="at" label="As of the end of" type="date" about="UTC; empty for now" />
       <details class="more"><summary>Only some memories</summary><div class="filters"><${Given} tiers=${false} /></div></details>
       <label class="check"><input type="checkbox" checked=${uses} onChange=${(event) => setUses(event.target.checked)} /> counts as a use</label>
     <//>
@@ -38,6 +38,9 @@ export default function Ask() {
       <${Way} title="Context" about="For a prompt: the agent's latest, and what answers" of=${context} hits=${(one) => one.items} />
     </div>` : html`<${Nothing}>Ask something, as an agent would. The answer shows each memory with its score, what makes it up, and which memories were left out and why.<//>`}`;
 }
+
+/** The end of a day of a filter, by UTC, in milliseconds. An address may also name milliseconds. @param {string | undefined} text */
+const moment = (text) => whole(text) ?? (text ? Date.parse(`${text}T23:59:59.999Z`) || undefined : undefined);
 
 const whole = (text) => (text && Number.isFinite(Number(text)) ? Number(text) : undefined);
 
@@ -57,6 +60,7 @@ function Found({answer, hits}) {
   return html`<p class="sum">${facts.join(" · ")}</p>
     ${answer.answerable === false && html`<p class="note warn block">Probably nothing here answers this.</p>`}
     ${answer.warning && html`<p class="note warn block">${answer.warning}</p>`}
+    ${hits.some((one) => one.answerable === false) && html`<p class="sum"><span class="swatch" aria-hidden="true"></span> Dashed: near, but it probably answers nothing.</p>`}
     <ol class="hits">${hits.map((one, at) => html`<${Hit} key=${one.memory_id} one=${one} rank=${at + 1} />`)}</ol>
     <${LeftOut} of=${answer.left_out ?? {}} />
     ${answer.text !== undefined && html`<details><summary>As it stands in a prompt</summary><pre class="prompt"><${Words} text=${answer.text} cut=${20000} /></pre></details>`}`;
@@ -67,7 +71,7 @@ function Hit({one, rank}) {
   return html`<li class=${one.answerable === false ? "hit weak" : "hit"}>
     <div class="hit-head"><span class="rank">${rank}</span><${MemoryLink} id=${one.memory_id} /><${Tier} tier=${one.tier} />
       ${scored ? html`<span class="score" tabindex="0" ...${tipped(html`<${Components} parts=${parts} />`)}><${Bar} value=${one.score} label=${`Score ${share(one.score)}`} />${share(one.score)}</span>` : html`<span class="score muted">${one.why}</span>`}</div>
-    <${Words} text=${one.text} cut=${600} marked=${(one.overtaken ?? []).flatMap((mark) => mark.spans)} />
+    <${Words} text=${one.text} cut=${600} marked=${struck(one)} />
     <p class="by"><${Words} text=${one.agent} />, <${Time} ms=${one.occurred_at} clock="agent" />${one.tokens !== undefined && `, ${many(one.tokens, "token")}`}</p>
     <p class="components">${parts.map(([name, value]) => html`<span>${name} <b>${value}</b></span>`)}</p>
     <${Marks} one=${one} />

@@ -58,15 +58,25 @@ const COLUMNS = [
 
 /** A text of a list, with what contradicts it and where it is filed. @param {{one: Api.Listed, cut?: number}} props */
 export function Told({one, cut = 400}) {
-  const marked = (one.overtaken ?? []).flatMap((mark) => mark.spans);
+  const marked = struck(one);
   return html`${one.text === null ? html`<span class="none">no text: ${one.superseded_by ? html`superseded by <${MemoryLink} id=${one.superseded_by} />` : one.tier}</span>` : html`<${Words} text=${one.text} cut=${cut} marked=${marked} />`}
     <${Marks} one=${one} />`;
 }
 
+/** The characters to strike: what was overtaken. What is only disputed may hold, so it is left as it is. */
+export const struck = (one) => (one.overtaken ?? []).filter((mark) => !mark.disputed).flatMap((mark) => mark.spans);
+
+/** By what a memory is overtaken, or disputed, and since when. */
+function Marked({marks, said}) {
+  if (!marks.length) return null;
+  const by = [...new Set(marks.map((one) => one.by).filter(Boolean))];
+  return html`<span class="note warn">${said}${by.length > 0 && html` by ${by.map((id) => html`<${MemoryLink} id=${id} /> `)}`} ${marks.length > 1 && "since "}<${Time} ms=${Math.min(...marks.map((one) => one.since))} clock="agent" /></span>`;
+}
+
 export function Marks({one}) {
   const filed = [one.path, one.key].filter(Boolean).join(" › ");
-  const shown = html`${(one.overtaken ?? []).map((mark) => html`<span class="note warn">${mark.disputed ? "disputed" : "overtaken"}${mark.by && html` by <${MemoryLink} id=${mark.by} />`} <${Time} ms=${mark.since} clock="agent" /></span>`)}
-    ${(one.contradicts ?? []).map((id) => html`<span class="note">contradicts <${MemoryLink} id=${id} /></span>`)}
+  const shown = html`${[false, true].map((disputed) => html`<${Marked} marks=${(one.overtaken ?? []).filter((mark) => mark.disputed === disputed)} said=${disputed ? "disputed" : "overtaken"} />`)}
+    ${one.contradicts?.length > 0 && html`<span class="note">contradicts ${one.contradicts.map((id) => html`<${MemoryLink} id=${id} /> `)}</span>`}
     ${filed && html`<span class="note">filed at <${Words} text=${filed} /></span>`}
     ${(one.goals ?? []).map((goal) => html`<span class="note">needed for <${Words} text=${goal} /></span>`)}
     ${one.made_by && html`<span class="note">made by ${one.made_by}</span>`}`;

@@ -19,18 +19,66 @@ function Contradictions() {
   const {query} = place.value, ns = namespace.value;
   const body = {namespace: ns, cursor: query.cursor, limit: 50};
   const found = useAnswer((signal) => post("conflicts/list", body, signal), [JSON.stringify(body)]);
-  return html`<p class="muted">See also the votes: ${VOTES.map((kind) => html`<a href=${href("decisions", {kind, by: "all"})}>${kind}</a> `)}</p>
-    <${Answer} of=${found} show=${(page) => html`${page.conflicts.length ? html`<${Table} caption="Memories that contradict each other" rows=${page.conflicts} keyed=${(one) => `${one.newer}${one.older}`} columns=${PAIRS} />` : html`<${Nothing}>No memory in service in <b>${ns}</b> is contradicted by another one.<//>`}
+  return html`<p class="muted apart">See also the votes: ${VOTES.map((kind, at) => html`${at > 0 && " · "}<a href=${href("decisions", {kind, by: "all"})}>${kind}</a>`)}</p>
+    <${Answer} of=${found} show=${(page) => html`${page.conflicts.length ? html`<${Table} caption="Memories that contradict each other" rows=${gathered(page.conflicts)} keyed=${(/** @type {Api.Conflict[]} */ [one]) => `${one.newer}${one.older}`} columns=${PAIRS} />` : html`<${Nothing}>No memory in service in <b>${ns}</b> is contradicted by another one.<//>`}
       <${Pages} next=${page.next} shown=${many(page.conflicts.length, "contradiction")} />`} />`;
 }
 
-const side = (id, text, agent, at, tier) => html`<span class="named"><${MemoryLink} id=${id} /> <${Tier} tier=${tier} /></span> ${text === null ? html`<span class="none">no text: it is not in service</span>` : html`<${Words} text=${text} cut=${400} />`}<span class="note">by <${Words} text=${agent} />, <${Time} ms=${at} clock="agent" /></span>`;
+const side = (id, text, agent, at, tier) => html`<span class="named"><${MemoryLink} id=${id} /> <${Tier} tier=${tier} /></span> ${text === null ? html`<span class="none">no text: it is not in service</span>` : html`<${Words} text=${text} cut=${400} />`}<span class="note below">by <${Words} text=${agent} />, <${Time} ms=${at} clock="agent" /></span>`;
 
+/**
+ * The pairs of a page, those together that are about the same: a level that changes contradicts each of its former ones.
+ * In each group the pairs of the newest memory come first, with the latest of what it contradicts.
+ * @param {Api.Conflict[]} pairs
+ */
+function gathered(pairs) {
+  const of = /** @type {Map<string, Api.Conflict[]>} */ (new Map());
+  for (const pair of pairs) {
+    const both = [...new Set([of.get(pair.newer), of.get(pair.older)])].filter((one) => one !== undefined);
+    const group = [...both.flat(), pair];
+    for (const one of group) for (const id of [one.newer, one.older]) of.set(id, group);
+  }
+  return [...new Set(of.values())].map((group) => group.sort((one, other) => other.newer_at - one.newer_at || other.older_at - one.older_at));
+}
+
+/** What no memory of a group contradicts: each of these, by one pair, the newest first. @param {Api.Conflict[]} group */
+function newest(group) {
+  const contradicted = new Set(group.map((one) => one.older)), found = once(group, "newer").filter((one) => !contradicted.has(one.newer));
+  return found.length ? found : group.slice(0, 1);
+}
+
+/** The pairs by which each older memory of a group stands against the newest ones. @param {Api.Conflict[]} group */
+function against(group) {
+  const first = new Set(newest(group).map((one) => one.newer));
+  return once(group, "older").flatMap((older) => {
+    const those = group.filter((one) => one.older === older.older && first.has(one.newer));
+    return those.length ? those : [older];
+  });
+}
+
+/** Of pairs the first with each value of a field. @param {Api.Conflict[]} group @param {"newer" | "older"} field */
+const once = (group, field) => group.filter((one, at) => group.findIndex((other) => other[field] === one[field]) === at);
+
+/** Shows the first ones of some; the others are folded. @param {unknown[]} shown @param {number} most */
+const folded = (shown, most) => (shown.length > most ? html`${shown.slice(0, most)}<details><summary>${many(shown.length - most, "more", "more")}</summary>${shown.slice(most)}</details>` : shown);
+
+const holds = (one) => (one.disputed ? html`<span class="badge warn">disputed: the reader decides</span>` : html`<span class="badge good">the ${one.first === one.newer ? "newer" : "older"} one</span>`);
+const by = (one) => (one.stated ? "said on purpose" : one.compared ? "by a model" : "by a rule");
+/** What is told of the pairs of a group, once where it is the same of all. @param {Api.Conflict[]} group @param {(one: Api.Conflict) => string} key @param {(one: Api.Conflict) => unknown} tell */
+function alike(group, key, tell) {
+  const all = against(group), kinds = [...new Set(all.map(key))], field = newest(group).length > 1 ? "newer" : "older";
+  return kinds.map((kind) => {
+    const those = all.filter((one) => key(one) === kind);
+    return html`<div>${tell(those[0])}${kinds.length > 1 && html` <span class="note">${once(those, field).map((one) => one[field].slice(0, 8)).join(", ")}</span>`}</div>`;
+  });
+}
+
+/** @type {import("../lib/parts.js").Column<Api.Conflict[]>[]} */
 const PAIRS = [
-  {name: "Older", kind: "words", of: (one) => side(one.older, one.older_text, one.older_agent, one.older_at, one.older_tier)},
-  {name: "Newer", kind: "words", of: (one) => side(one.newer, one.newer_text, one.agent, one.newer_at, one.newer_tier)},
-  {name: "Which holds", of: (one) => (one.disputed ? html`<span class="badge warn">disputed: the reader decides</span>` : html`<span class="badge good">the ${one.first === one.newer ? "newer" : "older"} one</span>`)},
-  {name: "Found", about: "Who says that they contradict each other", of: (one) => (one.stated ? "said on purpose" : one.compared ? "by a model" : "by a rule")},
+  {name: "Older", kind: "words", of: (group) => folded(once(group, "older").filter((one) => !newest(group).some((other) => other.newer === one.older)).map((one) => html`<div class="one-of">${side(one.older, one.older_text, one.older_agent, one.older_at, one.older_tier)}</div>`), 3)},
+  {name: "Newer", kind: "words", of: (group) => folded(newest(group).map((one) => html`<div class="one-of">${side(one.newer, one.newer_text, one.agent, one.newer_at, one.newer_tier)}</div>`), 3)},
+  {name: "Which holds", of: (group) => alike(group, (one) => (one.disputed ? "" : one.first === one.newer ? "newer" : "older"), holds)},
+  {name: "Found", about: "Who says that they contradict each other", of: (group) => alike(group, by, by)},
 ];
 
 // Sessions -------------------------------------------------------------------------------------------------------------
@@ -86,7 +134,7 @@ function Rollups() {
   const found = useAnswer((signal) => get(`rollups/${segment(ns)}`, {as_of}, signal), [ns, as_of]);
   const one = useAnswer(query.topic ? (signal) => get(`rollups/${segment(ns)}/${segment(query.topic)}`, {as_of}, signal) : null, [ns, query.topic, as_of]);
   return html`<${Filters} fields=${["topic", "at"]} label="Roll-up"><${Field} name="topic" label="About" grow /><${Field} name="at" label="As of the end of" type="date" about="UTC; empty for now" /><button>Show</button><//>
-    <div class="beside-list"><div><${Answer} of=${found} show=${(all) => (all.topics.length ? html`<ul class="topics">${all.topics.map((topic) => html`<li><a href=${href("conflicts", {tab: "rollups", topic: topic.topic, at: query.at})} aria-current=${topic.topic === query.topic ? "true" : undefined}><${Words} text=${topic.topic} /></a> <span class="muted">${count(topic.sentences)}</span></li>`)}</ul>${all.more && html`<p class="muted">There are more; name one above.</p>`}` : html`<${Nothing}>No roll-up was made in <b>${ns}</b>.<//>`)} /></div>
+    <div class="beside-list"><div><${Answer} of=${found} show=${(all) => (all.topics.length ? html`<ul class="topics">${all.topics.map((topic) => html`<li><a href=${href("conflicts", {tab: "rollups", topic: topic.topic, at: query.at})} aria-current=${topic.topic === query.topic ? "true" : undefined}><${Words} text=${topic.topic} /></a> <span class="muted">${many(topic.sentences, "sentence")}</span></li>`)}</ul>${all.more && html`<p class="muted">There are more; name one above.</p>`}` : html`<${Nothing}>No roll-up was made in <b>${ns}</b>.<//>`)} /></div>
     <div><${Answer} of=${one} idle=${html`<${Nothing}>Choose a topic to read what is said of it across sessions, word for word, now or as of a day.<//>`} show=${(rollup) => html`
       <ol class="sentences">${rollup.sentences.map((sentence) => html`<li><${Words} text=${sentence.text} /><p class="by"><${Words} text=${sentence.agent} />, <${Time} ms=${sentence.said_at} clock="agent" />, from <${MemoryLink} id=${sentence.read_from} /></p></li>`)}</ol>
       <p class="muted">${many(rollup.sentences.length, "sentence")}${rollup.unreadable ? `; ${count(rollup.unreadable)} more cannot be read any more` : ""}${rollup.more ? `; ${count(rollup.more)} earlier ones are left out` : ""}</p>`} /></div></div>`;

@@ -2,10 +2,10 @@
 import {html, useEffect, useState} from "../lib/base.js";
 import {get, post, segment} from "../lib/api.js";
 import {day, href, listed, namespace, place} from "../lib/place.js";
-import {Answer, Choice, Facts, Field, Filters, Head, Nothing, Pages, Part, Table, useAnswer} from "../lib/parts.js";
+import {Answer, Choice, Facts, Field, Filters, Head, Nothing, Pages, Part, Table, useAgain, useAnswer} from "../lib/parts.js";
 import {count, EpochLink, many, MemoryLink, share, span, spoken, Time, Words} from "../lib/words.js";
 import {everywhere, may} from "../lib/session.js";
-import {CHANGES, KINDS, Outcome, OUTCOMES, Quorum, triggered} from "../lib/votes.js";
+import {CHANGES, KINDS, Outcome, OUTCOMES, Quorum, triggered, Waits} from "../lib/votes.js";
 
 const FIELDS = ["kind", "outcome", "memory", "since", "until", "shard"];
 
@@ -22,8 +22,15 @@ export default function Decisions() {
       ${by && everywhere() && may("audit") && html`<${Field} name="shard" label="Shard" type="number" min="0" about="All its epochs, in place of the namespace's own" />`}
       <button>Apply</button> <a href=${href("decisions", {by: query.by})}>Clear</a>
     <//>
+    <${Drafts} key=${`drafts of ${namespace.value}`} />
     <${OpenEpoch} key=${`${namespace.value} ${query.shard}`} />
     ${by ? html`<${ByEpoch} key="epochs" />` : html`<${ByVote} key="votes" />`}`;
+}
+
+/** What waits for the next epoch. */
+function Drafts() {
+  const ns = namespace.value, found = useAgain((signal) => get(`namespaces/${segment(ns)}`, {}, signal), [ns], 5 * AGAIN_MS);
+  return found.value ? html`<${Waits} state=${found.value} />` : null;
 }
 
 /** The shard whose epochs are shown in place of the namespace's own, to who audits all namespaces. */
@@ -33,19 +40,15 @@ const AGAIN_MS = 2000, STEPS = ["pre-prepare", "prepare", "commit"];
 
 /** The epoch that members vote on now; it is asked for again while the page is looked at. */
 function OpenEpoch() {
-  const ns = namespace.value, shard = by_shard(), [beat, set] = useState(0), [last, keep] = useState(/** @type {Api.OpenEpoch | null} */ (null));
-  useEffect(() => {
-    const timer = setInterval(() => document.hidden || set((n) => n + 1), AGAIN_MS);
-    return () => clearInterval(timer);
-  }, []);
-  const found = useAnswer((signal) => shard === null ? get(`epochs/${segment(ns)}/open`, {}, signal) : get(`shards/${shard}/open`, {}, signal), [ns, shard, beat], true), one = found.value;
+  const ns = namespace.value, shard = by_shard(), [last, keep] = useState(/** @type {Api.OpenEpoch | null} */ (null));
+  const found = useAgain((signal) => shard === null ? get(`epochs/${segment(ns)}/open`, {}, signal) : get(`shards/${shard}/open`, {}, signal), [ns, shard], AGAIN_MS), one = found.value;
   useEffect(() => {
     if (one?.epoch) keep(one);
   }, [one]);
   if (found.state === "failed") return html`<p class="note warn" role="status">Whether members vote on something now is not known: ${found.error instanceof Error ? found.error.message : ""}</p>`;
   if (!one) return null;
   if (one.epoch !== null) return html`<${Part} title="Voted on now" tools=${html`<span class="badge good" role="status">open</span>`}><${Underway} one=${one} /><//>`;
-  return html`<p class="muted" role="status">Members vote on nothing ${shard === null ? "here" : `in shard ${shard}`} at this moment.${last && html` Epoch <${EpochLink} shard=${last.shard} epoch=${last.epoch} /> was open a moment ago.`}</p>`;
+  return html`<p class="muted apart" role="status">Members vote on nothing ${shard === null ? "here" : `in shard ${shard}`} at this moment.${last && html` Epoch <${EpochLink} shard=${last.shard} epoch=${last.epoch} /> was open a moment ago.`}</p>`;
 }
 
 function Underway({one}) {
@@ -58,7 +61,7 @@ function Underway({one}) {
     ]} />
     <div class="scroll"><table class="matrix" aria-label="Ballots so far"><thead><tr><th scope="col">Member</th><th scope="col">Ballot</th>${one.proposals.slice(0, MOST).map((each) => html`<th scope="col"><a href=${href(`memory/${each.memory_ids[0]}`)} title=${each.memory_ids.join(", ")}><span class="kind">${each.kind}</span> ${each.memory_ids[0].slice(0, 4)}</a></th>`)}</tr></thead>
       <tbody>${one.ballots.map((ballot) => html`<tr><th scope="row"><${Words} text=${ballot.name} /> <span class="muted">${share(ballot.voice_ppm / 1e6)}</span></th><td>${ballot.at === null ? html`<span class="muted">awaited</span>` : after(ballot.at)}</td>${one.proposals.slice(0, MOST).map((each) => (ballot.at === null ? html`<td class="silent">·</td>` : ballot.yes.includes(each.position) ? html`<td class="yes">✓<span class="sr"> for it</span></td>` : html`<td class="no">✕<span class="sr"> against it</span></td>`))}</tr>`)}</tbody></table></div>
-    ${one.proposals.slice(0, MOST).map((each) => html`<article class="proposal" key=${each.position}><header><b>${each.kind}</b> ${one.namespace === null && html`<span class="muted">in <${Words} text=${each.namespace} /></span> `}${each.memory_ids.map((id) => html`<${MemoryLink} id=${id} /> `)}</header><${Quorum} vote=${{...each, members: one.members, total_ppm: one.total_ppm}} /></article>`)}
+    ${one.proposals.slice(0, MOST).map((each) => html`<article class="proposal" key=${each.position}><header><b>${each.kind}</b> ${one.namespace === null && html`<span class="muted apart">in <${Words} text=${each.namespace} /></span> `}${each.memory_ids.map((id) => html`<${MemoryLink} id=${id} /> `)}</header><${Quorum} vote=${{...each, members: one.members, total_ppm: one.total_ppm}} /></article>`)}
     ${one.proposals.length > MOST && html`<p class="muted">and ${many(one.proposals.length - MOST, "more proposal")}</p>`}
     <p class="muted">Read from the members' signed messages, each checked. Times are those of the senders' clocks. Nothing is decided before ${many(one.quorum, "member")} have committed.</p>`;
 }
@@ -90,7 +93,7 @@ const VOTES = [
   {name: "Outcome", about: "And what the vote was to do", of: (one) => html`<${Outcome} outcome=${one.outcome} /> <span class="note" title=${KINDS[one.kind] ?? ""}>to ${one.kind}</span>`},
   {name: "Memories", of: (one) => html`${one.memories.slice(0, 3).map((memory) => html`<span class="named"><${MemoryLink} id=${memory.memory_id} /> <span class="muted">now ${memory.state}</span></span>`)}${one.memories.length > 3 && html`<${EpochLink} shard=${one.shard} epoch=${one.epoch}>${many(one.memories.length - 3, "more", "more")}<//>`}`},
   {name: "Why", kind: "words", of: (one) => html`<${Words} text=${reason(one)} />${one.policy && html`<span class="note">budget policy ${one.policy}</span>`}`},
-  {name: "For it", about: "In brackets: what a decision needs", of: (one) => html`<${Quorum} vote=${one.vote} />`},
+  {name: "For it", of: (one) => html`<${Quorum} vote=${one.vote} kind=${one.kind} />`},
 ];
 
 function ByEpoch() {

@@ -1,10 +1,10 @@
 // One epoch: member × proposal, what each saw, how far each proposal reached the quorum, and the certificate.
 import {html, useState} from "../lib/base.js";
-import {post} from "../lib/api.js";
+import {get, post, segment} from "../lib/api.js";
 import {filter, href, namespace, place} from "../lib/place.js";
 import {Answer, Copy, Facts, Head, Nothing, Part, tipped, useAnswer} from "../lib/parts.js";
 import {count, many, MemoryLink, ppm, share, Time, Words} from "../lib/words.js";
-import {KINDS, Outcome, Quorum, terms, triggered} from "../lib/votes.js";
+import {KINDS, Outcome, Quorum, terms, thresholds, triggered} from "../lib/votes.js";
 
 export default function Epoch() {
   const [, shard, epoch] = place.value.path, ns = namespace.value;
@@ -77,7 +77,16 @@ function Matrix({votes}) {
         <tr class="ended"><th scope="row">Outcome</th>${votes.map((one) => html`<td><${Outcome} outcome=${one.outcome} /></td>`)}</tr>
       </tbody></table></div>
     ${picked && html`<div class="chosen" role="status"><b><${Words} text=${picked.name} /></b> was ${picked.yes ? "for" : "against"} it (${KINDS[votes[chosen.at].kind]}). <${Terms} opinion=${picked} /></div>`}
+      <${Scores} kinds=${votes.map((one) => one.kind)} config=${first(votes).config} />
   <//>`;
+}
+
+/** What the numbers of the matrix are, and from which one on a member votes yes. */
+function Scores({kinds, config}) {
+  const ns = namespace.value, found = useAnswer((signal) => get(`policy/${segment(ns)}`, {}, signal), [ns]), policy = found.value;
+  if (!policy) return html`<p class="note below">The number is the member's score, in [0, 1].</p>`;
+  return html`<div class="note below"><p>The number is the member's score, in [0, 1]. By the policy in force${policy.config !== config && ` (configuration ${policy.config}; this epoch was decided under ${config})`}:</p>
+    <ul class="scores">${thresholds(kinds, policy.sections).map((told) => html`<li>${told}</li>`)}</ul></div>`;
 }
 
 const first = (votes) => votes[0].vote;
@@ -106,7 +115,7 @@ function arrows(event) {
 
 function Proposal({vote: one}) {
   return html`<article class="proposal"><header><${Outcome} outcome=${one.outcome} /> <b>${one.kind}</b> ${one.memories.map((memory) => html`<span class="named"><${MemoryLink} id=${memory.memory_id} /> <span class="muted">now ${memory.state}</span></span>`)}</header>
-    <${Quorum} vote=${one.vote} />
+    <${Quorum} vote=${one.vote} kind=${one.kind} />
     ${one.lines.filter((line) => !line.startsWith("About ")).map((line) => html`<p><${Words} text=${line.trim()} /></p>`)}
     ${one.policy && html`<p class="note">By the budget's policy ${one.policy}${one.score !== null && `, score ${one.score}`}</p>`}
     ${one.numbers.length > 0 && html`<details><summary>With all numbers</summary><pre>${one.numbers.map((line) => html`<${Words} text=${`${line}\n`} />`)}</pre></details>`}

@@ -17,7 +17,7 @@ export default function Journal() {
   const {query} = place.value, ns = namespace.value;
   const body = {namespace: ns, effects: listed(query.effect), memory_id: query.memory, since: day(query.since), until: day(query.until), cursor: query.cursor, limit: 50};
   const found = useAnswer((signal) => post("journal/list", body, signal), [JSON.stringify(body)]);
-  return html`<${Head} title="Journal" about="What happened in this namespace, the latest first."><a href=${href("orders", {tab: "evidence"})}>Is it whole?</a><a href=${href("now")}>Live</a><//>
+  return html`<${Head} title="Journal" about="What happened in this namespace, the latest first."><a href=${href("orders", {tab: "evidence"})}>Check the chain</a><a href=${href("now")}>Live</a><//>
     <${Filters} fields=${["effect", "memory", "since", "until"]}><${Choice} name="effect" label="Only" any="everything" values=${EFFECTS} />
       <${Field} name="memory" label="Memory" placeholder="its id" /><${Field} name="since" label="Since" type="date" about="By the shard's clock, UTC" />
       <${Field} name="until" label="Before" type="date" about="By the shard's clock, UTC" /><button>Apply</button> <a href=${href("journal")}>Clear</a><//>

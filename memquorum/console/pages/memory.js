@@ -7,7 +7,7 @@ import {may} from "../lib/session.js";
 import {count, EpochLink, many, MemoryLink, moment, ppm, share, span, spoken, Tier, Time, Words} from "../lib/words.js";
 import {curve} from "../lib/strength.js";
 import {CHANGES, KINDS, Outcome, Quorum} from "../lib/votes.js";
-import {Marks} from "./browse.js";
+import {Marks, struck} from "./browse.js";
 
 export default function Memory() {
   const id = place.value.path[1] ?? "", redact = place.value.query.redact ? "true" : undefined;
@@ -85,7 +85,7 @@ function Line({text}) {
 function Text({memory, account}) {
   const tier = memory?.tier ?? account.tier;
   const body = memory?.text !== null && memory?.text !== undefined
-    ? html`<blockquote><${Words} text=${memory.text} cut=${65536} marked=${(memory.overtaken ?? []).flatMap((one) => one.spans)} /></blockquote>`
+    ? html`<blockquote><${Words} text=${memory.text} cut=${65536} marked=${struck(memory)} /></blockquote>`
     : html`<${Nothing}>${may("read") ? NO_TEXT[tier] ?? `It has no text that can be shown: ${tier}.` : `Your key may not read texts. It is ${tier}.`}<//>`;
   return html`<div class="text"><p><${Tier} tier=${tier} /> ${memory && html`<a href=${href("memories", {agent: memory.agent})}><${Words} text=${memory.agent} /></a> in ${account.namespace}`}</p>${body}${memory && html`<${Marks} one=${memory} />`}</div>`;
 }
@@ -182,7 +182,7 @@ function Votes({account}) {
       {name: "Epoch", of: (one) => html`<${EpochLink} shard=${one.shard} epoch=${one.epoch} />`},
       {name: "When", about: "By the shard's clock", of: (one) => html`<${Time} ms=${one.as_of || null} />`},
       {name: "Vote", of: (one) => one.kind}, {name: "Outcome", of: (one) => html`<${Outcome} outcome=${one.outcome} />`},
-      {name: "For it", of: (one) => html`<${Quorum} vote=${one} />${sides(one.opinions).map(([side, names]) => html`<span class="note side">${side}: <${Words} text=${names} /></span>`)}`},
+      {name: "For it", of: (one) => html`<${Quorum} vote=${one} kind=${one.kind} />${sides(one.opinions).map(([side, names]) => html`<span class="note below">${side}: <${Words} text=${names} /></span>`)}`},
     ]} /><//>`;
 }
 

@@ -41,7 +41,7 @@ const ORDERS = [
   {name: "Answered", about: "By the shard's clock", of: (one) => html`<${Time} ms=${one.accepted_at} />`},
   {name: "Order", of: (one) => html`<a class="id" href=${href(`orders/${one.order_id}`)}>${one.order_id.slice(0, 8)}</a>`},
   {name: "What", kind: "words", of: (one) => html`<${Words} text=${what(one)} />`},
-  {name: "By", of: (one) => html`<${Words} text=${one.ordered_by} />${one.reference && html`<span class="note side"><${Words} text=${one.reference} /></span>`}`},
+  {name: "By", of: (one) => html`<${Words} text=${one.ordered_by} />${one.reference && html`<span class="note below"><${Words} text=${one.reference} /></span>`}`},
   {name: "Result", of: (one) => html`<${Status} status=${one.status} /> ${one.took && many(one.took.memories, "memory", "memories")}`},
   {name: "Members", of: (one) => (one.epoch !== null ? html`<${EpochLink} shard=${one.shard} epoch=${one.epoch}>epoch ${one.epoch}<//>` : html`<span class="none">–</span>`)},
 ];
@@ -57,8 +57,8 @@ function Order({id}) {
   const found = useAnswer((signal) => get(`orders/${segment(id)}`, {}, signal), [id]);
   return html`<${Head} title=${`Order ${id.slice(0, 8)}`}><code class="long">${id}</code> <${Copy} text=${id} label="the id" /> <a href=${href("orders")}>All orders</a><//>
     <${Answer} of=${found} show=${(one) => html`<p class="ordered"><b><${Words} text=${what(one)} /></b> <${Status} status=${one.status} /></p>
-      <${Facts} rows=${[["Namespace", one.namespace], ["Ordered by", html`<${Words} text=${one.ordered_by} />`], ["Reference", one.reference && html`<${Words} text=${one.reference} />`], ["Ordered", html`<${Time} ms=${one.ordered_at} clock="wall" />`], ["Answered", html`<${Time} ms=${one.accepted_at} />`], ["Journal entry", `${count(one.journal_seq)} of shard ${one.shard}`], ["Members", one.epoch !== null && html`<${EpochLink} shard=${one.shard} epoch=${one.epoch}>epoch ${one.epoch}<//>`], ["Why", one.why && html`<${Words} text=${one.why} />`]]} />
-      ${one.took && html`<${Facts} rows=${[["Memories destroyed", count(one.took.memories)], ["Episodes", count(one.took.episodes)], ["Summaries among them", count(one.took.summaries)], ["Of these made anew, if members agree", count(one.took.anew)], ["Remains may lie in files until", html`<${Time} ms=${one.took.residue_until} />`], ["To be told, as they were sent parts", one.took.recipients.join(", ")]]} />`}
+      <${Facts} rows=${[["Namespace", one.namespace], ["Ordered by", html`<${Words} text=${one.ordered_by} />`], ["Reference", one.reference && html`<${Words} text=${one.reference} />`], ["Ordered", html`<${Time} ms=${one.ordered_at} clock="wall" /> <span class="muted">by the clock of who ordered it</span>`], ["Answered", html`<${Time} ms=${one.accepted_at} /> <span class="muted">by the shard's clock</span>`], ["Journal entry", `${count(one.journal_seq)} of shard ${one.shard}`], ["Members", one.epoch !== null && html`<${EpochLink} shard=${one.shard} epoch=${one.epoch}>epoch ${one.epoch}<//>`], ["Why", one.why && html`<${Words} text=${one.why} />`]]} />
+      ${one.took && html`<${Facts} rows=${[["Memories destroyed", count(one.took.memories)], ["Episodes", count(one.took.episodes)], ["Summaries among them", count(one.took.summaries)], ["Of these made anew, if members agree", count(one.took.anew)], ["Remains may lie in files until", html`<${Time} ms=${one.took.residue_until} /> <span class="muted">by the shard's clock</span>`], ["To be told, as they were sent parts", one.took.recipients.join(", ")]]} />`}
       ${one.memories.map((memory) => html`<p><${MemoryLink} id=${memory.memory_id} /> <span class="badge">${memory.status}</span> ${memory.detail}</p>`)}
       ${one.kind === "erase" && may("erase", "audit") && html`<${Receipt} id=${id} />`}`} />`;
 }
@@ -81,11 +81,29 @@ function Receipt({id}) {
   };
   return html`<${Part} title="Receipt"><${Answer} of=${found} show=${(receipt) => html`
     <p>${receipt.attested ? html`Members attested it in epoch ${receipt.attested.epoch}; the service has checked their certificate.` : "The members have not decided yet that the order is genuine; the receipt says so."}</p>
-    <p><a class="button" href=${`data:application/json,${encodeURIComponent(JSON.stringify(receipt, null, 2))}`} download=${`receipt-${id}.json`}>Keep the receipt as a file</a> <span class="muted">Anybody verifies it with the genesis file alone: <code>memquorum receipt verify</code></span></p>
+    <p><a class="button" href=${`data:application/json,${encodeURIComponent(JSON.stringify(receipt, null, 2))}`} download=${`receipt-${id}.json`}>Keep the receipt as a file</a></p>
+    <${Went} receipt=${receipt} />
+    <${Verifying} id=${id} />
     <label class="field grow"><span>Verify it in this page: choose the genesis file that you got from a source you trust</span><input type="file" accept=".json,application/json" onChange=${(event) => check(event, receipt)} /></label>
     ${wrong && html`<p class="failure" role="alert">${wrong}</p>`}
     ${checks && html`<ul class="checks" role="status">${checks.map((one) => html`<li class=${one.holds ? "holds" : "fails"}><b>${one.holds ? "✓" : "✕"} ${one.name}</b> <span class="muted">${one.why}</span></li>`)}</ul>
       <p class="muted">Verified by this page: the points above. Verified by the service: the members' decision. A signature cannot prove that keys are gone; <code>memquorum admin audit verify</code> looks at the whole store.</p>`}`} /><//>`;
+}
+
+const WENT = 20;
+
+/** The memories that an erasure took, by their ids: nothing else is left of them. @param {{receipt: Api.ErasureReceipt}} props */
+function Went({receipt}) {
+  const each = /** @type {{memory_id: string, was: string}[]} */ (receipt.erased.each), list = (some) => html`<ul class="went">${some.map((one) => html`<li><${MemoryLink} id=${one.memory_id} full /> <span class="muted">was ${spoken(one.was)}</span></li>`)}</ul>`;
+  return html`<h3>Which memories went</h3>${list(each.slice(0, WENT))}${each.length > WENT && html`<details><summary>${count(each.length - WENT)} more</summary>${list(each.slice(WENT))}</details>`}`;
+}
+
+/** How anybody verifies the receipt without the service, and where the genesis file is. @param {{id: string}} props */
+function Verifying({id}) {
+  const found = useAnswer(everywhere() && may("audit") ? (signal) => get("fleet", {}, signal) : null, []), file = found.value?.genesis_file;
+  const command = `memquorum receipt verify receipt-${id}.json --genesis ${file ?? ".memquorum/genesis.json"}`;
+  return html`<h3>Verify it without this service</h3><p><code class="long">${command}</code> <${Copy} text=${command} label="the command" /></p>
+    <p class="muted">${file ? html`The genesis file of this installation is <code class="long">${file}</code> on the service's machine.` : html`The genesis file is <code>genesis.json</code> in the folder of the installation: <code>.memquorum</code> where <code>make up</code> started it.`} Take it from a source that you trust: it is not in the receipt.</p>`;
 }
 
 // Erase ----------------------------------------------------------------------------------------------------------------
