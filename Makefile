@@ -145,6 +145,6 @@ lock: setup  ## compile each requirements/NAME.in into NAME.lock, without what N
 	    $$(test ! -f $$name.out || echo --excludes $$name.out) $$(test $$name != model || echo --no-deps) \
 	    --output-file $$name.lock $$name.in || exit 1; done
 
-clean: setup  ## stop everything and remove the installation's data in .memquorum
-	@$(ADMIN) fleet down
+clean: setup  ## stop everything, a kept demo too, and remove the installation's data in .memquorum
+	@for folder in .memquorum/demo .memquorum; do $(ADMIN) fleet down --run-dir $$folder || exit 1; done
 	@rm -rf .memquorum

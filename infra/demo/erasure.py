@@ -48,7 +48,7 @@ def carry_out(
     file.write_bytes(data)
     console.print()
     yield from _judged(console, data, now, made)
-    line(console, f"memquorum receipt verify {file}", style="dim")
+    line(console, f"memquorum receipt verify {file} --genesis {now.genesis_file}", style="dim")
 
 
 def _judged(console: Console, data: bytes, now: Settings, made: Genesis) -> Iterator[Check]:

@@ -358,6 +358,7 @@ class AsyncMemory(Ordering, Filing, Differing, Ending, Asking):
                 for _, _, value in records
             ]
             return [one.get("place") for one in said]
+        brokers = self._place.need_kafka()
         from memquorum.client import broker_access  # not at the top: a client over HTTP needs none of it
 
         producer, now = await self._kafka(), int(time.time() * 1_000)
@@ -371,7 +372,7 @@ class AsyncMemory(Ordering, Filing, Differing, Ending, Asking):
             )
             for at, (hop, (namespace, event_id, value)) in enumerate(zip(hops, records, strict=True))
         ]
-        places = await broker_access.send(producer, self._place.need_kafka(), topic, rows)
+        places = await broker_access.send(producer, brokers, topic, rows)
         for hop in hops:
             hop.end()
         return places

@@ -40,12 +40,14 @@ class Place:
 
     def need_kafka(self) -> str:
         """The brokers' address. Raises NotConfigured, NotInstalled."""
+        self._need_installation()
         if not installed():
             raise NotInstalled(MISSING)
         return _need(self.kafka, "Kafka's address", "kafka", "MEMQUORUM_BOOTSTRAP")
 
     def need_url(self) -> str:
         """The retrieval service's address. Raises NotConfigured if it is unknown, or no URL."""
+        self._need_installation()
         url = _need(self.url, "the retrieval service's address", "url", "MEMQUORUM_URL")
         if not _is_url(url):
             raise NotConfigured(f"{url!r} is no URL of a retrieval service, which is as http://127.0.0.1:8080")
@@ -58,6 +60,18 @@ class Place:
                 "which cluster? Give genesis= in Python or --genesis FILE to a command, or work beside its installation"
             )
         return given or (self.run_dir or Path()) / "genesis.json"
+
+    def _need_installation(self) -> None:
+        """Raises NotConfigured where no address is known: it is the cause, whatever else is missing."""
+        if self.kafka or self.url:
+            return
+        if self.run_dir is not None and not self.run_dir.is_dir():
+            raise NotConfigured(f"MEMQUORUM_RUN_DIR names {self.run_dir}, and there is no such folder")
+        raise NotConfigured(
+            "no installation is known: set MEMQUORUM_URL or MEMQUORUM_RUN_DIR, and to reach Kafka itself "
+            "MEMQUORUM_BOOTSTRAP; give url= or kafka= in Python, --url or --kafka to a command; or work in the folder "
+            "of an installation that runs (`make up`)"
+        )
 
     def need_agent(self) -> str:
         """The agent's name. Raises NotConfigured."""

@@ -134,7 +134,7 @@ def _verify_receipt(parsed: argparse.Namespace) -> int:
 
 def verify_receipt(file: Path, genesis_file: Path, as_json: bool) -> int:
     """Verifies a receipt, `-` for standard input, with the genesis file alone; returns the number of errors. Raises
-    NotInstalled."""
+    NotInstalled, and NotConfigured for the genesis file of another cluster."""
     if not installed():
         raise NotInstalled(MISSING)
     from memquorum.core.audit import receipts  # not at the top: it needs the extra `kafka`
@@ -146,6 +146,8 @@ def verify_receipt(file: Path, genesis_file: Path, as_json: bool) -> int:
         raise Invalid("unreadable", None, f"{file}: {error.strerror}") from None
     try:
         found = receipts.verify(load_codec(), genesis, data)
+    except receipts.OtherCluster as error:
+        raise NotConfigured(f"{file}: {error}") from None
     except receipts.BadReceipt as error:
         print(json.dumps({"ok": False, "wrong": str(error)}) if as_json else f"{file}: NOT SOUND: {error}")
         return 1

@@ -26,7 +26,7 @@ from msgspec import Struct
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision, decider, follow
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.identity.messages import BadMessage, open_any
+from memquorum.core.identity.messages import BadMessage, open_any, unsigned
 from memquorum.core.journal.anew import ANEW
 from memquorum.core.journal.hash_chain import entry_hash
 from memquorum.core.orders import aged
@@ -55,6 +55,10 @@ Decision = tuple[bytes, Sequence[bytes]]
 class BadReceipt(ValueError):
     """Raised for a receipt that proves nothing, or claims more than it proves. The text names the part and what is
     wrong with it."""
+
+
+class OtherCluster(BadReceipt):
+    """Raised for a receipt of another cluster than the genesis file's, which cannot tell whether it is sound."""
 
 
 class Proof(Struct, frozen=True):
@@ -109,7 +113,8 @@ def verify(codec: Codec, genesis: Genesis, data: bytes) -> Proven:
 
 
 def check(codec: Codec, genesis: Genesis, proof: Proof) -> Proven:
-    """Checks the signed messages. `genesis`: the genesis file's. Raises BadReceipt."""
+    """Checks the signed messages. `genesis`: the genesis file's. Raises BadReceipt, or OtherCluster before any check."""
+    _same_cluster(codec, genesis, proof)
     entries, details = _chain(codec, proof.entries)
     first, detail = entries[0], details[0]
     head = _head(codec, genesis, proof, entries[-1])
@@ -172,6 +177,18 @@ def _check_rule(codec: Codec, genesis: Genesis, proof: Proof, order: ErasureOrde
         raise BadReceipt(f"configurations: {error}") from None
     if named is None or not aged.borne_out(named.policy, order.namespace, aged.read(order.value), at):
         raise BadReceipt(f"order: no rule of configuration {order.rule} says that")
+
+
+def _same_cluster(codec: Codec, genesis: Genesis, proof: Proof) -> None:
+    try:
+        said = unsigned(codec, proof.head, JournalHead).cluster
+    except BadMessage as error:
+        raise BadReceipt(f"head: {error}") from None
+    if said != genesis.cluster:
+        raise OtherCluster(
+            f"the receipt is of cluster {said.hex()[:8]}…, this genesis file is of {genesis.cluster.hex()[:8]}…: "
+            "give --genesis of that cluster"
+        )
 
 
 def _head(codec: Codec, genesis: Genesis, proof: Proof, last: JournalEntry) -> JournalHead:

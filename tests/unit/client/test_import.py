@@ -58,3 +58,22 @@ def test_beside_an_installation_a_client_without_the_extra_goes_through_the_serv
     asked = "from memquorum.client import settings; place = settings.find(); print(repr(place.kafka), place.url)"
     done = without_kafka(asked, folder=tmp_path)
     assert done.stdout == "'' http://127.0.0.1:8080\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ({}, "no installation is known: set MEMQUORUM_URL or MEMQUORUM_RUN_DIR"),
+        ({"MEMQUORUM_RUN_DIR": "/nowhere/here"}, "MEMQUORUM_RUN_DIR names /nowhere/here, and there is no such folder"),
+    ],
+)
+@pytest.mark.parametrize("command", [["publish", "Valve 3 sticks."], ["search", "Valve?"], ["tail", "--once"]])
+def test_where_no_installation_is_known_that_is_said_whatever_else_is_missing(
+    known: dict[str, str], said: str, command: list[str], tmp_path: Path
+) -> None:
+    program = (
+        "from memquorum.client import settings; settings._nearby = lambda: iter(()); "
+        "from memquorum.cli import main; sys.exit(main())"
+    )
+    done = without_kafka(program, *command, folder=tmp_path, MEMQUORUM_AGENT="planner", **known)
+    assert done.returncode == USAGE and done.stderr.startswith(f"memquorum: {said}"), done.stderr

@@ -5,23 +5,26 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from memquorum import topics
+from memquorum import cli, topics
 from memquorum.client.verifying import receipt_lines
+from memquorum.commands import USAGE
 from memquorum.core.audit import receipts
 from memquorum.core.audit.receipts import BadReceipt, Proof
 from memquorum.core.consensus.certificate import BadCertificate, check_decision
+from memquorum.core.identity.membership import load
 from memquorum.core.journal import hash_chain
 from memquorum.core.journal.rows import ShardState
 from memquorum.core.policy import ErasePolicy, Policy
 from memquorum.core.records import Erased, ErasedEpisode, JournalAppended, JournalEntry, JournalHead, OrderFound
 from memquorum.schema_files import load_codec
 from tests.builders.erasures import entitled
-from tests.builders.genesis import make, public_key
+from tests.builders.genesis import make, make_bytes, public_key
 from tests.builders.votes import GREENHOUSE, attesting, configuring, erasure, everybody, nobody, order, signed
 
 CODEC, GENESIS = load_codec(), make()
@@ -244,3 +247,15 @@ def test_an_order_of_a_rule_is_held_against_that_rule(value: str, rule: int, wro
         return
     with pytest.raises(BadReceipt, match=wrong):
         receipts.check(CODEC, ruled, whole)
+
+
+def test_with_the_genesis_file_of_another_cluster_a_receipt_is_neither_sound_nor_forged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elsewhere, file, theirs = make_bytes(n=7), tmp_path / "receipt.json", tmp_path / "genesis.json"
+    file.write_bytes(written(receipts.make(CODEC, GENESIS, proof())))
+    theirs.write_bytes(elsewhere)
+    ours, other = (one.cluster.hex()[:8] for one in (GENESIS, load(elsewhere)))
+    assert cli.main(["receipt", "verify", str(file), "--genesis", str(theirs)]) == USAGE
+    said = f"the receipt is of cluster {ours}…, this genesis file is of {other}…: give --genesis of that cluster"
+    assert capsys.readouterr() == ("", f"memquorum: {file}: {said}\n")
