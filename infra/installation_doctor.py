@@ -173,12 +173,14 @@ def letters(scrapes: dict[str, Scrape]) -> Iterator[Check]:
     sessions = sum(scrape.total(metrics.FAILED.name) for scrape in scrapes.values())
     if failed:
         told = f"{many(int(failed), 'record')} failed since intake started, replayed or not"
-        yield Check("letters", "warn", told, "`memquorum admin dlq list --reason failed`, then `dlq replay … --go`")
+        yield Check(
+            "refused records", "warn", told, "`memquorum admin dlq list --reason failed`, then `dlq replay … --go`"
+        )
     if sessions:
         told = f"{many(int(sessions), 'session')} without a summary; they are tried again"
         yield Check("sessions", "warn", told, "the log of consolidator says why")
     if not failed and not sessions:
-        yield Check("letters", "ok", "none is parked")
+        yield Check("refused records", "ok", "none")
 
 
 def votes(given: Settings, scrapes: dict[str, Scrape]) -> Iterator[Check]:

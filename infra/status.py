@@ -40,6 +40,10 @@ _STAGES = {
     "streams": ("salience", "decay", "sessions", "rewards", "nomination"),
     "consolidator": ("consolidator", "rollups"),
 }
+_HEADS = (
+    "MiB of memory; records in and out a second; lag: records still to be read; p50, p99: half, and 99 of 100,\n"
+    "took no longer; open: votes under way; refused: records that were wrong or a stranger's"
+)
 _SCRAPE_S = 6.0
 _BETWEEN_S = 1.0
 _WINDOW = 10  # scrapes of `--watch` that rates are taken over
@@ -168,7 +172,7 @@ def _picture(
         foot += "".join(f"\n{one}" for one in (*policy_command.versions(given), *old, *copies.rebuild_lines(given)))
         foot += f"\n{sweeps.describe(given)}\n{summariser.describe(given)}; {waiting} wait for the members' vote"
     foot += "".join(f"\n{about}: {what}" for now in seen[-1].values() for about, what in now.notes.items())
-    return Group(_table(found.get("processes", {}), seen), Text(foot))
+    return Group(_table(found.get("processes", {}), seen), Text(_HEADS, style="dim"), Text(foot))
 
 
 def stored(given: Settings) -> tuple[list[str], int]:

@@ -40,15 +40,15 @@ def describe(settings: Settings) -> str:
     """A line: when and by whom it was swept last, and when it is swept next."""
     found = last(settings)
     if found is None or found.by is None:
-        before = "not swept yet"
+        before, first = "old bytes not yet removed from files", "first time"
     else:
         how = "by hand, `memquorum admin database sweep`" if found.by == HAND else "by its timer"
-        before = f"swept last at {moment(found.at)} ({how})"
+        before, first = f"old bytes last removed from files at {moment(found.at)} ({how})", "next"
     if not settings.sweep_hours:
         return f"{before}; never by itself (sweep_hours = 0)"
     if found is None:
         return f"{before}; the timer begins to count when the commit worker runs"
-    return f"{before}; next by itself from {moment(found.at + settings.sweep_hours * _HOUR_MS)} on"
+    return f"{before}; {first} by itself from {moment(found.at + settings.sweep_hours * _HOUR_MS)} on"
 
 
 def _file(settings: Settings) -> Path:

@@ -115,6 +115,8 @@ def _run(arguments: Sequence[str] | None) -> int:
 class _Parser(commands.Parser):
     """The client's parser. A command that is the operator's now helps with its options there."""
 
+    former = FORMER
+
     def format_help(self) -> str:
         """The help; the root's shows the commands by what people do."""
         command = self.get_default("command")

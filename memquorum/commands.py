@@ -4,6 +4,7 @@ parser is made of all that its modules declare."""
 from __future__ import annotations
 
 import argparse
+import difflib
 import math
 import re
 import sys
@@ -136,7 +137,9 @@ def declared(where: Mapping[str, str], *asked: str) -> list[Command]:
 
 class Parser(argparse.ArgumentParser):
     """A program's parser. It refuses arguments that are no text, of whatever command; a path may be any bytes. Its help
-    is that of `memquorum.helping`."""
+    is that of `memquorum.helping`. `former`: commands that are still taken and no longer named."""
+
+    former: frozenset[str] = frozenset()
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
         # What stands behind a command is checked by the command's own parser, which knows what is a path.
@@ -145,6 +148,15 @@ class Parser(argparse.ArgumentParser):
         if own and isinstance(arg_string, str) and not is_text(arg_string):
             raise argparse.ArgumentError(action, f"{arg_string!r} is not UTF-8: give it as text in UTF-8")
         return super()._get_value(action, arg_string)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if not isinstance(action, argparse._SubParsersAction) or value in action.choices:
+            super()._check_value(action, value)
+            return
+        near = difflib.get_close_matches(value, [one for one in action.choices if one not in self.former], 1)
+        raise argparse.ArgumentError(
+            None, f"no command {value!r}" + "".join(f": did you mean {one!r}?" for one in near)
+        )
 
     def error(self, message: str) -> NoReturn:
         """Says what is wrong, where no stream refuses it, then where the usage is told, and exits."""

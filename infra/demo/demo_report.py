@@ -27,7 +27,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 _ROWS = 10
 
 _STOPPED = (
-    ("make demo KEEP=1", "the same, and everything stays up to look around"),
+    ("make demo KEEP=1", "the same, and everything stays up, with the console: a page to look around"),
     ("make demo INPUT=PATH", "a log of yours: chat transcripts or our own records"),
     ("make up", "the line on its own, for agents of yours; the README shows how"),
 )

@@ -88,8 +88,8 @@ def summary(as_of: int, ledger: Ledger) -> str:
     ends = ledger.outcomes()
     decided = sum(epoch.decided_at is not None for epoch in ledger.epochs.values())
     words = dict.fromkeys(kind.outcome for kind in KINDS.values() if kind.tiers)
-    told = ", ".join(f"{ends[word]} {word}" for word in words)
-    return f"{moment(as_of)} · epoch {decided} · {told}"
+    told = ", ".join(f"{ends[word]} {word}" for word in words if ends[word])
+    return " · ".join(filter(None, [moment(as_of), f"epoch {decided}", told]))
 
 
 def moment(as_of: int) -> str:

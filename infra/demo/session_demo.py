@@ -139,7 +139,10 @@ def _fates(console: Console, notes: list[Note], policy: Policy) -> None:
         f"Sealed, and in no summary: its rank is under {rank:.2f}, so by default a vote lets it go:",
     )
     _ranked(console, [one for one in notes if one.replaced and not one.said])
-    line(console, f"Still a memory of its own: its rank is higher, and {share} % of the tokens had no room for it:")
+    line(
+        console,
+        f"Still a memory of its own: its rank is higher, and a summary of {share} % of the length had no room for it:",
+    )
     _ranked(console, [one for one in notes if not one.replaced])
     if not policy.forget.grace_ms:
         days = span(Policy().forget.grace_ms)

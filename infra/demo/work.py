@@ -85,6 +85,7 @@ def _tried(driver: Driver, memory: Memory, made: Genesis, beat: Callable[[], Non
 
 def _admitted(console: Console, memory: Memory, ids: tuple[str, str]) -> Iterator[Check]:
     """Prints the admission of both, and asks experience a question."""
+    line(console, "S is how much better tasks went with a memory than without it; from a least S on it is admitted.")
     for one, status, did in zip(ids, ("admitted", "rejected"), ("helped", "did not help"), strict=True):
         found = memory.experience(one)
         line(console, f"memquorum experience why -n {found.namespace} {one}", style="dim")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, TypeVar
@@ -38,6 +39,7 @@ from memquorum.core.vote.kinds import KINDS
 
 T = TypeVar("T")
 _KEY = 16  # digits of a public key that a person compares
+_TEXT = 100  # characters of a text of a contradiction
 
 
 _PROTECTING = (
@@ -134,7 +136,9 @@ def _conflict(one: Conflict) -> str:
     how = "disputed" if one.disputed else f"{one.first} holds"
     by = "on purpose" if one.stated else "by a model" if one.compared else "by a rule"
     said = f"{one.older} ({one.older_agent}) and {one.newer} ({one.agent}, {one.newer_tier})"
-    return f"{moment(one.newer_at)}  {said}: {how}, found {by}"
+    texts = ((one.older, one.older_text), (one.newer, one.newer_text))
+    quoted = [f"    {memory}: {textwrap.shorten(text, _TEXT, placeholder=' …')}" for memory, text in texts if text]
+    return "\n".join([f"{moment(one.newer_at)}  {said}: {how}, found {by}", *quoted])
 
 
 @command(

@@ -666,7 +666,10 @@ def test_statuses(capsys: pytest.CaptureFixture[str]) -> None:
         (["search", "q", "--bogus"], "memquorum search: unrecognized arguments: --bogus", "memquorum search"),
         (["search"], "memquorum search: the following arguments are required: QUERY", "memquorum search"),
         (["publish", "--reward", "x", "t"], "memquorum publish: argument --reward: invalid float", "memquorum publish"),
-        (["receipt", "x"], "memquorum receipt: argument COMMAND: invalid choice: 'x'", "memquorum receipt"),
+        (["receipt", "x"], "memquorum receipt: no command 'x'", "memquorum receipt"),
+        (["receipt", "gte"], "memquorum receipt: no command 'gte': did you mean 'get'?", "memquorum receipt"),
+        (["serch", "x"], "memquorum: no command 'serch': did you mean 'search'?", "memquorum"),
+        (["rebiuld"], "memquorum: no command 'rebiuld'", "memquorum"),
         ([], "memquorum: the following arguments are required: COMMAND", "memquorum"),
     ],
 )

@@ -54,7 +54,8 @@ async def memory(service: Service, request: Request, caller: Caller) -> Response
     found = await service.reads.memory(caller.sight(READ), memory_id, gates)
     within, agent = query.read_within(request.query_params.get("namespace")), using.user(request)
     if not found or within not in (None, found["namespace"]):
-        instead = await _repeated(service, caller.sight(READ), memory_id, gates)
+        there = found["namespace"] if found else None
+        instead = await _instead(service, caller.sight(READ), memory_id, gates, (within, there))
         return unknown("memory_id", f"no memory {memory_id}{_in(within)}{instead}")
     if agent is not None and found["text"] is not None:
         used = Uses(found["namespace"], agent, (memory_id,))
@@ -92,7 +93,11 @@ async def explain(service: Service, request: Request, caller: Caller) -> Respons
     facts = await service.reads.facts(sight, service.codec, memory_id, gates, lambda shard: now.of(shard).policy)
     within = query.read_within(request.query_params.get("namespace"))
     if facts is None or within not in (None, facts.namespace):
-        told = await _repeated(service, sight, memory_id, gates) or ", nor an episode of that id that was dropped"
+        there = None if facts is None else facts.namespace
+        told = (
+            await _instead(service, sight, memory_id, gates, (within, there))
+            or ", nor an episode of that id that was dropped"
+        )
         return unknown("memory_id", f"no memory {memory_id}{_in(within)}{told}")
     genesis = await service.desk.read(explaining.configured, service.codec, service.genesis, facts.configured)
     whole = await service.desk.read(explaining.explain, service.codec, genesis, facts)
@@ -106,12 +111,22 @@ async def explain(service: Service, request: Request, caller: Caller) -> Respons
     return StructResponse(Explained(explaining.plain(account), tuple(lines), tuple(numbers)))
 
 
-async def _repeated(service: Service, sight: Sight, memory_id: str, gates: Filters) -> str:
-    """Answers which memory an episode repeated that became none itself; nothing for any other. A publisher gets an id
-    at once, and may look for it."""
+async def _instead(
+    service: Service, sight: Sight, memory_id: str, gates: Filters, place: tuple[str | None, str | None]
+) -> str:
+    """Answers in which other namespace a memory is, or which memory an episode repeated that became none itself;
+    nothing for any other. A publisher gets an id at once, and may look for it.
+
+    `place`: the namespace that was asked, and the one where the reader may see the memory.
+    """
+    within, there = place
+    if there is not None:
+        return f": it is in {there!r}"
     instead = await service.reads.echoed(sight, memory_id)
-    there = instead is not None and await service.reads.memory(sight, instead, gates) is not None
-    return f": what was published was known already, and reinforced {instead}" if there else ""
+    found = None if instead is None else await service.reads.memory(sight, instead, gates)
+    if not found or within not in (None, found["namespace"]):
+        return ""
+    return f": what was published was known already, and reinforced {instead}"
 
 
 async def _read(service: Service, request: Request, caller: Caller, memory_id: str) -> str | None:

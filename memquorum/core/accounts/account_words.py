@@ -14,7 +14,7 @@ from memquorum.core.accounts import fates, plainly
 from memquorum.core.accounts.explain import Account, Birth
 from memquorum.core.accounts.holding import Holds
 from memquorum.core.accounts.plainly import counted, minute, named, sentence
-from memquorum.core.accounts.telling import ENDED, SECTIONS, denied, folded, times
+from memquorum.core.accounts.telling import ENDED, SECTIONS, denied, folded, times, voting
 from memquorum.core.consolidation import rendering
 from memquorum.core.experience import abstract
 from memquorum.core.facets import DIFFUSION
@@ -231,7 +231,7 @@ def _made(account: Account, born: Birth, text: str | None) -> Iterator[str]:
     if born.stays:
         yield f"It leaves {', '.join(born.stays)}, which goes only if members vote for that."
     if wanted := [one for one in born.names if one not in born.unknown and one not in born.superseded]:
-        yield f"Its agent wants it to take the place of {', '.join(wanted)}: members vote on that."
+        yield f"Its agent wants it to take the place of {', '.join(wanted)}: {voting(account, len(wanted))}."
     if born.unknown and born.outcome == "stored":
         yield f"It also named {', '.join(born.unknown)}: no such memory was in use here then."
     if born.outcome in CLEARINGS and born.superseded:

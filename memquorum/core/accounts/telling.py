@@ -32,7 +32,7 @@ from memquorum.core.retrieval.conflicts import Pair
 from memquorum.core.salience import FAILED, UNREADABLE
 from memquorum.core.showing.plurals import many
 from memquorum.core.tiers import ALIVE, DRAFT, FINISHED, GONE, SEALED, SUPERSEDED
-from memquorum.core.vote.kinds import CONTESTS, KINDS, LETS_GO, MAKES_ROOM, RAISES
+from memquorum.core.vote.kinds import CONTESTS, KINDS, LETS_GO, MAKES_ROOM, RAISES, SUPERSEDE
 from memquorum.core.vote.kinds.kind import UNKNOWN, Kind, opinion_in_words
 
 _USES_SHOWN = 5
@@ -90,7 +90,7 @@ def _lines(account: Account, genesis: Genesis, winner: str | None, text: str | N
         yield "Where it came from"
         yield from _born(account.born, account.shard, genesis.policy)
         slot = labelling.full(Labels(account.key, account.path))
-        yield from _made(account.born, account.sources_sent, slot, text)
+        yield from _made(account, account.born, slot, text)
         yield from _filed(account)
         if account.links:
             yield f"  Its publisher links it: {', '.join(map(_linked, account.links))}."
@@ -250,13 +250,20 @@ def _filed(account: Account) -> Iterator[str]:
         yield f"  Its attributes: {', '.join(told)}."
 
 
-def _made(born: Birth, sent: Sequence[SourceSent], slot: str | None, text: str | None) -> Iterator[str]:
+def voting(account: Account, names: int) -> str:
+    """Says whether members vote, or voted, on the memories that a memory names as replaced. A vote about its own end
+    is told of beside what took its place."""
+    votes = sum(one.kind == SUPERSEDE.name for one in account.votes) - len(account.superseded)
+    return "members voted on that" if votes >= names else "members vote on that"
+
+
+def _made(account: Account, born: Birth, slot: str | None, text: str | None) -> Iterator[str]:
     if born.source is not None:
         yield f"  It comes from {born.source}."
     if born.repeats is not None:
         yield f"  It says again what {born.repeats} says."
     if born.summary is not None and not abstract.made(born.summary):
-        yield from _sentences(born.summary, sent, text)
+        yield from _sentences(born.summary, account.sources_sent, text)
         if born.summary.renews is not None:
             yield f"  It was made in the place of {born.summary.renews}, which was erased, of what that erasure left."
         yield "  See `memquorum trace` and `memquorum explain` of a source for its way and its votes."
@@ -270,7 +277,7 @@ def _made(born: Birth, sent: Sequence[SourceSent], slot: str | None, text: str |
         named = "a slot" if slot is None else f"the slot {slot}"
         yield f"  It fills {named}{by}{took}."
     if voted := [i for i in born.names if i not in born.unknown and i not in born.superseded]:
-        yield f"  Its agent wants it to take the place of {', '.join(voted)}: members vote on that."
+        yield f"  Its agent wants it to take the place of {', '.join(voted)}: {voting(account, len(voted))}."
     if born.unknown and born.outcome == "stored":
         yield f"  It also named {', '.join(born.unknown)}: no such memory was alive in this namespace then."
 

@@ -782,6 +782,11 @@ class Ordered(Struct, frozen=True, kw_only=True):
     memories: tuple[Restoring, ...] = ()
     took: Took | None = None
 
+    def __str__(self) -> str:
+        from memquorum.core.accounts.order_words import lines  # not at the top: it needs the answers
+
+        return "\n".join(lines(self))
+
 
 class Orders(Struct, frozen=True, omit_defaults=True):
     """Orders that the journal has answered, the latest first. `next`: the cursor of the next page, None at the end."""
@@ -1140,6 +1145,10 @@ class Ended(Struct, frozen=True):
     agent: str | None = None
     task: Published | None = None
 
+    def __str__(self) -> str:
+        whose = self.agent or "every agent"
+        return f"session {self.session} of {self.namespace} is over for {whose}: `session` tells of its summaries"
+
 
 class SessionDraft(Struct, frozen=True):
     """A summary that waits for its vote: the number of its memories, the epoch of the last vote that kept it out, if
@@ -1203,6 +1212,11 @@ class Session(Struct, frozen=True):
     epoch: int
     opens_at: int
     interactions: int
+
+    def __str__(self) -> str:
+        from memquorum.core.accounts.sessions import lines  # not at the top: it needs the answers
+
+        return "\n".join(lines(self))
 
 
 class SessionInShort(Struct, frozen=True):

@@ -113,7 +113,7 @@ def verify(codec: Codec, genesis: Genesis, data: bytes) -> Proven:
 
 
 def check(codec: Codec, genesis: Genesis, proof: Proof) -> Proven:
-    """Checks the signed messages. `genesis`: the genesis file's. Raises BadReceipt, or OtherCluster before any check."""
+    """Checks the signed messages. `genesis`: the genesis file's. Raises BadReceipt, OtherCluster before any check."""
     _same_cluster(codec, genesis, proof)
     entries, details = _chain(codec, proof.entries)
     first, detail = entries[0], details[0]

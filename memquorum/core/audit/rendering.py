@@ -52,7 +52,9 @@ def lines(report: VerifyReport) -> Iterator[str]:
     if report.unchecked:
         yield f"not checked: {report.unchecked:,} contents of Postgres, for want of their keys"
     if counts.worths_unread:
-        yield f"not checked: {counts.worths_unread:,} worths, of texts that nobody can open any more"
+        one = counts.worths_unread == 1
+        whose = "its text is" if one else "their texts are"
+        yield f"not checked: {many(counts.worths_unread, 'worth')} ({whose} erased or forgotten: this is no error)"
     if counts.scores_withheld:
         yield f"not checked: {counts.scores_withheld:,} scores, withheld by a policy that draws among near-ties"
     if not counts.entries:

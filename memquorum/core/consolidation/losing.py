@@ -56,10 +56,11 @@ def replaceable(sources: Sequence[Source], *, share_ppm: int, lost_rank_ppm: int
         asked = [one for one in left if costs[one.memory_id] and one.needed and not one.whole]
         if sum(costs.values()) <= room or not asked:
             return left if _saves(left, share_ppm) else ()
-        # One at a time: that of which the most had to be said, and of equals the longest. There may be room for others.
+        # One at a time: that of which the most had to be said, of equals the longest, and of these the last one said.
+        # Ids come last: they are random, and the same session is to be summed up the same again.
         out = max(
             asked,
-            key=lambda one: (costs[one.memory_id] * PPM // tokens(one.text), tokens(one.text), one.memory_id),
+            key=lambda one: (costs[one.memory_id] * PPM // tokens(one.text), tokens(one.text), one.at, one.memory_id),
         )
         left = tuple(one for one in left if one is not out)
     return ()

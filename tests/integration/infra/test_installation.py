@@ -81,7 +81,9 @@ def test_what_is_published_is_stored_and_proven_while_the_clock_ticks_on(install
         until(lambda: connection.execute("SELECT count(*) FROM event").fetchone() == (20,))
     checked = _infra("fleet", "doctor", "--json", "--run-dir", str(installed.run_dir))
     levels = {told["what"]: told["level"] for told in map(json.loads, checked.stdout.splitlines())}
-    assert {levels[name] for name in ("members", "letters", "database memory", "vault")} == {"ok"}, checked.stdout
+    assert {levels[name] for name in ("members", "refused records", "database memory", "vault")} == {"ok"}, (
+        checked.stdout
+    )
     verified = _infra("audit", "verify", "--run-dir", str(installed.run_dir))
     assert (verified.returncode, verified.stdout.splitlines()[-1]) == (0, "nothing is wrong"), verified.stdout
     rebuilt = _infra("audit", "rebuild", "--run-dir", str(installed.run_dir))

@@ -11,6 +11,8 @@ import pytest
 
 from memquorum.client import AsyncMemory, Invalid, Memory, NotYet
 from memquorum.core import ids
+from memquorum.core.accounts import order_words
+from memquorum.core.api.answers import Ended, Ordered, Session, SessionPart
 from memquorum.core.experience import ended
 from memquorum.core.intake import FOUND_MAX
 
@@ -229,3 +231,19 @@ def test_without_an_event_loop_lessons_are_the_same() -> None:
             raise ValueError("jammed")
         assert memory.end_session("s", outcome="unknown", goal="Open it.").task is not None
     assert [one["derives_from"] for one in service.to("/memories")] == [[task.id]]
+
+
+def test_a_session_and_its_end_are_printed_for_people() -> None:
+    part = SessionPart("ann", 3, 0, (), (), (), {"wanted": 1, "few": 2}, 1)
+    told = str(Session("n", "s", (part,), 1, 1, 2, 100))
+    assert "1 not summed up: saved on purpose" in told and "2 not summed up: too few" in told
+    assert str(Ended("n", "s", "e")).startswith("session s of n is over for every agent")
+    assert "for ann" in str(Ended("n", "s", "e", "ann"))
+
+
+def test_an_order_is_printed_for_people() -> None:
+    order = Ordered(
+        order_id="o", kind="protect", namespace="n", status="in force", says={"action": "pin", "memory_ids": [M]},
+        ordered_by="ann", reference=None, ordered_at=1, accepted_at=1, shard=0, journal_seq=3,
+    )  # fmt: skip
+    assert str(order).splitlines() == list(order_words.lines(order))

@@ -242,7 +242,8 @@ def test_a_trace_is_asked_of_the_service_where_no_installation_is(
 
 
 def test_contradictions_are_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    one = Conflict("m2", "m1", "m2", True, False, False, "ann", "bob", 0, 0, "sealed", "short-term", None, "old", 9)
+    said = "The old\ncode, " + "4 " * 90
+    one = Conflict("m2", "m1", "m2", True, False, False, "ann", "bob", 0, 0, "sealed", "short-term", None, said, 9)
 
     async def told(_: AsyncMemory, kind: type, method: str, path: str, **more: Any) -> Conflicts:
         assert (kind, method, path) == (Conflicts, "POST", "/conflicts/list")
@@ -253,7 +254,9 @@ def test_contradictions_are_listed(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert cli.main(["conflicts", "-n", "n", "--purpose", "p", "--url", "http://127.0.0.1:1"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "1970-01-01 00:00:00 UTC  m1 (bob) and m2 (ann, sealed): disputed, found by a rule",
+        "    m1: The old code, " + "4 " * 42 + "…",
         "1970-01-01 00:00:00 UTC  m1 (bob) and m2 (ann, sealed): m2 holds, found on purpose",
+        "    m1: The old code, " + "4 " * 42 + "…",
     ]
 
 

@@ -92,9 +92,9 @@ def test_failed_records_and_sessions_are_counted() -> None:
     failed = Scrape(1.0, {metrics.REFUSED.name: {(("reason", "failed"), ("stage", "intake")): 2.0}})
     parked = Scrape(1.0, {metrics.FAILED.name: {(("stage", "consolidator"),): 1.0}})
     assert levels(list(installation_doctor.letters({"intake": failed, "consolidator": parked}))) == {
-        "letters": "warn", "sessions": "warn",
+        "refused records": "warn", "sessions": "warn",
     }  # fmt: skip
-    assert levels(list(installation_doctor.letters({"intake": Scrape(1.0)}))) == {"letters": "ok"}
+    assert levels(list(installation_doctor.letters({"intake": Scrape(1.0)}))) == {"refused records": "ok"}
 
 
 def test_withheld_erasures_are_named(place: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

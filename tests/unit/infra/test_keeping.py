@@ -92,9 +92,10 @@ def test_what_fails_is_said_once_and_tried_again(
 
 
 def test_a_sweep_by_hand_is_told_and_puts_off_the_next(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert sweeps.describe(world.settings).startswith("not swept yet; the timer begins")
+    assert sweeps.describe(world.settings).startswith("old bytes not yet removed from files; the timer begins")
     world.look(1_000)
-    assert sweeps.describe(world.settings) == f"not swept yet; next by itself from {moment(1_000 + 24 * HOUR)} on"
+    first = f"first time by itself from {moment(1_000 + 24 * HOUR)} on"
+    assert sweeps.describe(world.settings) == f"old bytes not yet removed from files; {first}"
     monkeypatch.setattr(sweep.copies, "drop_all", lambda _: [])
     monkeypatch.setattr(sweep.sweeping, "recycles", lambda _: False)
     monkeypatch.setattr(sweep.genesis, "read", lambda _: SimpleNamespace(shards=1))
@@ -102,7 +103,7 @@ def test_a_sweep_by_hand_is_told_and_puts_off_the_next(world: World, monkeypatch
     monkeypatch.setattr(sweep.time, "time_ns", lambda: 5 * HOUR * 1_000_000)
     there = replace(world.settings, bootstrap="b", memory_dsn="dbname=m", vault_dsn="dbname=v")
     assert sweep.run(there, argparse.Namespace(json=False, outside=False)) == 0
-    swept = f"swept last at {moment(5 * HOUR)} (by hand, `memquorum admin database sweep`)"
+    swept = f"old bytes last removed from files at {moment(5 * HOUR)} (by hand, `memquorum admin database sweep`)"
     assert sweeps.describe(world.settings) == f"{swept}; next by itself from {moment(29 * HOUR)} on"
     done = world.sweeps
     assert world.look(29 * HOUR - 1) == done and world.look(29 * HOUR) == done + 1

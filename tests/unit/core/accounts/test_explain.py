@@ -7,7 +7,7 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from memquorum.core.accounts import explain, telling
+from memquorum.core.accounts import account_words, explain, telling
 from memquorum.core.accounts.explain import Account, SourceSent, Waiting
 from memquorum.core.avro import Codec
 from memquorum.core.budgets.rules import BY_LOT
@@ -157,6 +157,19 @@ def test_what_names_others_says_on_which_there_is_a_vote_and_which_nobody_knows(
     _, text = account_of(shard, B)
     assert f"Its agent wants it to take the place of {A}: members vote on that." in text
     assert f"It also named {memory_id('never')}: no such memory was alive in this namespace then." in text
+
+
+def test_after_the_vote_on_what_it_names_it_says_that_members_voted(codec: Codec) -> None:
+    shard = Shard(codec, GENESIS)
+    shard.episode("a", agent="reviewer")
+    shard.episode("b", explicit=True, supersedes=(A,))
+    shard.tick(100_000)
+    before, _ = account_of(shard, B)
+    shard.decide([Proposal((B, A), NAMESPACE, "supersede", "contradicted", 0, 0, 0)])
+    after, _ = account_of(shard, B)
+    for told in (telling.lines, account_words.lines):
+        assert "members vote on that" in "\n".join(told(before, GENESIS))
+        assert "members voted on that" in "\n".join(told(after, GENESIS))
 
 
 def test_links_that_lead_nowhere_are_told(codec: Codec) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from memquorum.core.consolidation.extractive import choose
 from memquorum.core.consolidation.losing import coverage_ppm, replaceable
 from memquorum.core.policy import PPM
@@ -112,3 +114,14 @@ def test_what_corrects_something_is_not_lost_as_talk() -> None:
     assert coverage_ppm((quoted(fact),), (fact, talk), lost_rank_ppm=0) == (PPM, PPM), "talk is worth nothing"
     _, least = coverage_ppm((quoted(fact),), (fact, mistaken), lost_rank_ppm=RANK_PPM)
     assert least == 0, "a correction may be of light words alone"
+
+
+def test_of_equals_that_find_no_room_it_is_not_the_id_that_says_which_stays() -> None:
+    chat = [source(f"c{at}", f"That was so very nice of all of you there, number {at}.", 100_000) for at in range(3)]
+    texts = WRONG, WRONG.replace("crane 4", "crane 7").replace("hall 2", "hall 3")
+    stays = set()
+    for ids in (("a", "b"), ("b", "a")):
+        equal = [replace(source(one, text), at=at) for at, (one, text) in enumerate(zip(ids, texts, strict=True))]
+        kept = {one.memory_id for one in replaceable([*chat, *equal], share_ppm=600_000, lost_rank_ppm=RANK_PPM)}
+        stays.add(tuple(one.at for one in equal if one.memory_id not in kept))
+    assert stays == {(1,)}

@@ -105,11 +105,7 @@ def test_progress_without_a_terminal_is_a_line_now_and_then(monkeypatch):
     console, out = plain()
     with Screen(console).publishing(1000) as show:
         show(500, 86_400_000, some())
-    assert (
-        " ".join(out.getvalue().split())
-        == "500 of 1,000 published · 1970-01-02 00:00 · epoch 1 · 1 forgotten, 0 promoted, 0 demoted, 0 superseded, "
-        "0 consolidated, 0 merged, 0 admitted, 0 united, 0 generalised"
-    )
+    assert " ".join(out.getvalue().split()) == "500 of 1,000 published · 1970-01-02 00:00 · epoch 1 · 1 forgotten"
 
 
 @pytest.mark.parametrize(

@@ -165,3 +165,24 @@ def test_an_id_that_was_told_of_what_was_known_names_the_memory_that_its_reader_
     assert {one.status_code for one in (named, hidden, unknown)} == {404}
     assert HERS in named.json()["detail"] and "reinforced" in named.json()["detail"]
     assert hidden.json()["detail"].replace(TOLD_THEM, UNKNOWN) == unknown.json()["detail"]
+
+
+@pytest.mark.parametrize("way", ["", "/explain"])
+def test_in_another_namespace_it_says_where_the_memory_is_only_to_who_may_read_there(
+    codec: Codec, tmp_path: Path, way: str
+) -> None:
+    stored(tmp_path / "keys.json", (1, ("read",), ("greenhouse", "plant")), (2, ("read",), ("plant",)))
+    service = make(codec, Door(tmp_path / "keys.json"))
+    service.reads = Echoing()  # type: ignore[assignment]
+    client = client_of(service)
+
+    def told(memory: str, key: int) -> str:
+        answer = client.get(f"/memories/{memory}{way}", params={"namespace": "plant"}, headers=bearer(key))
+        assert answer.status_code == 404
+        detail: str = answer.json()["detail"]
+        return detail
+
+    if not way:  # the double has no account of a memory
+        assert told(HERS, 1) == f"no memory {HERS} in 'plant': it is in 'greenhouse'"
+    for memory, key in ((HERS, 2), (TOLD, 1), (TOLD, 2)):
+        assert told(memory, key) == told(UNKNOWN, key).replace(UNKNOWN, memory), (memory, key)
