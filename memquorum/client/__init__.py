@@ -15,11 +15,12 @@ decisions; `differing` compares two times; `overseeing` lists goals, pins, holds
 `finishing` handles finished tasks and feedback; `ending` ends sessions; `asking` holds the remaining queries.
 `connections` holds the connections of each event loop; `sync` and `looping` run the client on a loop of its own;
 `within` is the client inside the service. `entries` and `items` store what frameworks keep under keys; `talk` splits
-long texts. `settings` finds the installation, `signer` signs, `wire` encodes requests and decodes answers.
-`broker_access` holds what it uses of Kafka's own library, which only the extra `kafka` installs. `values` and `errors`
-are its results and errors. `tail` follows the journal, `audit` verifies it, `traces` sends a program's spans. The
-commands: `command` has what they share, `publishing`, `sessions`, `reading`, `listing`, `decisions`, `lists`, `tasks`,
-`rewards`, `rollups`, `orders`, `verifying`, `doctor`, `completing` and `operating` declare them.
+long texts. `printed` has answers that print for people. `settings` finds the installation, `signer` signs, `wire`
+encodes requests and decodes answers. `broker_access` holds what it uses of Kafka's own library, which only the extra
+`kafka` installs. `values` and `errors` are its results and errors. `tail` follows the journal, `audit` verifies it,
+`traces` sends a program's spans. The commands: `command` has what they share, `publishing`, `sessions`, `reading`,
+`listing`, `decisions`, `lists`, `tasks`, `rewards`, `rollups`, `orders`, `verifying`, `doctor`, `completing` and
+`operating` declare them.
 """
 
 from memquorum.client.errors import (

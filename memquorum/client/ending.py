@@ -12,8 +12,9 @@ from memquorum import topics
 from memquorum.client import wire
 from memquorum.client.errors import Invalid, NotAllowed, NotFound
 from memquorum.client.finishing import After, Finishing
+from memquorum.client.printed import Session
 from memquorum.client.values import Receipt
-from memquorum.core.api.answers import Ended, Page, Published, Session
+from memquorum.core.api.answers import Ended, Page, Published
 from memquorum.core.experience import ended
 from memquorum.core.intake import FOUND_MAX
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from memquorum.client import wire
-from memquorum.core.api.answers import Erasure, Forget, Needed, Ordered, Pinned, Restore, Rollback
+from memquorum.client.printed import Ordered
+from memquorum.core.api.answers import Erasure, Forget, Needed, Pinned, Restore, Rollback
 
 T = TypeVar("T")
 

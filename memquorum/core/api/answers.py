@@ -782,11 +782,6 @@ class Ordered(Struct, frozen=True, kw_only=True):
     memories: tuple[Restoring, ...] = ()
     took: Took | None = None
 
-    def __str__(self) -> str:
-        from memquorum.core.accounts.order_words import lines  # not at the top: it needs the answers
-
-        return "\n".join(lines(self))
-
 
 class Orders(Struct, frozen=True, omit_defaults=True):
     """Orders that the journal has answered, the latest first. `next`: the cursor of the next page, None at the end."""
@@ -1212,11 +1207,6 @@ class Session(Struct, frozen=True):
     epoch: int
     opens_at: int
     interactions: int
-
-    def __str__(self) -> str:
-        from memquorum.core.accounts.sessions import lines  # not at the top: it needs the answers
-
-        return "\n".join(lines(self))
 
 
 class SessionInShort(Struct, frozen=True):

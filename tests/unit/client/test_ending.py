@@ -10,9 +10,10 @@ import httpx
 import pytest
 
 from memquorum.client import AsyncMemory, Invalid, Memory, NotYet
+from memquorum.client.printed import Ordered, Session
 from memquorum.core import ids
 from memquorum.core.accounts import order_words
-from memquorum.core.api.answers import Ended, Ordered, Session, SessionPart
+from memquorum.core.api.answers import Ended, SessionPart
 from memquorum.core.experience import ended
 from memquorum.core.intake import FOUND_MAX
 
