@@ -56,10 +56,9 @@ def _session(parsed: argparse.Namespace) -> int:
     example="memquorum end-session -n greenhouse shift-1",
 )  # fmt: skip
 def _end_session(parsed: argparse.Namespace) -> int:
-    """Ends a session, for every agent that spoke in it, or with --agent for that one alone: its summary is made at
-    once, and members vote on it in the next epoch, within an hour or after 100 episodes and uses by default; until then
-    searches give the memories themselves. Shows the resulting summaries. With --outcome it also becomes a finished
-    task."""
+    """Ends a session for every agent that spoke in it, or with --agent for that one alone. Its summary is made at once.
+    Members vote on it in the next epoch: by default within an hour, or after 100 episodes and uses. Until then searches
+    give the memories themselves. Shows the resulting summaries. With --outcome it also becomes a finished task."""
     whose = parsed.agent or os.environ.get("MEMQUORUM_AGENT")
     with opened(parsed) as memory:
         came: Any = {name: one for name in _CAME if (one := getattr(parsed, name)) is not None}
