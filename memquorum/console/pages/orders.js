@@ -101,6 +101,7 @@ function Went({receipt}) {
 /** How anybody verifies the receipt without the service, and where the genesis file is. @param {{id: string}} props */
 function Verifying({id}) {
   const found = useAnswer(everywhere() && may("audit") ? (signal) => get("fleet", {}, signal) : null, []), file = found.value?.genesis_file;
+  if (found.state === "waiting") return html`<p aria-busy="true"></p>`;
   const command = `memquorum receipt verify receipt-${id}.json --genesis ${file ?? ".memquorum/genesis.json"}`;
   return html`<h3>Verify it without this service</h3><p><code class="long">${command}</code> <${Copy} text=${command} label="the command" /></p>
     <p class="muted">${file ? html`The genesis file of this installation is <code class="long">${file}</code> on the service's machine.` : html`The genesis file is <code>genesis.json</code> in the folder of the installation: <code>.memquorum</code> where <code>make up</code> started it.`} Take it from a source that you trust: it is not in the receipt.</p>`;
