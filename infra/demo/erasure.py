@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import psycopg
 from rich.console import Console
+from rich.text import Text
 
 from db.queries import QUERIES
 from db.vault import PostgresVault
@@ -48,7 +49,8 @@ def carry_out(
     file.write_bytes(data)
     console.print()
     yield from _judged(console, data, now, made)
-    line(console, f"memquorum receipt verify {file} --genesis {now.genesis_file}", style="dim")
+    command = f"  memquorum receipt verify {file} --genesis {now.genesis_file}"  # in one line, to be copied
+    console.print(Text(command), style="dim", soft_wrap=True)
 
 
 def _judged(console: Console, data: bytes, now: Settings, made: Genesis) -> Iterator[Check]:
