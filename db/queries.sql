@@ -2854,6 +2854,7 @@ SELECT c.relname, i.indisvalid, pg_relation_size(c.oid)
 FROM pg_index i
 JOIN pg_class c ON c.oid = i.indexrelid
 WHERE i.indrelid IN (to_regclass('embedding'), to_regclass('content')) AND c.relname ~ '^(near|words)_'
+ORDER BY c.relname
 
 -- :name crowd_memory
 -- What one build of an index may take, in this session; more processes than one would share more memory than a container

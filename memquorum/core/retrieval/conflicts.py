@@ -89,7 +89,8 @@ class Contradiction(Pair, frozen=True):
     def otherwise(self) -> Otherwise:
         """The mark of the older memory: of a single statement, on the clause that the newer one is about."""
         disputed = not (self.own or self.stated)
-        told = (self.clause,) if self.clause and len(self.statements) == 1 else self.statements
+        of_clause = self.clause and len(self.statements) == 1 and not self.stated
+        told = (self.clause,) if of_clause else self.statements
         return Otherwise(self.newer, self.agent, self.newer_at, disputed, told)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from infra import admin_commands, genesis, settings
+from infra import admin_commands, genesis, roles, settings
 from memquorum.commands import USAGE
 
 GOOD = {
@@ -97,11 +97,22 @@ def test_a_password_is_not_repeated(run_command: Callable[..., str]) -> None:
     assert "hush" not in said
 
 
-def test_retrieval_is_not_served_beyond_this_machine_without_a_key(run_command: Callable[..., str]) -> None:
+def test_retrieval_waits_for_a_key_where_it_is_to_listen_beyond_this_machine(
+    run_command: Callable[..., str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     changes = {
         "MEMQUORUM_ENCODER": "hashing",
         "MEMQUORUM_RETRIEVAL_HOST": "0.0.0.0",
         "MEMQUORUM_RETRIEVAL_PORT": "8080",
     }
-    complaint = run_command(changes, "run", "retrieval")
-    assert "would listen on 0.0.0.0" in complaint and "memquorum admin keys add" in complaint
+
+    class Waits(Exception):
+        pass
+
+    def wait(_: float) -> None:
+        raise Waits
+
+    monkeypatch.setattr(roles.time, "sleep", wait)
+    with pytest.raises(Waits):
+        run_command(changes, "run", "retrieval")
+    assert "would listen on 0.0.0.0" in caplog.text and "memquorum admin keys add" in caplog.text
