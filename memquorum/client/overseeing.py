@@ -130,8 +130,8 @@ class Overseeing:
         """Tells the epoch that members vote on now, as far as it is about this namespace: its proposals, the ballots so
         far, and the phases with their times. Its `epoch` is None if none is open. `shard`: that of a shard, with
         the proposals of all namespaces, for a key that audits all."""
-        where = f"/shards/{shard}/open" if shard is not None else f"/epochs/{quote(self.namespace, safe='')}/open"
-        return await self._ask(OpenEpoch, "GET", where)
+        where = f"/epochs/{quote(self.namespace, safe='')}" if shard is None else f"/shards/{wire.path_id(str(shard))}"
+        return await self._ask(OpenEpoch, "GET", f"{where}/open")
 
     async def members(
         self,

@@ -32,7 +32,7 @@ from memquorum.core.retrieval.conflicts import Pair
 from memquorum.core.salience import FAILED, UNREADABLE
 from memquorum.core.showing.plurals import many
 from memquorum.core.tiers import ALIVE, DRAFT, FINISHED, GONE, SEALED, SUPERSEDED
-from memquorum.core.vote.kinds import CONTESTS, KINDS, LETS_GO, MAKES_ROOM, RAISES, SUPERSEDE
+from memquorum.core.vote.kinds import CONTESTS, KINDS, LETS_GO, MAKES_ROOM, RAISES
 from memquorum.core.vote.kinds.kind import UNKNOWN, Kind, opinion_in_words
 
 _USES_SHOWN = 5
@@ -253,7 +253,7 @@ def _filed(account: Account) -> Iterator[str]:
 def voting(account: Account, names: int) -> str:
     """Says whether members vote, or voted, on the memories that a memory names as replaced. A vote about its own end
     is told of beside what took its place."""
-    votes = sum(one.kind == SUPERSEDE.name for one in account.votes) - len(account.superseded)
+    votes = sum(one.kind in CONTESTS.values() for one in account.votes) - len(account.superseded)
     return "members voted on that" if votes >= names else "members vote on that"
 
 

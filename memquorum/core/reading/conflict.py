@@ -174,7 +174,8 @@ def _on_condition(old: Statement, new: Statement) -> bool:
     summer"; or both tell what is so on certain weekdays again and again."""
     if new.cue:
         return False
-    if not _DAYS.isdisjoint(old.frame) and not _DAYS.isdisjoint(new.frame):
+    days, others = _DAYS.intersection(old.frame), _DAYS.intersection(new.frame)
+    if days and others and days != others:
         return True
     opposed = {axis for axis, side in old.poles if (axis, not side) in new.poles}
     if len(opposed) != 1:
