@@ -187,7 +187,10 @@ def test_a_certificate_is_enough_for_who_missed_the_rest() -> None:
         (Message.PRE_PREPARE, NOT_THE_PRIMARYS, "not the primary"),
         (Message.NOMINATION, nomination(0), "old"),
         (Message.NOMINATION, nomination(proposals=()), "invalid nomination"),
-        (Message.NOMINATION, CODEC.encode(replace(CODEC.decode(NOMINATION), signature=bytes(64))), "invalid nomination"),
+        (
+            Message.NOMINATION, CODEC.encode(replace(CODEC.decode(NOMINATION), signature=bytes(64))),
+            "invalid nomination",
+        ),
         (Message.NOMINATION, signed("member:0", CODEC.decode(CODEC.decode_as(Signed, NOMINATION).body)), "stranger"),
     ],
 )  # fmt: skip
