@@ -57,7 +57,7 @@ TESTS = (
     "retrieval/test_scoring.py",
 )
 
-LINES_MOST = 8_598
+LINES_MOST = 8_590
 """May only fall: who takes lines away lowers it."""
 
 
