@@ -288,7 +288,8 @@ def test_a_summary_that_waits_and_the_last_epoch_are_told(fleet: Plant, chromium
         state = memory.state()
         assert (state.last_epoch, state.last_epoch_at) == (decision.epoch, decision.as_of)
         with tab(chromium, fleet, f"epoch/{decision.shard}/{decision.epoch}", ns=ns) as look:
-            assert "weight × score" in look.text() and "supersede: how much speaks for the newer one" in look.text()
+            look.page.get_by_text("supersede: how much speaks for the newer one").wait_for()
+            look.page.get_by_text("weight × score").first.wait_for()
 
 
 def test_a_process_that_does_not_answer_is_named(fleet: Plant, chromium: Any, lived: dict[str, str]) -> None:
