@@ -180,14 +180,14 @@ def _on_condition(old: Statement, new: Statement) -> bool:
     opposed = {axis for axis, side in old.poles if (axis, not side) in new.poles}
     if len(opposed) != 1:
         return bool(opposed)
-    sides = {
-        stemmed(word) for word, poles in wording.POLES.items() if not opposed.isdisjoint(axis for axis, _ in poles)
-    }
+    sides = _OF_AXIS[opposed.pop()]
     mine, theirs = _told(old) | set(old.rest), _told(new) | set(new.rest)
     return bool(mine - theirs - sides) and bool(theirs - mine - sides)
 
 
 _DAYS = frozenset(f"{day}s" for day in weekdays("en"))
+_OF_AXIS = {axis: {stemmed(word) for word, others in wording.POLES.items() if axis in dict(others)}
+            for poles in wording.POLES.values() for axis, _ in poles}  # fmt: skip
 
 
 def _exchanged(old: Statement, new: Statement) -> bool:

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -27,7 +27,9 @@ from memquorum.core.records import USES_MOST, AccessRecorded, QueryRecorded
 from memquorum.core.retrieval import filing
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.filing import Condition
-from memquorum.core.retrieval.scoring import Verdict
+
+if TYPE_CHECKING:  # the client reads queries, and no texts
+    from memquorum.core.retrieval.scoring import Verdict
 
 NOBODY = "00000000-0000-0000-0000-000000000000"
 """The placeholder id of an order that its signer will replace."""

@@ -155,8 +155,8 @@ def verdicts(question: str, texts: Sequence[str], cosines: Sequence[float], enco
     else:
         own = _own(weights, question, texts, cosines)
         floor = FLOOR
-    # Of what asks, jokes or supposes nothing is lent to what stands before it.
-    lent = [own if assertion.asserts(text) else 0.0 for own, text in zip(own, texts, strict=True)]
+    # A question, a joke or a supposition lends its evidence to no hit before it.
+    lent = [score if assertion.asserts(text) else 0.0 for score, text in zip(own, texts, strict=True)]
     head = [max(one, own[at]) for at, one in enumerate(_falling(lent[:HEAD]))]
     scores = list(accumulate([*head, *_falling(lent[HEAD:])], min))
     return [Verdict(round(score, 6), round(score, 6) >= floor) for score in scores]
