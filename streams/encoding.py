@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from memquorum.encoders.each import each
 from memquorum.ports import Encoder, EncoderUnavailable, Vector
@@ -23,17 +24,26 @@ class Encoding:
     ) -> None:
         """`crashes` knows the texts on which processes ended; None, for tests: none has."""
         self._encoder, self._crashes, self._sleep = encoder, crashes, sleep
+        # One, so that a death is laid to the texts of one call.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="encoding")
 
     @property
     def name(self) -> str:
         """The encoder's."""
         return self._encoder.name
 
+    def begin(self, texts: Sequence[tuple[str, str]]) -> Future[list[Vector | Exception]]:
+        """Encodes texts after those of earlier calls, as `vectors` does, while the caller goes on."""
+        return self._thread.submit(self._vectors, texts)
+
     def vectors(self, texts: Sequence[tuple[str, str]]) -> list[Vector | Exception]:
         """Encodes texts: returns each text's vector, or the error of the last try. `texts`: (memory id, text).
 
         Raises EncoderUnavailable if nothing can be encoded: ask again later.
         """
+        return self.begin(texts).result()
+
+    def _vectors(self, texts: Sequence[tuple[str, str]]) -> list[Vector | Exception]:
         found = encoded(self._encoder, self._crashes, texts)
         for pause in _PAUSES_S:
             failed = [at for at, one in enumerate(found) if _again(one)]

@@ -9,7 +9,7 @@ tenant holds.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from memquorum.core.exact import CELLS, Digesting
 from memquorum.core.salience import Surroundings
@@ -35,10 +35,9 @@ class Known:
             return None
         return Digesting(hmac.digest(self._secret, namespace.encode(), "sha256"), self._cells)
 
-    def vectors(self, asked: Sequence[Asked]) -> list[Vector | Exception]:
-        """Returns each text's vector, or the error of the last try.
-
-        Raises EncoderUnavailable if nothing can be encoded: ask again later.
+    def begin(self, asked: Sequence[Asked]) -> Callable[[], list[Vector | Exception]]:
+        """Begins to encode what is not known. The function that it returns waits for each text's vector, or the error
+        of the last try; it raises EncoderUnavailable if nothing can be encoded: ask again later.
         """
         found: list[Vector | Exception | None] = [around.known(text) for _, text, around in asked]
         # A text that a batch holds several times is encoded once: by the place of its first.
@@ -46,12 +45,16 @@ class Known:
         for at, (memory_id, text, around) in enumerate(asked):
             if found[at] is None:
                 new.setdefault((id(around), text) if self._cells else (memory_id, at), []).append(at)
-        encoded = self._encoding.vectors([asked[places[0]][:2] for places in new.values()])
-        for places, one in zip(new.values(), encoded, strict=True):
-            for at in places:
-                found[at] = one
+        coming = self._encoding.begin([asked[places[0]][:2] for places in new.values()])
         self._count(asked, len(asked) - sum(map(len, new.values())), sum(len(places) - 1 for places in new.values()))
-        return [one for one in found if one is not None]
+
+        def vectors() -> list[Vector | Exception]:
+            for places, one in zip(new.values(), coming.result(), strict=True):
+                for at in places:
+                    found[at] = one
+            return [one for one in found if one is not None]
+
+        return vectors
 
     def _count(self, asked: Sequence[Asked], memories: int, batch: int) -> None:
         astray = sum(around.astray() for around in {id(around): around for _, _, around in asked}.values())

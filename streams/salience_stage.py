@@ -12,6 +12,7 @@ memories come back from the journal, the buffers from the accepted stream (`reca
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import time
@@ -74,6 +75,8 @@ _BATCH, _BATCH_BYTES = 128, 48 * 1024
 # All shards share the thread, and what is acknowledged with a batch tells intake how much more to let in
 # (`core.fairness`): a batch takes a third of what is on its way.
 _BATCH_S = 0.5
+# The batch that is processed, and the one after it.
+_AHEAD = 2
 
 
 def now_ms() -> int:
@@ -103,6 +106,22 @@ class _Case:
     def sums_up(self) -> bool:
         """True for a summary, of which each sentence gets a vector; false for a general form, which has one."""
         return self.accepted.summary is not None and not abstract.made(self.accepted.summary)
+
+
+@dataclass(slots=True)
+class _Read:
+    """A batch that was decoded and opened."""
+
+    cases: list[_Case]
+    erased: set[tuple[int, str]]
+    """Shards and namespaces of its orders to erase."""
+    vectors: Callable[[], list[Vector | Exception]] | None = None
+    """Waits for the vectors of all texts of the cases that have no outcome; None until their encoding has begun."""
+
+    @property
+    def sound(self) -> list[_Case]:
+        """The cases that have no outcome yet."""
+        return [case for case in self.cases if case.outcome is None]
 
 
 def _texts(case: _Case, failures: Failures) -> Sequence[str]:
@@ -154,6 +173,7 @@ class Salience:
         self.assignments = Assignments(codec, past, clock)
         self._vault = vault
         self._begun: set[int] = set()
+        self._read_ahead: dict[int, tuple[Sequence[Arrival], _Read]] = {}
         self._worths = Worths(codec, past, vault, clock)
         self._recall: Recall | None = None
         if past is not None:
@@ -162,24 +182,38 @@ class Salience:
     def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
         """The outcomes of a batch. Raises what the ports raise that are away, before anything was decided."""
         self._begin_shards(arrivals)
-        erased: set[tuple[int, str]] = set()
-        cases = [case for arrival in arrivals if (case := self._case(arrival, erased)) is not None]
+        # A second try reads the batch anew.
+        ahead = self._read_ahead.pop(id(arrivals), None)
+        read = ahead[1] if ahead else self._read(arrivals)
+        cases = read.cases
         self._learned.ready({case.arrival.partition for case in cases})
-        self._open(cases)
         for shard, namespace in {(c.arrival.partition, c.accepted.namespace): None for c in cases}:
             self._pictures.refresh(shard, namespace)
-        self._encode(cases)
+        self._fill(read)
         first = {(c.arrival.partition, c.accepted.namespace): c.arrival.offset for c in reversed(cases)}
         self._worths.ready((shard, namespace, offset) for (shard, namespace), offset in first.items())
         outputs = [output for case in cases for output in self._outcome(case)]
         # The pictures of a namespace with an erasure are dropped: the journal brings back what stays.
-        for key in erased:
+        for key in read.erased:
             self._pictures.drop(*key)
             self._worths.erased(*key)
         self._pictures.bound()
         self._worths.bound()
         self._shown.contained(self._failures.told())
         return outputs
+
+    def ahead(self, arrivals: Sequence[Arrival]) -> None:
+        """Reads a batch that is processed soon, and begins to encode it while another is judged. Does not raise: who
+        processes the batch meets again what is away."""
+        if id(arrivals) in self._read_ahead:
+            return
+        with contextlib.suppress(Exception):
+            # With the list itself, so that no other has its id.
+            read = self._read(arrivals)
+            read.vectors = self._encode(read)
+            self._read_ahead[id(arrivals)] = arrivals, read
+        while len(self._read_ahead) > _AHEAD:
+            self._read_ahead.pop(next(iter(self._read_ahead)))
 
     def poisoned(self, arrival: Arrival, error: Exception) -> list[Output]:
         """The outcome `failed`, with the reason in place of the encoder; nothing for what is no episode."""
@@ -195,6 +229,7 @@ class Salience:
         """Forgets what surrounds the namespaces of these shards."""
         self._pictures.leave(partitions)
         self._begun |= partitions
+        self._read_ahead.clear()
 
     def wrote(self, places: Sequence[tuple[str, int, int]]) -> None:
         """The scores of a batch stand there. Raises assignments.Displaced."""
@@ -230,6 +265,13 @@ class Salience:
         # A write without content is not judged: the one who applies it knows what fills its slot.
         return _Case(arrival, record, outcome=CLEARED, failure=NO_TEXT) if record.clears else _Case(arrival, record)
 
+    def _read(self, arrivals: Sequence[Arrival]) -> _Read:
+        """Decodes and opens a batch."""
+        erased: set[tuple[int, str]] = set()
+        cases = [case for arrival in arrivals if (case := self._case(arrival, erased)) is not None]
+        self._open(cases)
+        return _Read(cases, erased)
+
     def _open(self, all_cases: Sequence[_Case]) -> None:
         """Fills in keys and texts of what has an outcome only by them."""
         cases = [case for case in all_cases if case.outcome is None]
@@ -254,22 +296,25 @@ class Salience:
             except Exception as error:  # a rule that cuts a summary
                 self._fail(case, error)
 
-    def _encode(self, cases: Sequence[_Case]) -> None:
-        """Fills in vectors, or the reasons why they are missing."""
-        sound = [case for case in cases if case.outcome is None]
-        around = [self._pictures.of(case.arrival.partition, case.accepted.namespace) for case in sound]
-        asked = [case.encoded for case in sound]
+    def _encode(self, read: _Read) -> Callable[[], list[Vector | Exception]]:
+        """Begins to encode a batch: returns what waits for the vectors."""
+        around = [self._pictures.of(case.arrival.partition, case.accepted.namespace) for case in read.sound]
         texts = [
             (case.accepted.memory_id, text, one)
-            for case, one, of in zip(sound, around, asked, strict=True)
-            for text in of
+            for case, one in zip(read.sound, around, strict=True)
+            for text in case.encoded
         ]
-        vectors = together(self._known.vectors(texts), map(len, asked))
-        for case, found in zip(sound, vectors, strict=True):
-            if isinstance(found, Exception):
-                self._fail(case, found)
+        return self._known.begin(texts)
+
+    def _fill(self, read: _Read) -> None:
+        """Fills in vectors, or the reasons why they are missing, once they are there."""
+        vectors, sound = (read.vectors or self._encode(read))(), read.sound
+        found = together(vectors, [len(case.encoded) for case in sound])
+        for case, one in zip(sound, found, strict=True):
+            if isinstance(one, Exception):
+                self._fail(case, one)
             else:
-                case.vector, *case.sentences = found
+                case.vector, *case.sentences = one
 
     def _outcome(self, case: _Case) -> list[Output]:
         """Judges a case and writes down what was found, with a dead letter of what failed. Does not raise."""
@@ -403,4 +448,5 @@ def attach(
         stamps=stamps,
         telemetry=telemetry,
         wrote=processor.wrote,
+        ahead=processor.ahead,
     )

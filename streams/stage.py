@@ -7,7 +7,7 @@ one batch at a time, so that it may block on a port and never holds up the event
         stage.attach(app, Decay(codec, ...), name="decay", source=topics.JOURNAL)
 
 The rules come from losses that were measured (DESIGN 2): no tables, one coroutine per agent, batches of which Faust
-acknowledges nothing (`batching.in_batches`): one is acknowledged only when the broker has confirmed every output of it.
+acknowledges nothing (`batching.Batches`): one is acknowledged only when the broker has confirmed every output of it.
 A failure because something outside is down (the port says so: `VaultUnavailable`, `EncoderUnavailable` and their like)
 is retried for as long as it takes; a record that fails by itself goes to `Processor.poisoned`.
 """
@@ -18,7 +18,7 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol, TypeVar
 
@@ -34,11 +34,14 @@ from memquorum.telemetry.health import STUCK_S
 from memquorum.telemetry.leftout import LeftOut, reason
 from memquorum.telemetry.tracing import Hop
 from streams.assignments import Displaced
-from streams.batching import Pace, in_batches
+from streams.batching import Batches, Pace
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+Ahead = Callable[[Sequence["Arrival"]], None]
+"""Begins what takes long of a batch that is processed soon. Changes no outcome, and does not raise."""
 
 Wrote = Callable[[Sequence[tuple[str, int, int]]], None]
 """Is told where outputs stand: topic, partition, offset. May raise what the ports raise, and Displaced."""
@@ -119,6 +122,7 @@ def attach(
     stamps: Writer | None = None,
     telemetry: Telemetry | None = None,
     wrote: Wrote | None = None,
+    ahead: Ahead | None = None,
 ) -> None:
     """Hangs a processor on the app as the agent `name` that reads the topic `source`.
 
@@ -127,41 +131,29 @@ def attach(
     for others to share its batch: the stage's idle latency. `transient` are further exceptions that mean "try again",
     beside those of the ports. `stamps`: what the line's records bear; a record without them is counted and passed over.
     None, for tests: every writer is believed. `wrote` is told, in the processor's thread, where a batch's outputs stand
-    before it is acknowledged; where it raises Displaced the process ends.
+    before it is acknowledged; where it raises Displaced the process ends. `ahead` is given a batch before `process` is,
+    in the same thread: first the one to be processed, then the one after it, where that is whole already.
     """
     away = VaultUnavailable, StoreUnavailable, StreamUnavailable, EncoderUnavailable
     patient: tuple[type[Exception], ...] = (*away, *transient)
     pace = Pace(batch, batch_s)
-    runner = _Runner(app, processor, name, source, transient=patient, stamps=stamps, telemetry=telemetry, wrote=wrote)
+    runner = _Runner(
+        app, processor, name, source, transient=patient, stamps=stamps, telemetry=telemetry, wrote=wrote, ahead=ahead
+    )
 
     # `Any`: Faust's types know not how a signal calls.
     async def read(stream: Any) -> None:
-        async for events in in_batches(stream, pace, within_s):
-            for some in parts(events, batch_bytes):
+        async with Batches(stream, pace, within_s, batch_bytes) as batches:
+            while events := await batches.next():
                 began = time.monotonic()
-                await runner.handle(some)
-                pace.took(len(some), time.monotonic() - began)
+                await runner.handle(events, batches.whole)
+                pace.took(len(events), time.monotonic() - began)
 
     on_assigned: Any = runner.assigned
     on_revoked: Any = runner.revoked
     app.on_partitions_assigned.connect(on_assigned, weak=False)
     app.on_partitions_revoked.connect(on_revoked, weak=False)
     app.agent(raw(app, source), name=name, concurrency=1)(read)
-
-
-def parts(events: Sequence[EventT[bytes]], most: int) -> Iterator[list[EventT[bytes]]]:
-    """The events in order, in parts whose values have at most so many bytes together, or of one event."""
-    part: list[EventT[bytes]] = []
-    size = 0
-    for event in events:
-        length = len(event.message.value or b"")
-        if part and size + length > most:
-            yield part
-            part, size = [], 0
-        part.append(event)
-        size += length
-    if part:
-        yield part
 
 
 def raw(app: faust.App, topic: str) -> TopicT:
@@ -183,13 +175,15 @@ class _Runner:
         stamps: Writer | None = None,
         telemetry: Telemetry | None = None,
         wrote: Wrote | None = None,
+        ahead: Ahead | None = None,
     ) -> None:
-        self._app, self._wrote = app, wrote
+        self._app, self._wrote, self._ahead = app, wrote, ahead
         self._processor = processor
         self._name = name
         self._source = source
         self._transient = transient
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
+        self._following: tuple[Sequence[EventT[bytes]], list[Arrival]] | None = None
         self._begun: set[int] = set()
         self._mine: set[int] = set()
         self._topics: dict[str, TopicT] = {}
@@ -213,12 +207,19 @@ class _Runner:
         self._begun.difference_update(gone)
         self._shown.places.leave(self._name, self._source, gone)
 
-    async def handle(self, events: Sequence[EventT[bytes]]) -> None:
-        """Processes, writes, and only then acknowledges. Ends only by success or by cancellation."""
+    async def handle(
+        self, events: Sequence[EventT[bytes]], following: Callable[[], Sequence[EventT[bytes]] | None] = lambda: None
+    ) -> None:
+        """Processes, writes, and only then acknowledges. Ends only by success or by cancellation. `following` returns
+        the events that are handled next, if they have come."""
         if self._begun:
             partitions, self._begun = frozenset(self._begun), set()
             await self._call(self._processor.assigned, partitions)
-        arrivals = [_arrival(event) for event in events if self._genuine(event)]
+        arrivals = self._arrivals(events)
+        if self._ahead is not None and (coming := following()) is not None:
+            await self._call(self._ahead, arrivals)
+            self._following = coming, self._arrivals(coming)
+            await self._call(self._ahead, self._following[1])
         began, since_ns = time.monotonic(), time.time_ns()
         self._shown.took([(self._source, len(arrivals))])
         outputs = await self._outputs(arrivals)
@@ -229,6 +230,13 @@ class _Runner:
         for hop in hops.values():
             hop.end()
         self._count(arrivals, outputs, time.monotonic() - began)
+
+    def _arrivals(self, events: Sequence[EventT[bytes]]) -> list[Arrival]:
+        """Returns what the line wrote of some events; the same list where it was asked for them before."""
+        if self._following is not None and self._following[0] is events:
+            arrivals, self._following = self._following[1], None
+            return arrivals
+        return [_arrival(event) for event in events if self._genuine(event)]
 
     def _genuine(self, event: EventT[bytes]) -> bool:
         """Whether the line wrote the record."""

@@ -330,6 +330,36 @@ def test_what_an_agent_signed_is_in_its_letter_as_it_was_signed(line: Line) -> N
     assert letters.open_payload(found.key_id, key, found.sealed_payload) == signed[64:]
 
 
+def test_a_batch_that_is_read_ahead_is_encoded_before_its_turn_and_scored_as_any_other(line: Line) -> None:
+    batches = [[line.episode(f"Valve {at} is stuck."), line.episode("poison"), line.episode("ok")] for at in range(3)]
+    for batch in batches[:2]:
+        line.stage.ahead(batch)
+    line.stage._known._encoding.vectors([])  # comes after what was begun before
+    assert line.encoder.tried["Valve 0 is stuck."] == line.encoder.tried["Valve 1 is stuck."] > 0
+    tried = line.encoder.tried.copy()
+    scored = [line.read(line.stage.process(batch)) for batch in batches]
+    assert [line.encoder.tried[f"Valve {at} is stuck."] - tried[f"Valve {at} is stuck."] for at in range(2)] == [0, 0]
+    assert [[one.outcome for one in some] for some in scored] == 3 * [["stored", "failed", "below_threshold"]]
+
+
+def test_what_is_away_when_a_batch_is_read_ahead_is_asked_for_again_in_its_turn(line: Line) -> None:
+    batch = [line.episode("The valve is stuck.")]
+    line.encoder.broken = True
+    line.stage.ahead(batch)
+    with pytest.raises(EncoderUnavailable):
+        line.stage.process(batch)
+    line.encoder.broken = False
+    assert [one.outcome for one in line.read(line.stage.process(batch))] == ["stored"]
+
+
+def test_what_was_read_ahead_goes_with_its_shard(line: Line) -> None:
+    batch = [line.episode("The valve is stuck.")]
+    line.stage.ahead(batch)
+    line.stage.assigned(frozenset({SHARD}))
+    assert not line.stage._read_ahead
+    assert [one.outcome for one in line.read(line.stage.process(batch))] == ["stored"]
+
+
 def test_an_encoder_that_takes_no_text_is_waited_for(line: Line) -> None:
     line.encoder.broken = True
     arrival = line.episode("Sound.")

@@ -322,16 +322,31 @@ async def test_a_batch_that_does_not_end_shows(monkeypatch: pytest.MonkeyPatch) 
     assert "echo's batch" not in shown.health.waits
 
 
-@pytest.mark.parametrize(
-    ("values", "parts"),
-    [
-        ([], []),
-        (["aa", "bb", "c"], [["aa", "bb"], ["c"]]),
-        (["aaaaaa", "b", "ccc", "d"], [["aaaaaa"], ["b", "ccc"], ["d"]]),
-        (["", "", ""], [["", "", ""]]),
-    ],
-)
-def test_a_batch_holds_no_more_than_so_many_bytes_or_one_record(values: list[str], parts: list[list[str]]) -> None:
-    events: Any = [Event(Broker(), value) for value in values]
-    found = list(stage.parts(events, 4))
-    assert [[event.message.value.decode() for event in part] for part in found] == parts  # type: ignore[union-attr]
+class Ahead(Echo):
+    """Notes which batches it was given ahead."""
+
+    def ahead(self, arrivals: Sequence[Arrival]) -> None:
+        self.threads.add(threading.get_ident())
+        self.calls.append("ahead " + "".join(arrival.value.decode() for arrival in arrivals))
+        self.given.append(arrivals)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.given: list[Sequence[Arrival]] = []
+
+    def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
+        if self.given and arrivals is self.given[-1]:
+            self.calls.append("the same list")
+        return super().process(arrivals)
+
+
+async def test_the_next_batch_is_given_ahead_after_the_one_that_is_processed() -> None:
+    broker, echo = Broker(), Ahead()
+    runner = stage._Runner(broker, echo, "echo", "in", transient=(), ahead=echo.ahead)  # type: ignore[arg-type]
+    first, second = ([Event(broker, value) for value in values] for values in ("ab", "c"))
+    await runner.handle(first, lambda: second)  # type: ignore[arg-type]
+    await runner.handle(second)  # type: ignore[arg-type]
+    await runner.handle([Event(broker, "d")])  # type: ignore[list-item]
+    assert echo.calls == ["ahead ab", "ahead c", "ab", "the same list", "c", "d"]
+    assert len(echo.threads) == 1
+    assert [note for note in broker.notes if note.startswith("ack")] == ["ack a", "ack b", "ack c", "ack d"]
