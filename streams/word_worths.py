@@ -13,7 +13,7 @@ import os
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, msgpack
 
 from memquorum.core import sealing, worth
 from memquorum.core.avro import Codec, DecodeError
@@ -29,8 +29,12 @@ REACH = 50_000
 """So many of a shard's last scores are read again; of a longer history the ranks know the later part. Reading them
 takes some five seconds."""
 _KEYS_AT_ONCE = 1_000
-# Over all namespaces: some 300 MB. Beyond it the namespace least lately heard goes, and is read again when it speaks.
-_WORDS_MAX = 2_000_000
+# Over all namespaces: some 150 MB. Beyond it the namespace least lately heard is packed, to an eighth of its size.
+_WORDS_MAX = 1_000_000
+# Beyond it the one packed first goes, and is read again when it speaks: some seven million words.
+_PACKED_MAX = 100_000_000
+# The ranks of a class take as much memory as so many words.
+_RANKS = 256
 _LATELY_MAX, _LATELY_SIZE = 4_096, 4_000_000
 # An order to erase is carried out soon, but not by the next episode: so long after it the namespace is read again.
 _AGAIN_MS = (60_000, 3_600_000)
@@ -54,6 +58,26 @@ class _Heard:
         self.counts = worth.Counts()
         self.ranks: defaultdict[str, worth.Ranks] = defaultdict(worth.Ranks)
 
+    @property
+    def size(self) -> int:
+        """The size in memory, counted in words."""
+        return self.counts.size + _RANKS * len(self.ranks)
+
+    def pack(self) -> bytes:
+        """Writes all of it in little room, for `unpacked`."""
+        return msgpack.encode((*self.counts.state(), {like: one.steps() for like, one in self.ranks.items()}))
+
+
+def _unpacked(data: bytes) -> _Heard:
+    having, texts, long, ranks = _PACKED.decode(data)
+    heard = _Heard()
+    heard.counts = worth.Counts(having, texts, long)
+    heard.ranks.update((like, worth.Ranks(steps)) for like, steps in ranks.items())
+    return heard
+
+
+_PACKED = msgpack.Decoder(tuple[dict[str, int], int, int, dict[str, dict[int, int]]])
+
 
 class Worths:
     """The counts of all namespaces of the shards that this process holds."""
@@ -64,7 +88,8 @@ class Worths:
         """`past`: None, for tests: nothing went before. `clock`: milliseconds since 1970."""
         self._codec, self._past, self._vault, self._clock, self._words_max = codec, past, vault, clock, words_max
         self._heard: OrderedDict[tuple[int, str], _Heard] = OrderedDict()
-        # Namespaces that are not in memory, though something was said there.
+        self._packed = Kept[tuple[int, str], bytes](len, _PACKED_MAX)
+        # Namespaces that are packed, or of which nothing is in memory though something was said there.
         self._away: set[tuple[int, str]] = set()
         self._erased: dict[tuple[int, str], list[int]] = {}
         # The latest weighed episodes: one that is delivered again is weighed as it was, and counts once. A different
@@ -80,8 +105,9 @@ class Worths:
         """Another process holds the shard."""
         for key in [key for key in self._heard if key[0] == shard]:
             del self._heard[key]
-        for key in [key for key in self._lately if key[0] == shard]:
-            del self._lately[key]
+        for kept in (self._packed, self._lately):
+            for key in [key for key in kept if key[0] == shard]:
+                del kept[key]
         self._away = {key for key in self._away if key[0] != shard}
         self._erased = {key: due for key, due in self._erased.items() if key[0] != shard}
 
@@ -96,7 +122,11 @@ class Worths:
                 self._erased[key] = [at for at in due if at > now]
                 self._drop(key)
             if key in self._away:
-                self._read(shard, offset, namespace)
+                packed = self._packed.pop(key, None)
+                if packed is None:
+                    self._read(shard, offset, namespace)
+                else:
+                    self._heard[key] = _unpacked(packed)
                 self._away.discard(key)
 
     def erased(self, shard: int, namespace: str) -> None:
@@ -136,16 +166,18 @@ class Worths:
         return heard
 
     def _drop(self, key: tuple[int, str]) -> None:
+        self._packed.pop(key, None)
         if self._heard.pop(key, None) is not None:
             self._away.add(key)
 
     def bound(self) -> None:
-        """Lets the namespaces least lately heard go while there are too many words."""
-        words = sum(heard.counts.size for heard in self._heard.values())
+        """Packs the namespaces least lately heard while there are too many words."""
+        words = sum(heard.size for heard in self._heard.values())
         while words > self._words_max and len(self._heard) > 1:
-            key = next(iter(self._heard))
-            words -= self._heard[key].counts.size
-            self._drop(key)
+            key, heard = self._heard.popitem(last=False)
+            words -= heard.size
+            self._packed[key] = heard.pack()
+            self._away.add(key)
 
     def _read(self, shard: int, offset: int, namespace: str | None) -> None:
         """The shard's last scores of episodes before an offset, those of one namespace or of all."""

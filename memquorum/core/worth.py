@@ -79,10 +79,16 @@ def unpack(data: bytes) -> EarlierCounts:
 class Counts:
     """The counts of a namespace's words, over the accepted stream up to an offset."""
 
-    def __init__(self) -> None:
-        self.texts = 0
-        self._having: Counter[str] = Counter()
-        self._long = 0
+    def __init__(self, having: Mapping[str, int] | None = None, texts: int = 0, long: int = 0) -> None:
+        """It begins; the arguments are those of `state`."""
+        self.texts = texts
+        self._having: Counter[str] = Counter(having)
+        self._long = long
+
+    def state(self) -> tuple[dict[str, int], int, int]:
+        """Returns the arguments that make it again: how many texts have each word, the number of texts, and the
+        characters of long words."""
+        return self._having, self.texts, self._long
 
     @property
     def size(self) -> int:
@@ -161,6 +167,11 @@ class Ranks:
         for at, count in (steps or {}).items():
             self._in[at] += count
         self._all = int(self._in.sum())
+
+    def steps(self) -> dict[int, int]:
+        """What `Ranks` is made of again: how many texts have a worth in each step, the reference left out."""
+        beyond = self._in - _ordinary_steps()
+        return {int(at): int(beyond[at]) for at in np.flatnonzero(beyond)}
 
     def add(self, worth: int) -> None:
         """A text of this worth was accepted."""

@@ -8,6 +8,7 @@ import pytest
 
 from memquorum.core import sealing, worth
 from memquorum.core.avro import Codec
+from memquorum.core.kept import Kept
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.records import EpisodeScored, OrderAccepted
 from tests.builders.salience import NOW, SHARD, Line, Stream
@@ -141,12 +142,36 @@ def test_an_erasure_takes_its_words_out_of_the_counts(codec: Codec) -> None:
     assert counts(other, later) == worth.EarlierCounts(3, {"maria": 0, "pump": 1})
 
 
-def test_too_many_words_drop_the_namespace_least_lately_heard_and_the_stream_brings_it_back(codec: Codec) -> None:
+def test_too_many_words_pack_the_namespace_least_lately_heard_which_then_counts_on(codec: Codec) -> None:
+    bound, free = Line(codec), Line(codec)
+    bound.stage._worths._words_max = 3
+    scores = [
+        [line.process(line.episode(text, namespace=namespace))[0] for text in SAID for namespace in ("a", "b", "c")]
+        for line in (bound, free)
+    ]
+    assert [key[1] for key in bound.stage._worths._heard] == ["c"]
+    assert len(free.stage._worths._heard) == 3
+    assert worths_of(scores[0]) == worths_of(scores[1])
+    assert [counts(bound, one) for one in scores[0]] == [counts(free, one) for one in scores[1]]
+
+
+def test_a_namespace_that_is_not_even_packed_is_read_from_the_stream(codec: Codec) -> None:
     other, stream = successor(codec, Line(codec), [])
-    other.stage._worths._words_max = 3
+    worths = other.stage._worths
+    worths._words_max, worths._packed = 3, Kept(len, 1)
     for namespace in ("a", "b", "a"):
         found = other.process(other.episode("The pump leaks.", namespace=namespace))
         stream.written += [codec.encode(one) for one in found]
     (scored,) = other.process(other.episode("The pump leaks.", namespace="b"))
     assert counts(other, scored) == worth.EarlierCounts(1, {"pump": 1, "leak": 1})
-    assert [namespace for _, namespace in other.stage._worths._heard] == ["b"]
+    assert [namespace for _, namespace in worths._heard] == ["b"]
+
+
+def test_an_erasure_leaves_no_word_of_a_packed_namespace(codec: Codec) -> None:
+    other, _ = successor(codec, Line(codec), [])
+    worths = other.stage._worths
+    worths._words_max = 1
+    other.process(other.episode("Maria has diabetes."), other.episode("The pump leaks.", namespace="b"))
+    assert any(b"diabet" in packed for packed in worths._packed.values())
+    other.process(other.arrival(OrderAccepted("o", ERASURE.name, "n", (), b"", NOW, "t", 0, 0)))
+    assert not any(b"diabet" in packed for packed in worths._packed.values())
