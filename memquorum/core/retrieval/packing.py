@@ -23,7 +23,7 @@ from memquorum.core.reading.agreement import ComparedText
 from memquorum.core.reading.passages import Span
 from memquorum.core.reading.tokens import tokens
 from memquorum.core.retrieval import folding
-from memquorum.core.retrieval.overtaken import NOTHING, Beside, joined, placed
+from memquorum.core.retrieval.overtaken import joined, placed
 from memquorum.core.retrieval.pieces import Piece, pieces
 from memquorum.core.retrieval.ranking import Candidate, Scored
 
@@ -111,16 +111,19 @@ def pack(
 
 
 def _standing(ranked: Sequence[Scored], alike: Sequence[Sequence[int]]) -> Sequence[Scored]:
-    """The ranking, in which the best of those that say the same has what contradicts the others. `alike`: for each
-    place the better ones that say the same."""
-    marks: dict[int, list[Beside]] = {}
+    """The ranking, in which the best of those that say the same has what contradicts the others, and what was said
+    after all of them. `alike`: for each place the better ones that say the same."""
+    sharing: dict[int, list[Candidate]] = {}
     for place, better in enumerate(alike):
-        if better and (told := ranked[place].candidate.marks) != NOTHING:
-            marks.setdefault(better[0], []).append(told)
+        if better:
+            sharing.setdefault(better[0], []).append(ranked[place].candidate)
     found = list(ranked)
-    for place, others in marks.items():
+    for place, others in sharing.items():
         candidate = found[place].candidate
-        found[place] = replace(found[place], candidate=candidate.beside(joined([candidate.marks, *others])))
+        told = joined([candidate.marks, *(one.marks for one in others)])
+        said = max(one.hit.occurred_at for one in (candidate, *others))
+        told = replace(told, against=tuple(by for by in told.against if by.at > said))
+        found[place] = replace(found[place], candidate=candidate.beside(told))
     return found
 
 

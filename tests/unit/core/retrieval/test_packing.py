@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from memquorum.core.reading import agreement
 from memquorum.core.reading.tokens import tokens
 from memquorum.core.retrieval import packing
+from memquorum.core.retrieval.overtaken import Beside, Otherwise
 from memquorum.core.retrieval.packing import BUDGET, DUPLICATE, MOST, pack
 from memquorum.core.retrieval.ranking import Candidate
 from tests.builders.found import candidate, name, scored
@@ -72,6 +73,18 @@ def test_a_text_is_read_once_however_many_are_alike(monkeypatch: pytest.MonkeyPa
     long = [candidate(i, f"Reading {i}. " + "The tank is full. " * 9, angle=i / 100) for i in range(1, 31)]
     assert len(packed(*long, budget=10**6, k_max=30).items) == 30
     assert 0 < max(read.values()) <= 30
+
+
+def test_what_was_said_again_since_is_not_overtaken_by_what_came_between() -> None:
+    said, again = candidate(1, "The visit is in room 12."), candidate(3, "The visit is in room 12.", agent="bob")
+    between, since = (Otherwise(name(at), "ann", at, disputed=False) for at in (2, 4))
+    for against, left in (((between,), []), ((between, since), [name(4)])):
+        (item,) = packed(said.beside(Beside((name(2),), against)), again).items
+        hit = item.scored.candidate.hit
+        assert (hit.also_by, [one.by for one in hit.overtaken]) == (("bob",), left)
+        assert hit.conflicts_with == (name(2),)
+    (item,) = packed(said.beside(Beside((name(2),), (between,)))).items
+    assert [one.by for one in item.scored.candidate.hit.overtaken] == [name(2)]
 
 
 def test_i_said_by_two_agents_speaks_of_two() -> None:
