@@ -12,12 +12,10 @@ memories come back from the journal, the buffers from the accepted stream (`reca
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import faust
@@ -25,30 +23,24 @@ from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core import letters, sealing
-from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.consolidation.rendering import embedded_texts
+from memquorum.core.avro import Codec
 from memquorum.core.contained import Failures
 from memquorum.core.exact import CELLS
-from memquorum.core.experience import abstract, texts
 from memquorum.core.identity.stamps import Writer
 from memquorum.core.merging import marks
 from memquorum.core.neighbourhood import Vector
-from memquorum.core.orders.erase import ERASURE
 from memquorum.core.policy import LearnedPolicy, Policy
-from memquorum.core.records import EpisodeAccepted, EpisodeScored, OrderAccepted
+from memquorum.core.records import EpisodeScored
 from memquorum.core.salience import (
     BELOW_THRESHOLD,
-    CLEARED,
     FAILED,
     STORED,
-    UNREADABLE,
     EncodedEpisode,
     Judgement,
     Signals,
     Surroundings,
 )
 from memquorum.core.vote.doubting import doubting
-from memquorum.encoders.each import together
 from memquorum.ports import Contradiction, Encoder, Neighbourhoods, Past, Vault
 from memquorum.telemetry.bundle import Stage, Telemetry
 from streams import stage
@@ -56,18 +48,17 @@ from streams.assignments import Assignments, by_shard
 from streams.crashes import Crashes
 from streams.encoding import Encoding
 from streams.known import Known
-from streams.latest_episodes import Recall, keys_of, signals_of
+from streams.latest_episodes import Recall, signals_of
 from streams.learned import Learned
+from streams.opened import Case, Opening
 from streams.pictures import Pictures
 from streams.stage import Arrival, Output
-from streams.word_worths import Weighed, Worths
+from streams.word_worths import Worths
 
 log = logging.getLogger(__name__)
 
-DESTROYED = "none: key destroyed"
-NO_TEXT = "none: no text"
 # Over all namespaces, 384 dimensions each, texts counted in vectors: some 300 MB. Beyond it the namespace least lately
-# active is dropped and drawn from the journal again when it acts.
+# active is packed.
 _VECTORS_MAX = 200_000
 # A batch shares its costs beside encoding among its episodes. Batches of long texts are smaller: texts of 256 tokens
 # take 60 ms of a core each, and a stop waits for the batch in flight.
@@ -75,62 +66,11 @@ _BATCH, _BATCH_BYTES = 128, 48 * 1024
 # All shards share the thread, and what is acknowledged with a batch tells intake how much more to let in
 # (`core.fairness`): a batch takes a third of what is on its way.
 _BATCH_S = 0.5
-# The batch that is processed, and the one after it.
-_AHEAD = 2
 
 
 def now_ms() -> int:
     """This machine's time."""
     return time.time_ns() // 1_000_000
-
-
-@dataclass(slots=True)
-class _Case:
-    """An accepted episode in progress: its text and vector, or why they are missing and so its outcome."""
-
-    arrival: Arrival
-    accepted: EpisodeAccepted
-    key: bytes | None = None
-    text: str = ""
-    vector: Vector | None = None
-    sentences: Sequence[Vector] = ()
-    """Those of a summary's sentences, or of a long text's passages."""
-    encoded: Sequence[str] = ()
-    """The texts that get a vector each: for a finished task its goal with the inputs."""
-
-    outcome: str | None = None
-    failure: str | None = None
-    weighed: Weighed | None = None
-
-    @property
-    def sums_up(self) -> bool:
-        """True for a summary, of which each sentence gets a vector; false for a general form, which has one."""
-        return self.accepted.summary is not None and not abstract.made(self.accepted.summary)
-
-
-@dataclass(slots=True)
-class _Read:
-    """A batch that was decoded and opened."""
-
-    cases: list[_Case]
-    erased: set[tuple[int, str]]
-    """Shards and namespaces of its orders to erase."""
-    vectors: Callable[[], list[Vector | Exception]] | None = None
-    """Waits for the vectors of all texts of the cases that have no outcome; None until their encoding has begun."""
-
-    @property
-    def sound(self) -> list[_Case]:
-        """The cases that have no outcome yet."""
-        return [case for case in self.cases if case.outcome is None]
-
-
-def _texts(case: _Case, failures: Failures) -> Sequence[str]:
-    """Returns the texts of an episode that get a vector each. A long text of which no passages can be told is encoded
-    as a whole."""
-    if case.sums_up:
-        return embedded_texts(case.text, summary=True)
-    memory_id = case.accepted.memory_id
-    return failures.answer("passages", [memory_id], (case.text,), embedded_texts, case.text, summary=False)
 
 
 class Salience:
@@ -149,14 +89,15 @@ class Salience:
         contradiction: Contradiction | None = None,
         learned: Callable[[int], LearnedPolicy] | None = None,
         vectors_max: int = _VECTORS_MAX,
+        packed_max: int = 0,
         exact_cells: int = CELLS,
         clock: Callable[[], int] = now_ms,
         shown: Stage | None = None,
     ) -> None:
         """It begins: without a `past` the episodic buffers begin empty, and without `crashes` no text is under
         suspicion: for tests. `contradiction`: asked where the rules do not know. `learned`: the coefficients in
-        force in a shard; None: those of the policy. `exact_cells`: see `known.Known`. `clock`: milliseconds since
-        1970."""
+        force in a shard; None: those of the policy. `vectors_max`, `packed_max`: see `Pictures`. `exact_cells`: see
+        `known.Known`. `clock`: milliseconds since 1970."""
         self._codec = codec
         self._policy = policy.salience
         self._learned = Learned(learned or (lambda _: policy.learned))
@@ -167,13 +108,17 @@ class Salience:
         self._failures, self._shown = Failures(), shown or Telemetry().stage("salience")
         around = partial(Surroundings, policy.salience, encoder.dimensions, doubts=doubts, failures=self._failures)
         self._pictures = Pictures(
-            neighbourhoods, encoder.name, lambda namespace: around(exact=self._known.digesting(namespace)), vectors_max
+            neighbourhoods,
+            encoder.name,
+            lambda namespace: around(exact=self._known.digesting(namespace)),
+            vectors_max,
+            packed_max,
         )
+        self._opening = Opening(codec, vault, self._known, self._pictures, self._failures)
         self._clock = clock
         self.assignments = Assignments(codec, past, clock)
         self._vault = vault
         self._begun: set[int] = set()
-        self._read_ahead: dict[int, tuple[Sequence[Arrival], _Read]] = {}
         self._worths = Worths(codec, past, vault, clock)
         self._recall: Recall | None = None
         if past is not None:
@@ -182,19 +127,17 @@ class Salience:
     def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
         """The outcomes of a batch. Raises what the ports raise that are away, before anything was decided."""
         self._begin_shards(arrivals)
-        # A second try reads the batch anew.
-        ahead = self._read_ahead.pop(id(arrivals), None)
-        read = ahead[1] if ahead else self._read(arrivals)
-        cases = read.cases
+        opened = self._opening.take(arrivals)
+        cases = opened.cases
         self._learned.ready({case.arrival.partition for case in cases})
         for shard, namespace in {(c.arrival.partition, c.accepted.namespace): None for c in cases}:
             self._pictures.refresh(shard, namespace)
-        self._fill(read)
+        self._opening.fill(opened)
         first = {(c.arrival.partition, c.accepted.namespace): c.arrival.offset for c in reversed(cases)}
         self._worths.ready((shard, namespace, offset) for (shard, namespace), offset in first.items())
         outputs = [output for case in cases for output in self._outcome(case)]
         # The pictures of a namespace with an erasure are dropped: the journal brings back what stays.
-        for key in read.erased:
+        for key in opened.erased:
             self._pictures.drop(*key)
             self._worths.erased(*key)
         self._pictures.bound()
@@ -203,33 +146,23 @@ class Salience:
         return outputs
 
     def ahead(self, arrivals: Sequence[Arrival]) -> None:
-        """Reads a batch that is processed soon, and begins to encode it while another is judged. Does not raise: who
-        processes the batch meets again what is away."""
-        if id(arrivals) in self._read_ahead:
-            return
-        with contextlib.suppress(Exception):
-            # With the list itself, so that no other has its id.
-            read = self._read(arrivals)
-            read.vectors = self._encode(read)
-            self._read_ahead[id(arrivals)] = arrivals, read
-        while len(self._read_ahead) > _AHEAD:
-            self._read_ahead.pop(next(iter(self._read_ahead)))
+        """Opens a batch that is processed soon, and begins to encode it while another is judged. Does not raise."""
+        self._opening.ahead(arrivals)
 
     def poisoned(self, arrival: Arrival, error: Exception) -> list[Output]:
         """The outcome `failed`, with the reason in place of the encoder; nothing for what is no episode."""
-        case = self._case(arrival)
-        if case is None:
-            return []
-        self._open([case])
-        if case.outcome is None:
-            self._fail(case, error)
-        return self._outcome(case)
+        outputs = list[Output]()
+        for case in self._opening.take([arrival]).cases:
+            if case.outcome is None:
+                case.fail(error)
+            outputs += self._outcome(case)
+        return outputs
 
     def assigned(self, partitions: frozenset[int]) -> None:
         """Forgets what surrounds the namespaces of these shards."""
         self._pictures.leave(partitions)
         self._begun |= partitions
-        self._read_ahead.clear()
+        self._opening.forget()
 
     def wrote(self, places: Sequence[tuple[str, int, int]]) -> None:
         """The scores of a batch stand there. Raises assignments.Displaced."""
@@ -250,73 +183,7 @@ class Salience:
                 around.recall(one.memory_id, one.agent, one.vector, one.text, one.signals)
             self._begun.discard(shard)
 
-    def _case(self, arrival: Arrival, erased: set[tuple[int, str]] | None = None) -> _Case | None:
-        """The episode that arrived, if it is one. `erased` takes the shard and namespace of an order to erase."""
-        try:
-            record = self._codec.decode(arrival.value)
-        except DecodeError as error:
-            # Without an id there is no outcome to write. The commit worker meets the same record and judges it.
-            log.error("salience: shard %d offset %d left out: %s", arrival.partition, arrival.offset, error)
-            return None
-        if isinstance(record, OrderAccepted) and record.kind == ERASURE.name and erased is not None:
-            erased.add((arrival.partition, record.namespace))
-        if not isinstance(record, EpisodeAccepted):
-            return None
-        # A write without content is not judged: the one who applies it knows what fills its slot.
-        return _Case(arrival, record, outcome=CLEARED, failure=NO_TEXT) if record.clears else _Case(arrival, record)
-
-    def _read(self, arrivals: Sequence[Arrival]) -> _Read:
-        """Decodes and opens a batch."""
-        erased: set[tuple[int, str]] = set()
-        cases = [case for arrival in arrivals if (case := self._case(arrival, erased)) is not None]
-        self._open(cases)
-        return _Read(cases, erased)
-
-    def _open(self, all_cases: Sequence[_Case]) -> None:
-        """Fills in keys and texts of what has an outcome only by them."""
-        cases = [case for case in all_cases if case.outcome is None]
-        if not cases:
-            return
-        keys = keys_of(self._vault, {case.accepted.memory_id for case in cases})
-        for case in cases:
-            case.key = keys.get(case.accepted.memory_id)
-            if case.key is None:
-                case.outcome, case.failure = UNREADABLE, DESTROYED
-                continue
-            try:
-                case.text = sealing.open_text(case.key, case.accepted.sealed_content, case.accepted.memory_id)
-                if case.accepted.task is not None:
-                    case.encoded = (texts.read(case.text).asked,)
-                    continue
-            except ValueError as error:
-                self._fail(case, error, UNREADABLE)
-                continue
-            try:
-                case.encoded = _texts(case, self._failures)
-            except Exception as error:  # a rule that cuts a summary
-                self._fail(case, error)
-
-    def _encode(self, read: _Read) -> Callable[[], list[Vector | Exception]]:
-        """Begins to encode a batch: returns what waits for the vectors."""
-        around = [self._pictures.of(case.arrival.partition, case.accepted.namespace) for case in read.sound]
-        texts = [
-            (case.accepted.memory_id, text, one)
-            for case, one in zip(read.sound, around, strict=True)
-            for text in case.encoded
-        ]
-        return self._known.begin(texts)
-
-    def _fill(self, read: _Read) -> None:
-        """Fills in vectors, or the reasons why they are missing, once they are there."""
-        vectors, sound = (read.vectors or self._encode(read))(), read.sound
-        found = together(vectors, [len(case.encoded) for case in sound])
-        for case, one in zip(sound, found, strict=True):
-            if isinstance(one, Exception):
-                self._fail(case, one)
-            else:
-                case.vector, *case.sentences = one
-
-    def _outcome(self, case: _Case) -> list[Output]:
+    def _outcome(self, case: Case) -> list[Output]:
         """Judges a case and writes down what was found, with a dead letter of what failed. Does not raise."""
         accepted = case.accepted
         given = signals_of(accepted)
@@ -342,12 +209,12 @@ class Salience:
             except Exception as error:
                 case.weighed, given = None, replace(given, rank_ppm=None)
                 judgement = Judgement(BELOW_THRESHOLD, 0, early=False, signals=given)
-                self._fail(case, error)
+                case.fail(error)
         letter = [_letter(self._codec, case, self._clock())] if case.outcome == FAILED else []
         # First, so that no outcome `failed` stands there without.
         return [*letter, self._output(case, judgement, sealed)]
 
-    def _judge(self, case: _Case, given: Signals, vector: Vector) -> Judgement:
+    def _judge(self, case: Case, given: Signals, vector: Vector) -> Judgement:
         accepted = case.accepted
         if accepted.task is not None:
             # It is kept whatever it says, and what others say is neither new nor said again because of it.
@@ -364,15 +231,7 @@ class Salience:
         )  # fmt: skip
         return surroundings.judge(said)
 
-    def _fail(self, case: _Case, error: Exception, outcome: str = FAILED) -> None:
-        case.outcome, case.failure = outcome, f"none: {type(error).__name__}"
-        # The error's words may hold content.
-        log.error(
-            "salience: shard %d offset %d cannot be scored: %s",
-            case.arrival.partition, case.arrival.offset, type(error).__name__,
-        )  # fmt: skip
-
-    def _output(self, case: _Case, judgement: Judgement, sealed: tuple[bytes | None, bytes | None]) -> Output:
+    def _output(self, case: Case, judgement: Judgement, sealed: tuple[bytes | None, bytes | None]) -> Output:
         accepted, arrival, weighed = case.accepted, case.arrival, case.weighed
         learned_ppm = judgement.signals.learned_ppm
         record = EpisodeScored(
@@ -412,7 +271,7 @@ class Salience:
         )
 
 
-def _letter(codec: Codec, case: _Case, at: int) -> Output:
+def _letter(codec: Codec, case: Case, at: int) -> Output:
     """The dead letter of an episode that failed."""
     accepted, arrival = case.accepted, case.arrival
     record = letters.of_failed(

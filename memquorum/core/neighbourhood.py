@@ -36,14 +36,14 @@ def as_kept(vector: Vector) -> Vector:
     return halved(vector)[0]
 
 
-def halved(vector: Vector) -> tuple[Vector, np.float32]:
+def halved(vector: Vector) -> tuple[Vector, float]:
     """A vector as `as_kept` answers it, and how long it was."""
     kept = vector.astype(np.float16).astype(np.float32)
     length = np.float32(np.linalg.norm(kept))
     if not np.isfinite(length) or length == 0:
         raise ValueError("a vector without a direction cannot be compared")
     unit: Vector = kept / length
-    return unit, length
+    return unit, float(length)
 
 
 class ClaimCache:
@@ -103,6 +103,17 @@ class Neighbourhood:
         self._seen: list[Seen] = []
         self._saying: dict[bytes, tuple[str, ...]] = {}  # the memories of each fingerprint
         self._characters = 0
+
+    def __getstate__(self) -> dict[str, object]:
+        """Gives pickle the vectors as the store holds them (float16), half as large."""
+        count = len(self._id)
+        kept = (self._matrix[:count] * self._lengths[:count, None]).astype(np.float16)
+        return {**self.__dict__, "_matrix": kept, "_lengths": self._lengths[:count].copy()}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        """Becomes what was pickled, to the last bit: dividing by the length and multiplying gives the same float16."""
+        self.__dict__.update(state)
+        self._matrix = self._matrix.astype(np.float32) / self._lengths[:, None]
 
     def __len__(self) -> int:
         return len(self._id)

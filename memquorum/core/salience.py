@@ -23,7 +23,7 @@ from memquorum.core import denying
 from memquorum.core.contained import Failures
 from memquorum.core.exact import Digesting, Exact, digest
 from memquorum.core.merging import Marks, merges, slots_differ
-from memquorum.core.neighbourhood import ClaimCache, Look, Neighbourhood, Seen, Vector, as_kept, halved
+from memquorum.core.neighbourhood import ClaimCache, Look, Neighbourhood, Seen, Vector, halved
 from memquorum.core.policy import PPM, SaliencePolicy
 from memquorum.core.reading.agreement import ComparedText, gist, personal
 from memquorum.core.reading.conflict import Claims, Doubts, Finding, between, comparable
@@ -281,8 +281,7 @@ class Surroundings:
         on: what it reads then is like nothing else."""
         self._failures = failures or Failures()
         self._policy, self._doubts, self._exact = policy, doubts, exact
-        self._dimensions = dimensions
-        self._agents_max = agents_max
+        self._dimensions, self._agents_max = dimensions, agents_max
         self._buffers: OrderedDict[str, Neighbourhood] = OrderedDict()
         self.memories = Neighbourhood(dimensions, memories_max, None if exact is None else Exact(exact.cells))
         self.long_term = Neighbourhood(dimensions, memories_max, None if exact is None else Exact(exact.cells))
@@ -306,7 +305,7 @@ class Surroundings:
         if memory_id in self.memories:  # most are: they were judged here
             return
         self.long_term.remove(memory_id)
-        self._add(self.memories, memory_id, vector, text, self._read(memory_id, agent, text, marks))
+        self._add(self.memories, memory_id, halved(vector), text, self._read(memory_id, agent, text, marks))
 
     def summed(self, memory_id: str, text: str, agent: str = "") -> None:
         """A memory that arrived is a summary, so each of its sentences is known by itself. `agent`: who said all of
@@ -315,7 +314,7 @@ class Surroundings:
 
     def promoted(self, memory_id: str, agent: str, vector: Vector, text: str, marks: Marks) -> None:
         """A memory is in long-term memory, says the journal. ValueError if another encoder made its vector."""
-        self._add(self.long_term, memory_id, vector, text, self._read(memory_id, agent, text, marks))
+        self._add(self.long_term, memory_id, halved(vector), text, self._read(memory_id, agent, text, marks))
 
     def left(self, memory_id: str) -> None:
         """Removes a memory that has left its tier, by the journal. Its repetitions are removed as well: saying it again
@@ -331,14 +330,15 @@ class Surroundings:
     def recall(self, memory_id: str, agent: str, vector: Vector, text: str, signals: Signals) -> None:
         """Restores an episode that was judged before to its agent's buffer. ValueError for another length."""
         if gates_open(self._policy, signals):
-            self._buffer(agent).add(memory_id, as_kept(vector), self._read(memory_id, agent, text, _UNMARKED))
+            unit, length = halved(vector)
+            self._buffer(agent).add(memory_id, unit, self._read(memory_id, agent, text, _UNMARKED), length=length)
 
     def judge(self, episode: EncodedEpisode) -> Judgement:
         """Judges an episode, which from now on counts among the surroundings of later ones.
 
         An episode seen before does not count among its own surroundings, so a second delivery is judged as new.
         """
-        vector, own = as_kept(episode.vector), [episode.memory_id]
+        (vector, length), own = halved(episode.vector), [episode.memory_id]
         unkept = self._failures.answer("unkept", own, False, asks_not_to_be_kept, episode.text)
         if unkept and not episode.explicit:
             # Not weighed either, which is how `explain` knows why; and no neighbour of what comes.
@@ -373,14 +373,14 @@ class Surroundings:
             return Judgement(BELOW_THRESHOLD, below, early=False, signals=signals)
         if episode.explicit or gates_open(self._policy, signals):
             # A doubted episode is not known by that: said again with more confidence, it is as new as before.
-            buffer.add(episode.memory_id, vector, seen)
+            buffer.add(episode.memory_id, vector, seen, length=length)
         if judgement.outcome == REINFORCED and judgement.reinforces is not None:
             echoes = self._echoes.setdefault(judgement.reinforces, deque(maxlen=self._policy.buffer_size))
             echoes.append(episode.memory_id)
         if judgement.outcome != STORED:
             return judgement
         denial = self._failures.answer("conflict", own, Denial(), self._contradicted, episode, remembered, promoted)
-        self._add(self.memories, episode.memory_id, episode.vector, episode.text, seen)
+        self._add(self.memories, episode.memory_id, (vector, length), episode.text, seen)
         return replace(judgement, contradicts=denial.contradicts, denies=denial.denies, again=denial.again)
 
     def known(self, text: str) -> Vector | None:
@@ -401,10 +401,10 @@ class Surroundings:
         """Returns how many texts since the last call passed a filter and were not there."""
         return sum(around.exact.astray() for around in (self.memories, self.long_term) if around.exact is not None)
 
-    def _add(self, around: Neighbourhood, memory_id: str, vector: Vector, text: str, seen: Seen) -> None:
-        unit, length = halved(vector)
+    def _add(self, around: Neighbourhood, memory_id: str, vector: tuple[Vector, float], text: str, seen: Seen) -> None:
+        unit, length = vector
         told = b"" if self._exact is None else digest(self._exact.key, text)
-        around.add(memory_id, unit, seen, told, float(length))
+        around.add(memory_id, unit, seen, told, length)
 
     def _contradicted(self, episode: EncodedEpisode, *looks: Look) -> Denial:
         """Returns the nearest memories of either tier that the episode contradicts; "I" of two agents are two persons.
@@ -509,3 +509,17 @@ class Surroundings:
             if len(self._buffers) > self._agents_max:
                 self._buffers.popitem(last=False)
         return self._buffers[agent]
+
+
+_KNOWN = ("memories", "long_term", "seq", "_buffers", "_summed", "_echoes", "_claims")
+
+
+def known_by(surroundings: Surroundings) -> dict[str, object]:
+    """Returns all that surroundings know, which can be pickled."""
+    return {name: getattr(surroundings, name) for name in _KNOWN}
+
+
+def know(surroundings: Surroundings, known: Mapping[str, object]) -> None:
+    """Gives new surroundings what others knew that were made alike."""
+    for name in _KNOWN:
+        setattr(surroundings, name, known[name])

@@ -169,7 +169,7 @@ class Ranks:
         self._all = int(self._in.sum())
 
     def steps(self) -> dict[int, int]:
-        """What `Ranks` is made of again: how many texts have a worth in each step, the reference left out."""
+        """Returns how many texts have a worth in each step, the reference left out: `Ranks` is made of them again."""
         beyond = self._in - _ordinary_steps()
         return {int(at): int(beyond[at]) for at in np.flatnonzero(beyond)}
 

@@ -72,7 +72,7 @@ def test_impurity_is_seen(source: str) -> None:
 # Larger than a class should be, and by how much they may still grow: each is to be taken apart at its joints.
 LARGE = {
     "AsyncMemory": 360, "History": 340, "ShardReplica": 400, "_Session": 320, "Intake": 366, "Seat": 380, "Reads": 310,
-    "View": 400,
+    "View": 400, "Settings": 300,
 }  # fmt: skip
 
 

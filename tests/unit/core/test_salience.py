@@ -1,5 +1,6 @@
 """Salience: the formula, the gates, what counts as near, what repeats, and what a neighbourhood keeps."""
 
+import pickle
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import islice
 from pathlib import Path
@@ -16,9 +17,9 @@ from numpy.typing import NDArray
 
 from memquorum.core import neighbourhood
 from memquorum.core.contained import Failures
-from memquorum.core.exact import Digesting
+from memquorum.core.exact import Digesting, Exact
 from memquorum.core.merging import Marks
-from memquorum.core.neighbourhood import ClaimCache, Neighbourhood, Seen, as_kept
+from memquorum.core.neighbourhood import ClaimCache, Neighbourhood, Seen, as_kept, halved
 from memquorum.core.policy import PPM, SaliencePolicy
 from memquorum.core.reading.agreement import ComparedText
 from memquorum.core.reading.conflict import read
@@ -927,3 +928,17 @@ def test_so_many_sentences_of_a_text_are_held_against_summaries() -> None:
     assert told.near(ComparedText(" ".join([*rest, said]))) == []
     # The same said again counts once.
     assert [line.text for _, line in told.near(ComparedText(" ".join([*rest[:-1], *rest[:3], said])))] == [said]
+
+
+def test_a_pickled_neighbourhood_is_the_same_to_the_last_bit() -> None:
+    dice, around = np.random.default_rng(7), Neighbourhood(8, 100, Exact())
+    for at in range(20):
+        unit, length = halved(dice.normal(size=8).astype(np.float32))
+        around.add(str(at), unit, Seen("ann", f"Text {at}.", ANN, b"f"), bytes(31) + bytes([at]), length)
+    around.remove("3")
+    again, asked = pickle.loads(pickle.dumps(around)), halved(dice.normal(size=8).astype(np.float32))[0]
+    assert again._matrix.tobytes() == around._matrix[: len(around)].tobytes()
+    assert list(again.look(asked, "5").alike(-1.0)) == list(around.look(asked, "5").alike(-1.0))
+    for one in (again, around):
+        one.add("20", asked, Seen("bo", "Text 20.", ANN), bytes(32), 1.0)
+    assert list(again.latest()) == list(around.latest()) and again.saying(bytes(32)) is not None

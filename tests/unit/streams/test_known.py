@@ -179,9 +179,9 @@ def opened(line: Line, one: EpisodeScored) -> NDArray[np.float32] | None:
     return sealing.open_rows(key, one.sealed_embedding, one.sealed_sentences, one.memory_id)
 
 
-def lived(codec: Codec, steps: Sequence[Sequence[object]], cells: int) -> tuple[list[object], int]:
+def lived(codec: Codec, steps: Sequence[Sequence[object]], cells: int, **more: int) -> tuple[list[object], int]:
     """All that became of what was said, batch by batch, and how many texts were encoded."""
-    line = Line(codec, exact_cells=cells, clock=lambda: NOW)
+    line = Line(codec, exact_cells=cells, clock=lambda: NOW, **more)
     line.stage._known._encoding._sleep = lambda _: None
     told, earlier = list[object](), list[tuple[Arrival, EpisodeScored, str]]()
     seq = 0
@@ -230,3 +230,22 @@ def test_what_becomes_of_anything_is_the_same_as_if_all_were_encoded(codec: Code
     encoded, all_of_them = lived(codec, steps, 0)
     assert known == encoded
     assert fewer <= all_of_them
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(st.lists(st.lists(STEP, max_size=6), min_size=1, max_size=8))
+def test_what_becomes_of_anything_is_the_same_where_idle_namespaces_are_packed(
+    codec: Codec, steps: list[list[object]]
+) -> None:
+    assert lived(codec, steps, 10, vectors_max=1, packed_max=1 << 24) == lived(codec, steps, 10)
+
+
+def test_an_erasure_leaves_nothing_of_a_packed_namespace(codec: Codec) -> None:
+    line = Line(codec, vectors_max=1, packed_max=1 << 20)
+    line.process(line.episode(TEXT))
+    line.process(line.episode("Something else.", namespace="m"))
+    packed = line.stage._pictures._packed
+    assert [namespace for _, namespace in packed] == ["n"]
+    assert TEXT.encode() in next(iter(packed.values()))
+    line.stage.process([erasure(line)])
+    assert not any(TEXT.encode() in one for one in reached(line.stage._pictures))

@@ -36,7 +36,7 @@ from memquorum.ports import (
     VaultUnavailable,
 )
 from streams.assignments import Displaced
-from streams.salience_stage import DESTROYED
+from streams.opened import DESTROYED
 from streams.stage import Arrival
 from tests.builders import contradicting
 from tests.builders.salience import ANN, NOW, SHARD, Line, Stream
@@ -97,7 +97,7 @@ def test_a_text_of_which_no_passages_can_be_told_is_encoded_as_a_whole(
     def fails(*_: object, **__: object) -> None:
         raise ValueError("a rule")
 
-    monkeypatch.setattr("streams.salience_stage.embedded_texts", fails)
+    monkeypatch.setattr("streams.opened.embedded_texts", fails)
     (scored,) = line.process(line.episode("The pump leaks.", "e"))
     assert scored.outcome == "stored" and scored.sealed_embedding is not None and scored.sealed_sentences is None
 
@@ -356,7 +356,7 @@ def test_what_was_read_ahead_goes_with_its_shard(line: Line) -> None:
     batch = [line.episode("The valve is stuck.")]
     line.stage.ahead(batch)
     line.stage.assigned(frozenset({SHARD}))
-    assert not line.stage._read_ahead
+    assert not line.stage._opening._ahead
     assert [one.outcome for one in line.read(line.stage.process(batch))] == ["stored"]
 
 
