@@ -112,7 +112,7 @@ class Lag:
     """
 
     def __init__(self, bootstrap: str, places: Places) -> None:
-        self._asker, self._places = Asker(bootstrap, log_level=0), places
+        self._asker, self._places = Asker(bootstrap), places
         self._lock = threading.Lock()
 
     def read(self) -> Mapping[tuple[str, ...], float]:

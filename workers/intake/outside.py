@@ -15,6 +15,7 @@ from confluent_kafka.admin import AdminClient
 from memquorum import kafka, topics
 from workers.intake import clearing
 from workers.kafka import loop, partition
+from workers.kafka.reach import QUIET
 
 GROUP = "intake"
 _PATIENCE_S = 30
@@ -48,7 +49,7 @@ def delete(bootstrap: str, found: Sequence[TopicState]) -> None:
     """Deletes these records, and begins new files, so that the old ones can be deleted. Raises KafkaException."""
     before = {(each.topic, k): to for each in found for k, (_, to) in each.reach.items()}
     if before:
-        admin = AdminClient({**kafka.librdkafka(bootstrap), "log_level": 3})
+        admin = AdminClient({**kafka.librdkafka(bootstrap), **QUIET})
         partition.delete(bootstrap, before)
         clearing.roll(bootstrap, admin, before, time.time_ns() // 1_000_000)
 

@@ -16,7 +16,7 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaExcepti
 
 from memquorum import cloudevents, kafka
 from memquorum.core.identity import stamps
-from workers.kafka.reach import ReachingConsumer, ReachingProducer
+from workers.kafka.reach import QUIET, ReachingConsumer, ReachingProducer
 
 Headers = list[tuple[str, str | bytes | None]]
 
@@ -71,7 +71,7 @@ def producer(bootstrap: str, linger_ms: float = 0, **settings: Any) -> Producer:
             "message.max.bytes": _MESSAGE_BYTES_MAX,
             # Without an end: an outage delays, it does not drop.
             "delivery.timeout.ms": 0,
-            "log_level": 3,
+            **QUIET,
             **_RECONNECT,
             **_SILENCE,
             **settings,
@@ -98,7 +98,7 @@ def consumer(bootstrap: str, group: str | None = None, **settings: Any) -> Consu
             # A broker does not check the records it reads from its disk; by default neither does the client.
             "check.crcs": True,
             "allow.auto.create.topics": False,
-            "log_level": 3,
+            **QUIET,
             **_RECONNECT,
             **_SILENCE,
             **settings,

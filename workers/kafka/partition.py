@@ -12,6 +12,7 @@ from memquorum import kafka
 from memquorum.core.audit.chain import Record, Source
 from workers.kafka import loop
 from workers.kafka.loop import TopicUnreadable
+from workers.kafka.reach import QUIET
 from workers.kafka.strangers import Strangers
 
 _READ_MOST = 2_000
@@ -57,7 +58,7 @@ def delete(bootstrap: str, before: Mapping[tuple[str, int], int]) -> None:
     """Deletes the records before an offset of each (topic, partition). Raises KafkaException."""
     if not before:
         return
-    admin = AdminClient({**kafka.librdkafka(bootstrap), "log_level": 3})
+    admin = AdminClient({**kafka.librdkafka(bootstrap), **QUIET})
     wanted = [TopicPartition(topic, partition, offset) for (topic, partition), offset in before.items()]
     for answer in admin.delete_records(wanted, request_timeout=_DELETED_S).values():
         answer.result()

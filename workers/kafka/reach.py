@@ -1,23 +1,34 @@
-"""Kafka clients that notice that they have lost every broker permanently, though the brokers are available.
+"""Kafka clients that notice that they have lost every broker permanently, though the brokers are available, and that
+log an outage of all brokers once a minute, with its reason.
 
 A broker frozen for longer than its session is fenced when it wakes, and until it is readmitted it answers a metadata
 request with no brokers. librdkafka (since 2.10, https://github.com/confluentinc/librdkafka/issues/5301) then drops the
 brokers it knew, the bootstrap ones too, and never asks again: the client polls, reports nothing and stays so even when
 the broker is restarted. With one broker every client that asks in that moment is lost. Only a new client helps, so its
 process ends and is restarted. `python -m tests.faults.fenced_broker` shows it.
+
+librdkafka's own log is off: while all brokers are away, it writes a plain line for each attempt to connect, some forty
+a second for each client.
 """
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from confluent_kafka import Consumer, KafkaException, Message, Producer
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer
 from confluent_kafka.admin import AdminClient
 
 from memquorum import kafka
 
+_LOG = logging.getLogger("memquorum.kafka")
+
+QUIET = {"log_level": 0}
+"""The setting of a client that writes no lines of librdkafka's own."""
+# An outage that lasts is logged again at this interval.
+_TELL_S = 60.0
 # A client without an answer for this long is checked; one that finds no broker, again after a second.
 _PATIENCE_S = 3.0
 _AGAIN_S = 1.0
@@ -46,11 +57,25 @@ class Reach:
     def __init__(self, fresh: Callable[[], _Asking], clock: Callable[[], float] = time.monotonic) -> None:
         """`fresh` makes a new client with the bootstrap address. `clock`: seconds."""
         self._fresh, self._clock = fresh, clock
-        self.heard()
+        self._tell_at: float | None = None
+        self.rest()
 
     def heard(self) -> None:
-        """Notes that the client got an answer of a broker, or needs none."""
+        """Notes that the client got an answer of a broker."""
+        if self._tell_at is not None:
+            _LOG.info("a Kafka broker answers again")
+            self._tell_at = None
+        self.rest()
+
+    def rest(self) -> None:
+        """Notes that the client needs no answer yet."""
         self._ask_at, self._alone_since = self._clock() + _PATIENCE_S, float("inf")
+
+    def _tell(self, why: str) -> None:
+        now = self._clock()
+        if self._tell_at is None or now >= self._tell_at:
+            self._tell_at = now + _TELL_S
+            _LOG.warning("no Kafka broker answers: %s", why)
 
     def check(self, client: _Asking) -> None:
         """Asks a broker if the client has had no answer for 3 s; else does nothing.
@@ -60,8 +85,13 @@ class Reach:
         now = self._clock()
         if now < self._ask_at:
             return
-        if _told(client) is not None or (others := _told(self._fresh())) is None:
+        if isinstance(_told(client), int):
             self.heard()
+            return
+        others = _told(self._fresh())
+        if isinstance(others, str):
+            self._tell(others)
+            self.rest()
             return
         self._alone_since = min(self._alone_since, now)
         self._ask_at = now + _AGAIN_S
@@ -71,23 +101,42 @@ class Reach:
             )
 
 
-def _told(client: _Asking) -> int | None:
-    """Returns the number of brokers in the client's metadata; None if no broker answers."""
+class Fresh:
+    """A new client, which asks once."""
+
+    def __init__(self, entry: dict[str, Any]) -> None:
+        """`entry`: the address, and the login if one is required."""
+        self._errors: list[KafkaError] = []
+        told: dict[str, Any] = {**entry, **QUIET, "error_cb": self._errors.append}
+        self._client = AdminClient(told)
+
+    def list_topics(self, *, timeout: float) -> Any:
+        """Lists topics. Raises KafkaException, with the reason why the first connection failed."""
+        try:
+            return self._client.list_topics(timeout=timeout)
+        except KafkaException as error:
+            self._client.poll(0)
+            reasons = (one for one in self._errors if one.code() != KafkaError._ALL_BROKERS_DOWN)
+            raise KafkaException(next(reasons, error.args[0])) from error
+
+
+def _told(client: _Asking) -> int | str:
+    """Returns the number of brokers in the client's metadata, or why no broker answers."""
     try:
         return len(client.list_topics(timeout=_ASK_S).brokers)
-    except KafkaException:
-        return None
+    except KafkaException as error:
+        return str(error.args[0].str())
 
 
 def _reach(settings: dict[str, Any]) -> Reach:
     """A fresh client needs the settings of the connection: the address and, if required, the login."""
     ways = ("bootstrap.", "security.", "sasl.", "ssl.")
     entry = {name: value for name, value in settings.items() if name.startswith(ways)}
-    return Reach(lambda: AdminClient({**entry, "log_level": 0}))
+    return Reach(lambda: Fresh(entry))
 
 
 class ReachingConsumer(Consumer):
-    """A consumer whose `poll` raises BrokersLost if it would wait in vain for ever."""
+    """A consumer whose `poll` and `get_watermark_offsets` raise BrokersLost if they would wait in vain for ever."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
         self.reach = _reach(settings)
@@ -101,6 +150,14 @@ class ReachingConsumer(Consumer):
         else:
             self.reach.check(self)
         return message
+
+    def get_watermark_offsets(self, *arguments: Any, **options: Any) -> tuple[int, int]:
+        """Asks as a Consumer does: a process that starts asks for offsets before it polls."""
+        try:
+            return super().get_watermark_offsets(*arguments, **options)
+        except KafkaException:
+            self.reach.check(self)
+            raise
 
 
 class ReachingProducer(Producer):
@@ -123,19 +180,20 @@ class ReachingProducer(Producer):
         return left
 
     def _look(self, left: int) -> None:
-        if left and left == self._left:
+        if left < self._left:
+            self.reach.heard()
+        elif left and left == self._left:
             self.reach.check(self)
         else:
-            self.reach.heard()
+            self.reach.rest()
         self._left = left
 
 
 class Asker:
     """The AdminClient of a process that asks the brokers occasionally; replaced after an error."""
 
-    def __init__(self, bootstrap: str, log_level: int = 3) -> None:
-        """`log_level`: librdkafka's; 0 logs no unavailable broker."""
-        self._settings = {**kafka.librdkafka(bootstrap), "log_level": log_level}
+    def __init__(self, bootstrap: str) -> None:
+        self._settings = {**kafka.librdkafka(bootstrap), **QUIET}
         self._client: AdminClient | None = None
 
     @property

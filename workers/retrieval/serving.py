@@ -87,6 +87,8 @@ def configured(built: Starlette, host: str, port: int, bounds: Bounds = DEFAULTS
         host=host,
         port=port,
         http=patient(bounds, crowd),
+        # Its lines go where those of the process go, in the same format.
+        log_config=None,
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=2,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 
-from workers.kafka.reach import Asker, BrokersLost, Reach
+from infra.embedded.processes import free_port
+from tests.support.waiting import until
+from workers.kafka import loop
+from workers.kafka.reach import Asker, BrokersLost, Fresh, Reach
 
 
 class Asked:
@@ -95,8 +99,58 @@ def test_a_client_that_passed_by_a_broker_that_stood_still_is_not_lost() -> None
 
 
 def test_who_asks_now_and_then_asks_by_another_client_after_an_error() -> None:
-    asker = Asker("127.0.0.1:1", log_level=0)
+    asker = Asker("127.0.0.1:1")
     first = asker.client
     assert asker.client is first
     asker.failed()
     assert asker.client is not first
+
+
+def test_an_outage_is_logged_once_a_minute_and_so_is_its_end(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "memquorum.kafka")
+    reach, time, _ = begun(*[False] * 41)
+    for _ in range(41):
+        time.now += 3
+        reach.check(Asked(False))
+    assert [one.levelname for one in caplog.records] == ["WARNING"] * 3
+    assert caplog.messages[0].startswith("no Kafka broker answers: ")
+    reach.rest()
+    reach.heard()
+    reach.heard()
+    assert caplog.messages[3:] == ["a Kafka broker answers again"]
+
+
+def test_a_new_client_says_why_it_reaches_no_broker() -> None:
+    with pytest.raises(KafkaException) as raised:
+        Fresh({"bootstrap.servers": f"127.0.0.1:{free_port()}"}).list_topics(timeout=0.5)
+    assert "Connection refused" in raised.value.args[0].str()
+
+
+def _reads(away: str) -> Consumer:
+    made = loop.consumer(away, "group")
+    made.subscribe(["topic"])
+    return made
+
+
+def _writes(away: str) -> Producer:
+    made = loop.producer(away)
+    made.produce("topic", b"record")
+    return made
+
+
+@pytest.mark.parametrize("begin", [_reads, _writes])
+def test_a_client_without_a_broker_writes_no_lines_of_its_own(
+    begin: Callable[[str], Consumer | Producer], caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    made = begin(f"127.0.0.1:{free_port()}")
+    until(lambda: (made.poll(0.1), caplog.records)[1], "nothing was logged")
+    (told,) = caplog.messages
+    assert told.startswith("no Kafka broker answers: ") and "Connection refused" in told
+    assert "FAIL" not in capfd.readouterr().err
+
+
+def test_a_client_that_asks_for_offsets_before_it_polls_says_so_too(caplog: pytest.LogCaptureFixture) -> None:
+    made = loop.reader(f"127.0.0.1:{free_port()}")
+    with pytest.raises(KafkaException):
+        made.get_watermark_offsets(TopicPartition("topic", 0), timeout=3.5)
+    assert "Connection refused" in caplog.messages[0]
