@@ -8,10 +8,12 @@ them like one from the logs, so it need not trust the journal's writer. It is si
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 from db.view import View
+from memquorum.core.audit.chain import Record
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.records import Decided, JournalAppended, JournalEntry
 from workers.kafka.loop import Stop
@@ -20,26 +22,24 @@ from workers.replica.seat import Seat
 
 _LOG = logging.getLogger("memquorum.replica")
 
-_TELL_EVERY = 500
+_TELL_EVERY_S = 10.0
 # The journal records examined in a turn of the loop.
 _A_TURN = 500
 
 
-def follow(codec: Codec, journal: Partition, seat: Seat, view: View, stop: Stop) -> int:
+def follow(codec: Codec, journal: Partition, seat: Seat, view: View, stop: Stop, *, turned: Callable[[], None]) -> int:
     """Gives the seat the journal's decisions from its sequence on. Returns the number it took.
 
-    Raises TopicUnreadable if the journal cannot be read.
+    `turned` is called every few hundred records: a long journal takes minutes, and whoever watches the process must see
+    that it works. Raises TopicUnreadable if the journal cannot be read.
     """
-    taken = 0
-    for decided in decisions(codec, journal):
-        if stop:
-            break
-        if decided.seq < seat.core.seq:
-            continue
-        with view.batch():
-            seat.follow(decided)
-        taken += 1
-        if taken % _TELL_EVERY == 0:
+    taken, tell_at = 0, time.monotonic() + _TELL_EVERY_S
+    records = journal.records(patience_s=0)
+    while not stop and (found := list(islice(records, _A_TURN))):
+        taken += _take(codec, found, seat, view)
+        turned()
+        if time.monotonic() >= tell_at:
+            tell_at = time.monotonic() + _TELL_EVERY_S
             _LOG.info("shard %d: %d decisions read from the journal so far", seat.shard, taken)
     _LOG.info("shard %d: %d decisions read from the journal, sequence %d is next", seat.shard, taken, seat.core.seq)
     return taken
@@ -59,16 +59,24 @@ class Following:
         Raises TopicUnreadable.
         """
         records = list(islice(self._records, _A_TURN))
-        with self._view.batch():
-            for record in records:
-                decided = _decided(self._codec, record.data)
-                if decided is not None and decided.seq >= self._seat.core.seq:
-                    self._seat.follow(decided)
+        _take(self._codec, records, self._seat, self._view)
         return len(records) == _A_TURN
 
     def close(self) -> None:
         """Closes the journal's reader."""
         self._journal.close()
+
+
+def _take(codec: Codec, records: Iterable[Record], seat: Seat, view: View) -> int:
+    """Gives the seat the decisions among the records, from its sequence on. Returns their number."""
+    taken = 0
+    with view.batch():
+        for record in records:
+            decided = _decided(codec, record.data)
+            if decided is not None and decided.seq >= seat.core.seq:
+                seat.follow(decided)
+                taken += 1
+    return taken
 
 
 def decisions(codec: Codec, journal: Partition) -> Iterator[Decided]:

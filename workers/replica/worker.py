@@ -322,7 +322,7 @@ class Replica:
         while not stop:
             try:
                 with closing(Partition(self._bootstrap, topics.JOURNAL, seat.shard, self._strangers)) as journal:
-                    taken = follow(self._codec, journal, seat, self._view, stop)
+                    taken = follow(self._codec, journal, seat, self._view, stop, turned=self._shown.health.turn)
             except (KafkaException, TopicUnreadable) as error:
                 _LOG.warning("waiting for the journal: %s", error)
                 self._shown.health.turn()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from memquorum import topics
 from memquorum.core.consensus import events as t
 from memquorum.core.records import Decided
 from tests.builders.table import CODEC, Journal, Table, decision_on
+from workers.kafka.loop import Stop
 from workers.replica import catchup
 from workers.replica.seat import LOGS
 
@@ -56,3 +58,22 @@ def test_the_journal_is_not_believed(table: Table) -> None:
     few = "decided", CODEC.encode(Decided(1, 0, 1, pre_prepare, tuple(commits[:2]), ()))
     following = catchup.Following(CODEC, Journal(few), table.seat, table.view)  # type: ignore[arg-type]
     assert not following.turn() and table.seat.core.seq == 1
+
+
+def test_a_seat_that_starts_late_shows_that_it_lives_while_it_reads(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catchup, "_A_TURN", 2)
+    journal: Any = Journal(*[("accessed", b"")] * 5, decided_entry(1), decided_entry(2))
+    turns: list[int] = []
+    taken = catchup.follow(
+        CODEC, journal, table.seat, table.view, Stop(), turned=lambda: turns.append(table.seat.core.seq)
+    )
+    assert (taken, turns) == (2, [1, 1, 2, 3])
+
+
+def test_a_seat_that_is_told_to_stop_reads_no_further(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catchup, "_A_TURN", 1)
+    journal: Any = Journal(decided_entry(1), decided_entry(2))
+    stop = Stop()
+    assert catchup.follow(CODEC, journal, table.seat, table.view, stop, turned=stop.set) == 1
