@@ -1,6 +1,9 @@
 # One image for every role; docker-compose.yml says which container runs which, and passes the image that .env names.
 ARG PYTHON_IMAGE
 FROM ${PYTHON_IMAGE} AS made
+# The package index of a network without another: --build-arg PIP_INDEX_URL=… --build-arg UV_DEFAULT_INDEX=…
+ARG PIP_INDEX_URL
+ARG UV_DEFAULT_INDEX
 WORKDIR /app
 COPY infra/bootstrap.lock requirements/server.lock requirements/weights.lock ./
 # What the server runs on, and nothing that only tests, benchmarks or the embedded servers need. uv stays in this stage.
@@ -32,8 +35,11 @@ LABEL org.opencontainers.image.title="memquorum" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"
-# A new volume takes owner and mode of the folder that it covers.
-RUN groupadd --gid 10001 memquorum && useradd --uid 10001 --gid 10001 --no-create-home memquorum \
+# The base image's pip and setuptools install nothing here; scanners report their faults. A new volume takes owner and mode
+# of the folder that it covers.
+RUN rm -rf /usr/local/lib/python3*/site-packages/pip* /usr/local/lib/python3*/site-packages/setuptools* \
+    /usr/local/lib/python3*/site-packages/wheel* /usr/local/bin/pip* /usr/local/bin/wheel \
+ && groupadd --gid 10001 memquorum && useradd --uid 10001 --gid 10001 --no-create-home memquorum \
  && install -d -o 10001 -g 10001 -m 700 /cluster /first /var/lib/memquorum /handed \
     /handed/commit /handed/consolidator /handed/intake /handed/migrate /handed/rehearsal /handed/retrieval /handed/streams /handed/topics /handed/verifier \
     /handed/replica-0 /handed/replica-1 /handed/replica-2 /handed/replica-3 \
@@ -43,5 +49,7 @@ COPY --from=made /app /app
 WORKDIR /app
 # By number: an orchestrator that refuses root cannot know what a name stands for.
 USER 10001:10001
-ENV PATH=/opt/memquorum/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
+# The OpenSSL that psycopg brings looks for authorities in a folder that is not there; sslrootcert=system is this file.
+ENV PATH=/opt/memquorum/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
+    SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt
 ENTRYPOINT ["memquorum", "admin"]
