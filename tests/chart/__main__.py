@@ -16,7 +16,7 @@ import yaml
 
 from tests.chart import holding
 from tests.chart.installations import INSTALLATIONS, REFUSED
-from tests.chart.tools import CHART, Tools
+from tests.chart.tools import CHART, FOREIGN, Tools
 
 
 def unwanted(values: dict[str, Any]) -> list[str]:
@@ -41,6 +41,7 @@ def main() -> int:
                 faults = [
                     *tools.validated(rendered, objects),
                     *tools.judged(rendered, *unwanted(values)),
+                    *tools.alarmed(rendered, objects),
                     *holding.faults(objects, values),
                 ]
             for fault in faults:
@@ -58,7 +59,9 @@ def main() -> int:
                 failed.append(name)
             else:
                 passed += 1
-    print(f"chart: {CHART.name} by {tools.versions()}; the object ServiceMonitor has no schema there")
+    print(
+        f"chart: {CHART.name} by {tools.versions()}; the objects {' and '.join(sorted(FOREIGN))} have no schema there"
+    )
     print(f"{passed} passed, {len(failed)} failed")
     return 1 if failed else 0
 

@@ -2,12 +2,39 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from infra import settings
 
 _WORKLOADS = frozenset({"StatefulSet", "Deployment", "Job"})
+_WAITS: list[dict[str, Any]] = [{"series": 'up{job="memquorum",namespace="memory",instance="intake"}', "values": "1x9"}]
+SILENT: dict[str, Any] = {
+    "evaluation_interval": "1m",
+    "tests": [
+        {
+            "interval": "1m",
+            "input_series": _WAITS,
+            "promql_expr_test": [
+                {
+                    # Not intake, which has a pod: member 3 is named, which has none.
+                    "expr": 'ALERTS{alertname="MemquorumProcessMissing",instance=~"intake|replica-3"}',
+                    "eval_time": "8m",
+                    "exp_samples": [
+                        {
+                            "labels": 'ALERTS{alertname="MemquorumProcessMissing",alertstate="firing",'
+                            'instance="replica-3",job="memquorum",namespace="memory",severity="critical"}',
+                            "value": 1,
+                        }
+                    ],
+                }
+            ],
+        }
+    ],
+}
+"""A case of promtool: of all processes intake alone has a pod."""
 
 
 def faults(objects: Sequence[dict[str, Any]], values: dict[str, Any]) -> Iterator[str]:
@@ -29,12 +56,33 @@ def faults(objects: Sequence[dict[str, Any]], values: dict[str, Any]) -> Iterato
     budgets = {one["metadata"]["name"]: one["spec"] for one in objects if one["kind"] == "PodDisruptionBudget"}
     if budgets["memquorum-replica"].get("minAvailable") != len(members) - (len(members) - 1) // 3:
         yield f"more than f members may be away: {budgets}"
+    yield from _watched(objects)
     for one in objects:
         if one["kind"] in _WORKLOADS:
             yield from (f"{one['metadata']['name']}: {fault}" for fault in _pod(one))
         alone = one["kind"] == "Deployment" and _process(one) not in ("streams", "retrieval")
         if alone and (one["spec"]["replicas"], one["spec"]["strategy"]["type"]) != (1, "Recreate"):
             yield f"{one['metadata']['name']}: there may be two"
+
+
+def _watched(objects: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Alerts and dashboards find the job and the processes by the names that they expect."""
+    for one in objects:
+        if one["kind"] == "ServiceMonitor":
+            (endpoint,) = one["spec"]["endpoints"]
+            told = {each["targetLabel"]: each for each in endpoint["relabelings"]}
+            if told["job"].get("replacement") != "memquorum":
+                yield f"no alert finds the job: {told}"
+            if told["instance"].get("sourceLabels") != ["__meta_kubernetes_pod_label_memquorum_process"]:
+                yield f"an instance is not a process: {told}"
+        if one["kind"] == "PrometheusRule":
+            processes = {_process(each) for each in objects if each["kind"] in ("StatefulSet", "Deployment")}
+            rules = {each["alert"]: each["expr"] for group in one["spec"]["groups"] for each in group["rules"]}
+            asked = set(re.findall(r'instance="([^"]+)"', rules["MemquorumProcessMissing"]))
+            if asked != processes:
+                yield f"the alert for a missing pod asks for other processes: {sorted(asked ^ processes)}"
+        if one["kind"] == "ConfigMap" and not all(json.loads(each)["uid"] for each in one["data"].values()):
+            yield "a dashboard has no id"
 
 
 def _template(workload: dict[str, Any]) -> dict[str, Any]:
@@ -75,6 +123,9 @@ def _pod(workload: dict[str, Any]) -> Iterator[str]:
     (cluster,) = (one for one in ours["volumeMounts"] if one["name"] == "cluster")
     if not cluster.get("readOnly"):
         yield "it may write its keys"
+    stops = ours.get("lifecycle", {}).get("preStop")
+    if (stops is not None) != (_process(workload) == "retrieval"):
+        yield f"it stops at once while requests still come, or waits for nothing: {stops}"
     probes = {"startupProbe": ("/livez", "watch"), "livenessProbe": ("/livez", "watch")}
     # A service that cannot ask Kafka still says so to agents.
     probes["readinessProbe"] = ("/livez", "http") if _process(workload) == "retrieval" else ("/readyz", "watch")

@@ -1,8 +1,12 @@
-"""Values of installations that differ, and such as are refused."""
+"""Values of installations that differ, the chart's examples among them, and such as are refused."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import yaml
+
+from tests.chart.tools import CHART
 
 _GIVEN: dict[str, Any] = {
     "image": {"repository": "registry.example/memquorum", "digest": "sha256:" + "0" * 64},
@@ -44,6 +48,11 @@ INSTALLATIONS: dict[str, dict[str, Any]] = {
             },
         },
         serviceMonitor={"enabled": True, "labels": {"release": "prometheus"}},
+        prometheusRule={"enabled": True, "runbooks": "https://git.example/memquorum/"},
+        dashboards={"enabled": True, "annotations": {"folder": "memory"}},
+        extraVolumes={"all": [{"name": "more", "configMap": {"name": "more"}}]},
+        extraVolumeMounts={"all": [{"name": "more", "mountPath": "/more", "readOnly": True}]},
+        affinity={"nodeAffinity": {}},
         serviceAccount={"annotations": {"eks.amazonaws.com/role-arn": "arn"}},
         imagePullSecrets=[{"name": "registry"}],
         podAnnotations={"a.example/b": "c"}, podLabels={"team": "memory"}, priorityClassName="high",
@@ -57,6 +66,7 @@ INSTALLATIONS: dict[str, dict[str, Any]] = {
         members={"topologySpreadConstraints": []},
         roles={"retrieval": {"replicas": 1}},
     ),
+    **{file.stem: yaml.safe_load(file.read_text()) for file in sorted((CHART / "examples").glob("*.yaml"))},
 }  # fmt: skip
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
@@ -65,6 +75,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "three": (_with(members={"ids": [0, 1, 2]}), "members"),
     "writers": (_with(roles={"commit": {"replicas": 2}}), "commit"),
     "unknown": (_with(settings={"tick": 5}), "'tick'"),
+    "node": (_with(extraVolumes={"all": [{"name": "n", "hostPath": {"path": "/"}}]}), "extraVolumes"),
+    "nowhere": (_with(extraVolumeMounts={"intakes": []}), "intakes"),
     "unseen": (_with(serviceMonitor={"enabled": True}), "networkPolicy.monitoring"),
     "copies": (
         _with(roles={"streams": {"autoscaling": {"enabled": True, "maxReplicas": 9}}}),

@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from tests import ROOT
+from tests.chart import holding
 from tests.upstream import Environment
 
 CHART = ROOT / "infra/helm/memquorum"
@@ -28,8 +31,8 @@ PASSED_OVER = {
     "CKV_K8S_35": "the name of the administrator, which is no secret, stands in the environment; the password does not",
     "CKV_K8S_43": "the digest is of the image that the operator builds",
 }
-# No schema: its definition comes with an operator of Prometheus.
-FOREIGN = frozenset({"ServiceMonitor"})
+# No schema: their definitions come with an operator of Prometheus.
+FOREIGN = frozenset({"ServiceMonitor", "PrometheusRule"})
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,18 @@ class Tools:
         )
         done = _run([PLACE.python, "-c", script, ours, *KUBERNETES])
         return [*done.stdout.splitlines(), *([done.stderr] if done.returncode else [])]
+
+    def alarmed(self, rendered: Path, objects: Sequence[dict[str, Any]]) -> list[str]:
+        """Returns the faults that promtool, where it is installed, finds in rules: `holding.SILENT` must alarm."""
+        promtool = shutil.which("promtool")
+        rules = [one["spec"] for one in objects if one["kind"] == "PrometheusRule"]
+        if promtool is None or not rules:
+            return []
+        file, case = rendered.with_suffix(".rules.yml"), rendered.with_suffix(".case.yml")
+        file.write_text(yaml.safe_dump(rules[0]))
+        case.write_text(yaml.safe_dump({"rule_files": [file.name], **holding.SILENT}))
+        done = _run([promtool, "test", "rules", case])
+        return [] if done.returncode == 0 else [done.stdout + done.stderr]
 
     def judged(self, rendered: Path, *more: str) -> list[str]:
         """Returns the policies of checkov that it does not follow. `more`: policies that these values switch off."""

@@ -26,6 +26,8 @@ WITHOUT = None if shutil.which("prometheus") else "Prometheus is not installed (
 _EVERY = "1s"
 _RATES = "1m"
 """What a dashboard's `$__rate_interval` stands for: more than four scrapes, as in Grafana."""
+_ALL = ".*"
+"""The meaning of `$namespace` if all are chosen."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,8 @@ class Prometheus:
 
     def series(self, query: str) -> list[dict[str, Any]]:
         """The series that a panel's query has now."""
-        found: list[dict[str, Any]] = self.get("query", query=query.replace("$__rate_interval", _RATES))["result"]
+        asked = query.replace("$__rate_interval", _RATES).replace("$namespace", _ALL)
+        found: list[dict[str, Any]] = self.get("query", query=asked)["result"]
         return found
 
     def targets(self) -> Mapping[str, str]:

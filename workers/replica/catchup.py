@@ -30,8 +30,8 @@ _A_TURN = 500
 def follow(codec: Codec, journal: Partition, seat: Seat, view: View, stop: Stop, *, turned: Callable[[], None]) -> int:
     """Gives the seat the journal's decisions from its sequence on. Returns the number it took.
 
-    `turned` is called every few hundred records: a long journal takes minutes, and whoever watches the process must see
-    that it works. Raises TopicUnreadable if the journal cannot be read.
+    Calls `turned` every few hundred records: a long journal takes minutes, and probes must see that the process works.
+    Raises TopicUnreadable if the journal cannot be read.
     """
     taken, tell_at = 0, time.monotonic() + _TELL_EVERY_S
     records = journal.records(patience_s=0)

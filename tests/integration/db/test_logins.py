@@ -111,6 +111,18 @@ def test_passwords_are_the_owners_alone_and_stay(installed: Settings) -> None:
         logins.provision(installed)
 
 
+def test_a_password_is_replaced_by_removing_its_file(installed: Settings) -> None:
+    file = logins.file_of(installed, "commit")
+    before = file.read_text()
+    file.unlink()
+    logins.provision(installed)
+    address = logins.of(installed, "commit").memory_dsn
+    psycopg.connect(address).close()
+    file.write_text(before)
+    with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+        psycopg.connect(address)
+
+
 @pytest.mark.parametrize("process", logins.PROCESSES)
 def test_a_login_has_no_right_of_its_own(installed: Settings, process: str) -> None:
     """`RESET ROLE` and `SET ROLE NONE` lead back to a login without rights, and it may not take a role that it is not

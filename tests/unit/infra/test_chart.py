@@ -92,6 +92,19 @@ def test_each_pod_mounts_its_own_keys_where_the_settings_look() -> None:
     assert "sed 's|__|/|g'" in pod
 
 
+def test_alerts_and_dashboards_are_those_of_observability() -> None:
+    files, watched = CHART / "files", ROOT / "infra" / "observability"
+    assert (files / "rules.yml").resolve() == watched / "rules.yml"
+    assert (files / "dashboards").resolve() == watched / "grafana" / "dashboards"
+    (listed,) = re.findall(r"\$processes := list (.+?) }}", TEMPLATES["monitoring.yaml"])
+    assert named(listed) == SINGLES
+
+
+def test_a_service_that_stops_answers_while_requests_still_come() -> None:
+    (grace,) = re.findall(r'preStop: {exec: {command: \[sleep, "(\d+)"\]}}', TEMPLATES["_helpers.tpl"])
+    assert int(grace) + 10 <= VALUES["terminationGracePeriodSeconds"]
+
+
 def test_a_member_is_never_there_twice() -> None:
     text = TEMPLATES["members.yaml"]
     assert "\n  replicas: 1\n" in text and "kind: StatefulSet" in text
@@ -147,6 +160,9 @@ def test_the_values_are_what_the_schema_takes() -> None:
         ("settings", {"tick": 1}),
         ("settings", {"keys_dir": "/keys"}),
         ("podSecurityContext", {"runAsNonRoot": False}),
+        ("prometheusRule", {"enabled": True, "runbooks": "https://git.example/memquorum"}),
+        ("extraVolumes", {"all": [{"name": "node", "hostPath": {"path": "/"}}]}),
+        ("extraEnv", {"every": []}),
         ("networkPolicy__kafka__ports", []),
         ("replicas", 2),
     ],

@@ -24,20 +24,29 @@ RULES: dict[str, Any] = {
     for group in yaml.safe_load((FOLDER / "rules.yml").read_text())["groups"]
     for rule in group["rules"]
 }
+CHART = ROOT / "infra" / "helm" / "memquorum" / "templates" / "monitoring.yaml"
+# The alert about pods; `tests.chart.holding` has its case.
+_OF_THE_CHART = ("MemquorumProcessMissing",)
 CASES = [
     alert
     for case in yaml.safe_load((FOLDER / "rules.test.yml").read_text())["tests"]
     for alert in case["alert_rule_test"]
 ]
 # Of Prometheus itself, and of its client for a process.
-FOREIGN = {
-    "up": {"instance", "job"},
-    "process_cpu_seconds_total": {"instance", "job"},
-    "process_open_fds": {"instance", "job"},
-    "process_resident_memory_bytes": {"instance", "job"},
-    "process_start_time_seconds": {"instance", "job"},
+FOREIGN: dict[str, tuple[str, ...]] = dict.fromkeys(
+    (
+        "up",
+        "process_cpu_seconds_total",
+        "process_open_fds",
+        "process_resident_memory_bytes",
+        "process_start_time_seconds",
+    ),
+    (),
+)
+_LABELS = {
+    name: {*labels, "instance", "job", "namespace"}
+    for name, labels in ({one.name: one.labels for one in metrics.ALL} | FOREIGN).items()
 }
-_LABELS = {one.name: {*one.labels, "instance", "job"} for one in metrics.ALL} | FOREIGN
 _HISTOGRAMS = {one.name for one in metrics.ALL if one.kind == "histogram"}
 _SELECTOR = re.compile(r"\b((?:memquorum|messaging|http_server|process)_\w+|up)\b(?:\{([^}]*)\})?")
 _GROUPED = re.compile(r"\b(?:by|on|without)\s*\(([^)]*)\)")
@@ -53,7 +62,7 @@ def queries() -> Iterator[tuple[str, str]]:
                 yield f"{dashboard.stem}: {panel.title}", query
 
 
-@pytest.mark.parametrize(("place", "query"), queries())
+@pytest.mark.parametrize(("place", "query"), [*queries()])
 def test_a_query_names_metrics_and_labels_that_there_are(place: str, query: str) -> None:
     named = [(metric, labels or "") for metric, labels in _SELECTOR.findall(query)]
     assert named
@@ -66,6 +75,17 @@ def test_a_query_names_metrics_and_labels_that_there_are(place: str, query: str)
         allowed |= known
     for group in _GROUPED.findall(query):
         assert {one.strip() for one in group.split(",") if one.strip()} <= allowed, place
+
+
+@pytest.mark.parametrize(("place", "query"), [*queries()])
+def test_a_query_keeps_the_installations_of_several_namespaces_apart(place: str, query: str) -> None:
+    if place in RULES:
+        # Whatever is summed up or joined is so within an installation.
+        assert all("namespace" in group for group in _GROUPED.findall(query)), place
+        assert not re.search(r"\b(sum|max|min|count)\s*\(", query), place
+    else:
+        selectors = [labels for _, labels in _SELECTOR.findall(query)]
+        assert all('namespace=~"$namespace"' in labels for labels in selectors), place
 
 
 def test_the_targets_of_compose_are_its_processes() -> None:
@@ -82,7 +102,9 @@ def test_the_targets_of_compose_are_its_processes() -> None:
 
 def test_every_alert_has_a_runbook_and_a_case() -> None:
     headings = {site.slug(one): one for one in re.findall(r"^## (.+)$", RUNBOOKS.read_text(), re.MULTILINE)}
-    assert list(headings.values()) == list(RULES)
+    assert list(headings.values()) == [*RULES, *_OF_THE_CHART]
+    for name in _OF_THE_CHART:
+        assert f"alert: {name}\n" in CHART.read_text() and f"runbooks.md#{site.slug(name)}\n" in CHART.read_text()
     assert {case["alertname"] for case in CASES if case.get("exp_alerts")} == set(RULES)
     for name, rule in RULES.items():
         page, _, anchor = rule["annotations"]["runbook_url"].partition("#")
@@ -106,6 +128,7 @@ def test_dashboards_are_of_any_source_and_have_ids_of_their_own() -> None:
     told = [json.loads(path.read_text()) for path in DASHBOARDS]
     assert len({one["uid"] for one in told}) == len({one["title"] for one in told}) == len(told) == 5
     for one in told:
+        assert [variable["name"] for variable in one["templating"]["list"]] == ["datasource", "namespace"]
         assert {panel["datasource"]["uid"] for panel in one["panels"]} == {"${datasource}"}
         assert len({panel["id"] for panel in one["panels"]}) == len(one["panels"])
         places = [panel["gridPos"] for panel in one["panels"]]

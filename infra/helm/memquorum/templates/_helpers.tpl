@@ -111,7 +111,7 @@ nodeSelector: {{- toYaml . | nindent 2 }}
 {{- with .node.tolerations | default $root.Values.tolerations }}
 tolerations: {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .node.affinity }}
+{{- with .node.affinity | default $root.Values.affinity }}
 affinity: {{- toYaml . | nindent 2 }}
 {{- end }}
 initContainers:
@@ -155,8 +155,10 @@ containers:
       {{- range $name, $value := merge (.environment | default dict) (include "memquorum.settings" $root | fromYaml) }}
       - {name: {{ $name }}, value: {{ $value | quote }}}
       {{- end }}
-      {{- with get $root.Values.extraEnv .process }}
+      {{- range $of := list "all" .process }}
+      {{- with get $root.Values.extraEnv $of }}
       {{- toYaml . | nindent 6 }}
+      {{- end }}
       {{- end }}
     {{- if .service }}
     ports:
@@ -176,6 +178,10 @@ containers:
     readinessProbe: {httpGet: {path: /readyz, port: watch}, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 2}
     {{- end }}
     {{- end }}
+    {{- if $retrieval }}
+    # It still answers while the Service, and who is before it, learn that it goes.
+    lifecycle: {preStop: {exec: {command: [sleep, "5"]}}}
+    {{- end }}
     resources: {{- toYaml .resources | nindent 6 }}
     volumeMounts:
       - {name: cluster, mountPath: /cluster, readOnly: true}
@@ -187,6 +193,11 @@ containers:
       {{- end }}
       {{- if $root.Values.postgres.caConfigMap }}
       - {name: postgres-ca, mountPath: /postgres-ca, readOnly: true}
+      {{- end }}
+      {{- range $of := list "all" .process }}
+      {{- with get $root.Values.extraVolumeMounts $of }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
       {{- end }}
 volumes:
   - name: handed
@@ -215,6 +226,11 @@ volumes:
   {{- end }}
   {{- with $root.Values.postgres.caConfigMap }}
   - {name: postgres-ca, configMap: {name: {{ . }}}}
+  {{- end }}
+  {{- range $of := list "all" .process }}
+  {{- with get $root.Values.extraVolumes $of }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
   {{- end }}
 {{- end -}}
 
