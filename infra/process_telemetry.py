@@ -33,6 +33,7 @@ from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.health import Health
 from memquorum.telemetry.places import Places, Source
 from memquorum.telemetry.tracing import Tracing
+from workers.kafka import reach
 from workers.kafka.reach import Asker
 
 log = logging.getLogger(__name__)
@@ -50,6 +51,7 @@ def watched(settings: Settings, name: str) -> Iterator[Telemetry]:
         _follow(telemetry, name)
         if settings.bootstrap:
             telemetry.meters.follow(metrics.LAG, Lag(settings.bootstrap, telemetry.places).read)
+            _watch_brokers(settings.bootstrap, telemetry.health, parts)
         try:
             server = Server(settings.watch_host, settings.watch_port, telemetry)
         except OSError as error:
@@ -58,6 +60,12 @@ def watched(settings: Settings, name: str) -> Iterator[Telemetry]:
         parts.callback(server.close)
         announce(settings.run_dir, name, server.url)
         yield telemetry
+
+
+def _watch_brokers(bootstrap: str, health: Health, parts: ExitStack) -> None:
+    ended = threading.Event()
+    threading.Thread(target=reach.watch(bootstrap, health).run, args=(ended.wait,), name="brokers", daemon=True).start()
+    parts.callback(ended.set)
 
 
 def traces_dir(run_dir: Path) -> Path:

@@ -43,7 +43,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "freeze verifier": ("candidates wait; after two decisions the next ones that were drawn are asked", _STILL),
     "freeze retrieval": ("nothing waits for it", _STILL),
     "freeze kafka": ("everyone waits for its answers, none gives up",
-                     "`status` tells no lag; retrieval unready: accesses were not published"),
+                     "`status` tells no lag; every process unready after 8 s: brokers"),
     "freeze postgres": ("calls wait; searches are refused after 2 to 5 s",
                         "commit and intake unready after 8 s: a server does not answer; retrieval: store"),
     "full disk kafka": ("the broker ends and is started again until it can; unacknowledged records are sent again",

@@ -22,6 +22,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Produ
 from confluent_kafka.admin import AdminClient
 
 from memquorum import kafka
+from memquorum.telemetry.health import Health
 
 _LOG = logging.getLogger("memquorum.kafka")
 
@@ -37,6 +38,9 @@ _AGAIN_S = 1.0
 _CERTAIN_S, _CERTAIN_OF_ONE_S = 5.0, 2.0
 # A live broker answers in milliseconds; the loop is blocked meanwhile.
 _ASK_S = 0.5
+# Of a watch, which blocks nobody: its patience, the pause between questions while brokers answer (while none does it is
+# that above), and the time after which an outage is one: a broker is replaced as leader after 3 to 4 s.
+_LOOKED_S, _LOOK_S, _AWAY_S = 2.0, 5.0, 8.0
 
 
 class BrokersLost(RuntimeError):
@@ -102,7 +106,7 @@ class Reach:
 
 
 class Fresh:
-    """A new client, which asks once."""
+    """A new client, which only asks."""
 
     def __init__(self, entry: dict[str, Any]) -> None:
         """`entry`: the address, and the login if one is required."""
@@ -111,7 +115,9 @@ class Fresh:
         self._client = AdminClient(told)
 
     def list_topics(self, *, timeout: float) -> Any:
-        """Lists topics. Raises KafkaException, with the reason why the first connection failed."""
+        """Lists topics. Raises KafkaException, with the reason why a connection failed."""
+        self._client.poll(0)
+        self._errors.clear()  # those of the time since the last question
         try:
             return self._client.list_topics(timeout=timeout)
         except KafkaException as error:
@@ -206,3 +212,42 @@ class Asker:
     def failed(self) -> None:
         """Drops a client that did not answer: it may have lost its brokers permanently."""
         self._client = None
+
+
+class BrokerWatch:
+    """Notes in a process's health that no broker answers. Asks every few seconds, apart from the process's work: to
+    who waits for records, a topic without new ones looks like a broker that is away."""
+
+    def __init__(
+        self, health: Health, fresh: Callable[[], _Asking], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`fresh` makes a new client. `clock`: seconds."""
+        self._health, self._fresh, self._clock = health, fresh, clock
+        self._client: _Asking | None = None  # without an answer it is replaced: it may have lost all brokers
+        self._away_since: float | None = None
+
+    def look(self) -> float:
+        """Asks once, and notes what follows from it. Returns the seconds until the next question."""
+        self._client = self._client or self._fresh()
+        asked_at = self._clock()
+        try:
+            self._client.list_topics(timeout=_LOOKED_S)
+        except KafkaException as error:
+            self._client = None
+            self._away_since = asked_at if self._away_since is None else self._away_since
+            if self._clock() - self._away_since >= _AWAY_S:
+                self._health.wait("brokers", f"none answers: {error.args[0].str()}")
+            return _AGAIN_S
+        self._away_since = None
+        self._health.go("brokers")
+        return _LOOK_S
+
+    def run(self, wait: Callable[[float], bool]) -> None:
+        """Asks until `wait` for some seconds answers that it is time to stop."""
+        while not wait(self.look()):
+            pass
+
+
+def watch(bootstrap: str, health: Health) -> BrokerWatch:
+    """The watch of a process, with its login to the brokers."""
+    return BrokerWatch(health, lambda: Fresh(kafka.librdkafka(bootstrap)))
