@@ -9,7 +9,8 @@
    `rewarded`; `looking`: one moment, in which `rehearsal_reads` look again and `trial_reads` try; `rollup_rows` and
    `rollup_reads`: how rows become sentences and a log; `generals`: what experience promoted; `comparisons`: what a
    model is asked to compare;
-4. the service's: `reads`, with what it finds: `found_rows`, `explain_rows`, `order_rows`, `preview_rows`,
+4. the service's: `reads`, with what it finds: `found_reads`, `found_rows`, `told`,
+   `explain_rows`, `order_rows`, `preview_rows`,
    `receipt_rows`, `erasure_rows`, `session_rows`, `decision_rows`, `admission_rows`;
    `erasure_reads`: the part about erasures; `event_reads`: what became of events; `listed_reads`: what is listed for
    people; `experience_reads`: what was admitted, and finished tasks; `past_reads`: what was replaced; `outcomes`:

@@ -154,7 +154,7 @@ def neighbour(row: tuple[Any, ...]) -> Neighbour:
     return Neighbour(found, anchor, way, apart, None if since is None else Replaced(found, newer, agent, since))
 
 
-def contradictions(rows: Sequence[tuple[Any, ...]], failures: Failures) -> list[Contradiction]:
+def contradictions(rows: Sequence[Sequence[Any]], failures: Failures) -> list[Contradiction]:
     """Makes contradictions of rows of `conflicts`. `failures`: takes the pairs on which a rule fails: of those nothing
     is marked."""
     found: list[Contradiction | None] = []

@@ -20,10 +20,13 @@ from memquorum.ports import StoreUnavailable
 # A connection that was used so lately is not asked first whether it still has a server: that is a round trip each time.
 _FRESH_S = 1.0
 
+# Planned once for a connection: they name memories by id, or read a whole namespace, so one plan is as good as another.
+# To plan takes ten times as long as to answer.
+_PLANNED = frozenset({"search", "search_cached", "beside", "supports", "conflicts", "entries", "vectors"})
 # Planned anew for each question: a plan for any namespace and any filter takes ten times as long as one for these.
 # Those of a crowd hold its name in their text, and are prepared at once.
 _PREPARED = {name: False for name in ("candidates", "around", "passed", "traces", "search_filtered")} | {
-    name: True for name in ("search_crowd", "candidates_crowd")
+    name: True for name in ("search_crowd", "candidates_crowd", *_PLANNED)
 }
 
 # The number of neighbours that the index of a crowd follows at a time: more than are asked for, or it finds fewer of
@@ -113,7 +116,8 @@ class Pool:
                 async with connection.cursor(binary=True) as asked:
                     # In one go, which is one transaction: what may be seen goes out with the question, for it alone.
                     async with connection.pipeline():
-                        await connection.execute(QUERIES["sight"], {"namespaces": sight.text})
+                        seen = "sight_planned" if name in _PLANNED else "sight"
+                        await connection.execute(QUERIES[seen], {"namespaces": sight.text})
                         await asked.execute(text or QUERIES[name], parameters, prepare=_PREPARED.get(name))
                     self._used[connection] = time.monotonic()
                     return await asked.fetchall()

@@ -569,17 +569,19 @@ WHERE m.id = c.memory_id AND c.named IS NOT NULL
     JOIN unnest(c.named) AS n (told) ON e.value = substr(n.told, strpos(n.told, ' ') + 1)
     WHERE e.namespace = c.namespace AND e.selector = 'subject' AND e.accepted_at >= m.created)
 
+-- :name beside
+-- What reads ask of memories that they found, in one snapshot: where each was said last, its vector by an encoder, and
+-- of all of them `supports` and `conflicts`.
+WITH named AS MATERIALIZED (SELECT DISTINCT id FROM unnest(%(ids)s::uuid[]) AS id)
+SELECT m.id::text, halfvec_send(e.vector), $beside(named)
+FROM named n
+JOIN memory m ON m.id = n.id
+LEFT JOIN embedding e ON e.memory_id = m.id AND e.encoder = %(encoder)s
+
 -- :name supports
 -- Of memories that were found, which are summaries of which; what was merged into one it tells too. Not whether they are
 -- alive: one of them may have been found just before the other came in its place.
-WITH RECURSIVE tells (summary, source) AS (
-    SELECT q.summary, q.source FROM quote q WHERE q.source = ANY(%(ids)s::uuid[])
-    UNION
-    SELECT p.child, p.parent FROM provenance p WHERE p.parent = ANY(%(ids)s::uuid[]) AND p.merged
-    UNION
-    SELECT p.child, t.source FROM tells t JOIN provenance p ON p.parent = t.summary AND p.merged
-)
-SELECT summary::text, source::text FROM tells WHERE summary = ANY(%(ids)s::uuid[]) AND summary <> source
+$supports(%(ids)s::uuid[])
 
 -- :name conflicts
 -- Pairs of memories that contradict each other, of some memories: the newer one first; whether one agent or source said
@@ -588,27 +590,7 @@ SELECT summary::text, source::text FROM tells WHERE summary = ANY(%(ids)s::uuid[
 -- whether the older one is a summary; and what both say. The older one is alive, and the newer one is or was forgotten.
 -- A pair is left out of which a model found nothing overtaken, and that nobody contradicts on purpose; and one whose
 -- newer memory was itself overtaken by one that says again what the older one says.
-SELECT c.newer::text, c.older::text,
-    $own,
-    n.said, o.said, n.tier, o.tier, c.stated, c.statements, c.compared, n.agent, o.made_by IS NOT NULL,
-    (SELECT t.body FROM content t WHERE t.memory_id = c.newer),
-    (SELECT t.body FROM content t WHERE t.memory_id = c.older)
-FROM (
-    SELECT newer, older, min(seq) AS seq, bool_or(stated) AS stated, bool_or(compared) AS compared,
-        coalesce(max(statements) FILTER (WHERE compared), max(statements)) AS statements
-    FROM contradiction
-    WHERE came = ANY(%(ids)s::uuid[]) OR found = ANY(%(ids)s::uuid[])
-    GROUP BY newer, older
-) c
-JOIN memory n ON n.id = c.newer
-    AND (n.tier IN ('short-term', 'long-term') OR EXISTS (SELECT FROM forgotten f WHERE f.id = n.id))
-JOIN memory o ON o.id = c.older AND o.tier IN ('short-term', 'long-term')
-WHERE (c.stated OR c.statements IS DISTINCT FROM '{}') AND NOT EXISTS (
-    SELECT FROM conflict a
-    JOIN memory x ON x.id = a.newer AND (x.said, x.said_offset) > (n.said, n.said_offset)
-        AND (x.tier IN ('short-term', 'long-term') OR EXISTS (SELECT FROM forgotten f WHERE f.id = x.id))
-    WHERE a.older = c.newer AND c.older::text = ANY (a.again) AND x.agent = n.agent)
-ORDER BY c.seq, c.older
+$conflicts(%(ids)s::uuid[])
 
 -- :name entries
 -- Where the last sayings of memories stand in the accepted stream: of two of one moment it tells the later one.
@@ -2663,6 +2645,7 @@ LIMIT %(limit)s
 SELECT as_of, last_epoch, last_epoch_at FROM shard WHERE shard = %(shard)s
 
 -- :name search
+-- With the memories it tells what a read asks of them next (`$beside`), in the same snapshot.
 -- The nearest memories of a namespace by exact cosine, in both tiers; vectors of another encoder cannot be compared. A
 -- summary is as near as it is itself, or the nearest of its sentences; a long text likewise by its passages. What is for certain purposes is not given to who
 -- names none.
@@ -2688,11 +2671,13 @@ WITH found AS MATERIALIZED (
 ), nearest AS MATERIALIZED (
     SELECT id, min(distance) AS distance FROM found GROUP BY id ORDER BY distance, id LIMIT %(k)s
 )
-SELECT $remembered, n.distance, CASE WHEN z.apart <= n.distance OR m.made_by IS NULL THEN z.said END
+SELECT $remembered, n.distance, CASE WHEN z.apart <= n.distance OR m.made_by IS NULL THEN z.said END,
+    halfvec_send(e.vector), $beside(nearest)
 FROM nearest n
 JOIN memory m USING (id)
 JOIN content c ON c.memory_id = m.id
 JOIN strength s ON s.memory_id = m.id
+JOIN embedding e ON e.memory_id = m.id AND e.encoder = %(encoder)s
 $sentences(%(vector)s::halfvec)
 ORDER BY n.distance, m.id
 
@@ -2912,13 +2897,15 @@ WITH changed AS MATERIALIZED (
 ), nearest AS (
     SELECT id, distance FROM asked ORDER BY distance, id LIMIT %(k)s
 )
-SELECT $remembered, n.distance, CASE WHEN z.apart <= n.distance OR m.made_by IS NULL THEN z.said END, t.there, t.changed
+SELECT $remembered, n.distance, CASE WHEN z.apart <= n.distance OR m.made_by IS NULL THEN z.said END,
+    halfvec_send(e.vector), t.there, t.changed, $beside(nearest)
 FROM counted t
 LEFT JOIN (
     nearest n
     JOIN memory m USING (id)
     JOIN content c ON c.memory_id = m.id
     JOIN strength s ON s.memory_id = m.id
+    JOIN embedding e ON e.memory_id = m.id AND e.encoder = %(encoder)s
 ) ON true
 $sentences(%(vector)s::halfvec)
 ORDER BY n.distance, m.id
@@ -3462,6 +3449,10 @@ ORDER BY m.said, m.said_offset
 -- :name sight
 -- Whose rows this transaction may see, where the role is the tenants': names and beginnings, with commas between them.
 SELECT set_config('memquorum.namespaces', %(namespaces)s, true)
+
+-- :name sight_planned
+-- The same, and the next statement is run by the plan that the connection has for it, whatever its parameters.
+SELECT set_config('memquorum.namespaces', %(namespaces)s, true), set_config('plan_cache_mode', 'force_generic_plan', true)
 
 -- :name as_tenant
 -- For the rest of the transaction, rows are seen as a tenant sees them.

@@ -10,10 +10,8 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
-import numpy as np
 import psycopg
 from msgspec.structs import asdict
-from numpy.typing import NDArray
 from psycopg.types.json import Json
 
 from db import (
@@ -25,13 +23,12 @@ from db import (
     rollup_rows,
     session_rows,
 )
-from db.arrays import halfvec, vector
-from db.cached import Near
 from db.connection import ACCOUNTS, Link
 from db.crowd_reads import Crowds
 from db.erasure_reads import ErasureReads
 from db.event_reads import EventReads
 from db.experience_reads import ExperienceReads
+from db.found_reads import FoundReads
 from db.listed_reads import ListedReads
 from db.past_reads import PastReads
 from db.pool import Pool, bounded, in_time
@@ -42,7 +39,6 @@ from memquorum.core.accounts import decisions as decided
 from memquorum.core.accounts.explain import Facts, gated
 from memquorum.core.accounts.forgetting import Used
 from memquorum.core.accounts.restoring import Resting
-from memquorum.core.api.answers import Hit
 from memquorum.core.audit.receipts import Proof
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING, Losses
@@ -52,12 +48,10 @@ from memquorum.core.policy import Policy
 from memquorum.core.retrieval import buffer
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.buffer import Trace
-from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.listing import KEPT, Branch, Listing, Slot
 from memquorum.core.retrieval.query import ALL, GATED, Filters, passes
-from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
+from memquorum.core.retrieval.ranking import Question
 from memquorum.core.retrieval.recall import Neighbour, Reach
-from memquorum.core.retrieval.supports import Support
 from memquorum.core.vote.kinds import LETS_GO
 from memquorum.ports import Logged, StoreUnavailable
 
@@ -67,7 +61,7 @@ _LOG = logging.getLogger("memquorum.reads")
 T = TypeVar("T")
 
 
-class Reads(ErasureReads, EventReads, ListedReads, PastReads, ExperienceReads):
+class Reads(FoundReads, ErasureReads, EventReads, ListedReads, PastReads, ExperienceReads):
     """Reading access to the database `memory` for one event loop. Methods raise StoreUnavailable.
 
     It reads as a tenant: what is out of sight is answered as what is not there, by the same statements.
@@ -100,80 +94,6 @@ class Reads(ErasureReads, EventReads, ListedReads, PastReads, ExperienceReads):
     async def ping(self) -> None:
         """Raises StoreUnavailable unless the database answers."""
         await self._pool.ask("ping", {}, NOWHERE)
-
-    async def search(
-        self,
-        sight: Sight,
-        namespace: str,
-        encoder: str,
-        vector: NDArray[np.float32],
-        k: int,
-        *,
-        filters: Filters = ALL,
-        exact: bool = False,
-    ) -> list[Hit]:
-        """The k nearest memories of a namespace that pass, by exact cosine, nearest first, ties by id.
-
-        `vector`: shape (d,), of the encoder that made the store's; memories of other encoders are not compared.
-        """
-        wanted = {"namespace": namespace, "encoder": encoder, "vector": halfvec(vector), "k": k}
-        if filters != ALL:
-            found = await self._pool.ask("search_filtered", wanted | found_rows.filters_of(filters), sight)
-        elif not exact and await self._crowds.near(namespace, encoder):
-            found = await self._crowds.search(sight, wanted, len(vector))
-        else:
-            found = await self._pool.ask("search", wanted, sight)
-        return await found_rows.each(found_rows.hit_of, found)
-
-    async def indexed(self, namespace: str, encoder: str) -> bool:
-        """Whether an index finds the nearest of a namespace, nearly all of them, where `exact` does not forbid it."""
-        return await self._crowds.near(namespace, encoder)
-
-    async def search_cached(self, sight: Sight, near: Near) -> tuple[list[Hit], int, int]:
-        """The nearest of what a cache named and of what changed since; how many of the named are there, and how many
-        changed: see core/retrieval/cache.confirmed."""
-        rows = await self._pool.ask("search_cached", near.parameters(), sight)
-        there, changed = rows[0][found_rows.OWN :]
-        return await found_rows.each(found_rows.hit_of, [row for row in rows if row[0] is not None]), there, changed
-
-    async def candidates(self, sight: Sight, question: Question, given: Ranking) -> tuple[list[Candidate], int]:
-        """Returns the candidates for a query, in no order, and the time of the shard (0 without candidates).
-
-        Memories of other encoders than the question's are not compared.
-        """
-        if await self._crowds.whole(question):
-            rows = await self._crowds.candidates(sight, question, given)
-            return await found_rows.each(found_rows.candidate, rows), rows[0][-1] if rows else 0
-        wanted = found_rows.asked_of(question) | {
-            "vectors": [halfvec(vector) for vector in question.vectors.values()],
-            "query": question.query,
-            "depth": given.depth,
-            "words": given.words,
-            "reach": len(given.fusion.context),
-        }
-        rows = await self._pool.ask("candidates", wanted, sight)
-        return await found_rows.each(found_rows.candidate, rows), rows[0][-1] if rows else 0
-
-    async def conflicts(self, sight: Sight, memory_ids: Sequence[str]) -> list[Contradiction]:
-        """Finds what contradicts memories, where both are alive. Off the loop: of a summary each sentence is read."""
-        rows = await self._pool.ask("conflicts", {"ids": list(memory_ids)}, sight) if memory_ids else []
-        return await asyncio.to_thread(found_rows.contradictions, rows, self._failures) if rows else []
-
-    async def supports(self, sight: Sight, memory_ids: Sequence[str]) -> list[Support]:
-        """Finds which of the memories are summaries of which others of them."""
-        rows = await self._pool.ask("supports", {"ids": list(memory_ids)}, sight) if len(memory_ids) > 1 else []
-        return [Support(*row) for row in rows]
-
-    async def entries(self, sight: Sight, memory_ids: Sequence[str]) -> dict[str, int]:
-        """Returns the position of each memory's last saying in the accepted stream."""
-        rows = await self._pool.ask("entries", {"ids": list(memory_ids)}, sight) if memory_ids else []
-        return {memory_id: seq for memory_id, seq in rows}
-
-    async def vectors(self, sight: Sight, encoder: str, memory_ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """The vectors of memories by an encoder, of those that have one."""
-        wanted = {"ids": list(memory_ids), "encoder": encoder}
-        rows = await self._pool.ask("vectors", wanted, sight) if memory_ids else []
-        return {memory_id: vector(sent) for memory_id, sent in rows}
 
     async def passed(self, sight: Sight, question: Question) -> tuple[dict[str, int], dict[str, int]]:
         """Returns the number of memories that pass the question's filters, by encoder; and of those that do not, by

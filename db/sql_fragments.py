@@ -15,6 +15,9 @@
   passages: how far the nearest is (`apart`), which they are, the nearest first (`said`), and its vector.
 - `$question`: as `asked`, the vectors of a query by encoder, and as `term`, its words.
 - `$own`: true if one agent or source said both memories `n` and `o`.
+- `$supports(IDS)`, `$conflicts(IDS)`: which of some memories are summaries of which, and what contradicts them.
+- `$beside(TABLE)`: of a memory `m` where it was said last, and in one of the rows all of these two of the memories that
+  a table of the statement names by `id` (`found_rows.told`).
 """
 
 from __future__ import annotations
@@ -307,6 +310,50 @@ _QUESTION = r"""asked AS MATERIALIZED (
 _OWN = """n.agent = o.agent OR coalesce(n.source = o.source, false) OR (o.made_by IS NOT NULL AND EXISTS (
         SELECT FROM provenance p JOIN memory x ON x.id = p.parent
         WHERE p.child = o.id AND p.namespace = o.namespace AND NOT p.echo AND NOT p.merged AND x.agent = n.agent))"""
+_SUPPORTS = """WITH RECURSIVE tells (summary, source) AS (
+    SELECT q.summary, q.source FROM quote q WHERE q.source = ANY($ids)
+    UNION
+    SELECT p.child, p.parent FROM provenance p WHERE p.parent = ANY($ids) AND p.merged
+    UNION
+    SELECT p.child, t.source FROM tells t JOIN provenance p ON p.parent = t.summary AND p.merged
+)
+SELECT summary::text, source::text FROM tells WHERE summary = ANY($ids) AND summary <> source"""
+_CONFLICTS = f"""SELECT c.newer::text, c.older::text,
+    {_OWN},
+    n.said, o.said, n.tier, o.tier, c.stated, c.statements, c.compared, n.agent, o.made_by IS NOT NULL,
+    (SELECT t.body FROM content t WHERE t.memory_id = c.newer),
+    (SELECT t.body FROM content t WHERE t.memory_id = c.older)
+FROM (
+    SELECT newer, older, min(seq) AS seq, bool_or(stated) AS stated, bool_or(compared) AS compared,
+        coalesce(max(statements) FILTER (WHERE compared), max(statements)) AS statements
+    FROM contradiction
+    WHERE came = ANY($ids) OR found = ANY($ids)
+    GROUP BY newer, older
+) c
+JOIN memory n ON n.id = c.newer
+    AND (n.tier IN ('short-term', 'long-term') OR EXISTS (SELECT FROM forgotten f WHERE f.id = n.id))
+JOIN memory o ON o.id = c.older AND o.tier IN ('short-term', 'long-term')
+WHERE (c.stated OR c.statements IS DISTINCT FROM '{{}}') AND NOT EXISTS (
+    SELECT FROM conflict a
+    JOIN memory x ON x.id = a.newer AND (x.said, x.said_offset) > (n.said, n.said_offset)
+        AND (x.tier IN ('short-term', 'long-term') OR EXISTS (SELECT FROM forgotten f WHERE f.id = x.id))
+    WHERE a.older = c.newer AND c.older::text = ANY (a.again) AND x.agent = n.agent)
+ORDER BY c.seq, c.older"""
+_OF_MEMORIES = {"supports": (_SUPPORTS, 2), "conflicts": (_CONFLICTS, 14)}
+"""What is asked of some memories, and its number of columns."""
+
+
+def _beside(found: str) -> str:
+    """Selects beside a memory what the statements of `_OF_MEMORIES` tell of all that were found, in the same
+    snapshot."""
+    told = []
+    for statement, count in _OF_MEMORIES.values():
+        names = ", ".join(f"c{at}" for at in range(count))
+        asked = statement.replace("$ids", f"ARRAY(SELECT id FROM {found})")
+        told.append(f"(SELECT json_agg(json_build_array({names})) FROM ({asked}) AS told ({names}))")
+    return f"m.said_offset, CASE WHEN row_number() OVER () = 1 THEN json_build_array({', '.join(told)}) END"
+
+
 _WHOLE = {
     "question": _QUESTION,
     "own": _OWN,
@@ -338,7 +385,7 @@ _WHOLE = {
 }
 _TABLES = {table.name: table for table in TABLES.values()}
 _NAMED = re.compile(
-    rf"\$(?:(row|columns|bound)\((%\(namespace\)s|\{{?\w+\}}?)\)|sentences\((?P<near>[^\s]+)\)|formed\((?P<form>[\w.]+)\)|({'|'.join(_WHOLE)})\b)"
+    rf"\$(?:(row|columns|bound)\((%\(namespace\)s|\{{?\w+\}}?)\)|sentences\((?P<near>[^\s]+)\)|beside\((?P<found>\w+)\)|(?P<told>supports|conflicts)\((?P<ids>[^\s]+)\)|formed\((?P<form>[\w.]+)\)|({'|'.join(_WHOLE)})\b)"
 )
 # A sentence or passage that is further than the nearest by so much, as a cosine, answers something else; and three say
 # enough.
@@ -362,7 +409,11 @@ def filled(statement: str) -> str:
 
 
 def _declared(named: re.Match[str]) -> str:
-    how, name, near, form, whole = named.groups()
+    how, name, near, found, told, ids, form, whole = named.groups()
+    if found:
+        return _beside(found)
+    if told:
+        return _OF_MEMORIES[told][0].replace("$ids", ids)
     if form:
         return _FORMED.replace("$form", form)
     if near:

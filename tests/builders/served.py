@@ -116,13 +116,15 @@ class Store:
         return False
 
     async def search(
-        self, sight: Sight, namespace: str, *_: Any, filters: Filters = ALL, exact: bool = False
+        self, sight: Sight, namespace: str, *_: Any, filters: Filters = ALL, exact: bool = False, told: Any = None
     ) -> list[Hit]:
         self.filters.append(filters)
         assert covers(sight.namespaces, namespace)
         return [Hit(i, self.text, "short-term", "a", 0, 0, 0, 0.5, 0.9) for i in OWNERS if OWNERS[i] == namespace]
 
-    async def candidates(self, sight: Sight, question: Question, _: Ranking) -> tuple[list[Candidate], int]:
+    async def candidates(
+        self, sight: Sight, question: Question, _: Ranking, told: Any = None
+    ) -> tuple[list[Candidate], int]:
         hits = await self.search(sight, question.namespace, "", np.zeros(1, np.float32), 1)
         return [
             Candidate(hit, name, vector, True, 1.0, ()) for hit in hits for name, vector in question.vectors.items()

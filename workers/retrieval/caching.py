@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from db.cached import Near, PostgresCached
+from db.told import Told
 from memquorum.core import ids
 from memquorum.core.access import Sight
 from memquorum.core.api.answers import Hit
@@ -59,7 +60,7 @@ T = TypeVar("T")
 class Confirms(Protocol):
     """The store, as a tenant sees it."""
 
-    async def search_cached(self, sight: Sight, near: Near) -> tuple[list[Hit], int, int]:
+    async def search_cached(self, sight: Sight, near: Near, told: Callable[[Told], None]) -> tuple[list[Hit], int, int]:
         """The nearest of what a cache named and of what changed since, how many are there, how many changed."""
 
 
@@ -192,8 +193,16 @@ class Caching:
         if held is not None:
             held.queries.keep(query, vector)
 
-    async def search(self, store: Confirms, sight: Sight, wanted: Search, vector: NDArray[np.float32]) -> Answer | None:
-        """The answer, if the cache may give it and the store has confirmed it; None where the store has to be asked."""
+    async def search(
+        self,
+        store: Confirms,
+        sight: Sight,
+        wanted: Search,
+        vector: NDArray[np.float32],
+        told: Callable[[Told], None],
+    ) -> Answer | None:
+        """The answer, if the cache may give it and the store has confirmed it; None where the store has to be asked.
+        `told`: takes what the store tells of the hits besides."""
         if not self._running:
             return None
         held = self._held.get(wanted.namespace)
@@ -207,7 +216,7 @@ class Caching:
             return self._no("not near enough")
         shard = ids.shard_of(wanted.namespace, self._shards)
         near = Near(wanted.namespace, self._encoder, vector, wanted.k, shard, found.seq, CHANGED_MAX, found.memory_ids)
-        hits, there, changed = await store.search_cached(sight, near)
+        hits, there, changed = await store.search_cached(sight, near, told)
         if changed:
             self.heard(f"{shard}:")
         if not confirmed(found, there, changed, CHANGED_MAX, hits[0].score if hits else None):

@@ -9,7 +9,7 @@ from msgspec.structs import asdict, replace
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memquorum.core.access import READ, Caller, Sight
+from memquorum.core.access import READ, Caller
 from memquorum.core.api.answers import Context, Placed
 from memquorum.core.retrieval import buffer, supports, working
 from memquorum.core.retrieval.buffer import Trace
@@ -17,7 +17,7 @@ from memquorum.core.retrieval.context import read_context
 from memquorum.core.retrieval.ranking import Scored
 from memquorum.core.retrieval.scoring import Verdict
 from workers.retrieval.answers import StructResponse, body
-from workers.retrieval.past import contradicted
+from workers.retrieval.knowing import Known
 from workers.retrieval.pipeline import each_once
 from workers.retrieval.retrieving import NOT_FOUND, answering, left_out, shown, uses
 from workers.retrieval.scored import likely
@@ -30,24 +30,25 @@ async def context(service: Service, request: Request, caller: Caller) -> Respons
     asked = read_context(await body(request, service.bounds), service.bounds)
     namespace = asked.reader.namespace
     sight = caller.at(namespace, READ)
+    known = Known(service.reads, sight)
 
     async def found() -> tuple[list[Scored], dict[str, int]]:
         return (
             ([], {})
             if asked.query is None
             else await answering(
-                service, sight, namespace, asked.query, asked.filters, steps=asked.hops, asker=asked.agent
+                service, known, namespace, asked.query, asked.filters, steps=asked.hops, asker=asked.agent
             )
         )
 
     traces, (ranked, counts) = await asyncio.gather(
         service.reads.traces(sight, namespace, asked.agent, asked.session, asked.filters), found()
     )
-    ring = await _once(service, sight, buffer.ring(traces))
+    ring = await _once(known, buffer.ring(traces))
     ring = buffer.then(ring, asked.filters.as_of)
-    contradict = await contradicted(service, sight, [trace.candidate.hit.memory_id for trace in ring], asked.filters)
+    contradict = await known.contradicted([trace.candidate.hit.memory_id for trace in ring], asked.filters)
     ring = buffer.overtaking(buffer.marked(ring, contradict), ranked)
-    ranked = await each_once(service, sight, ranked, [trace.candidate.hit.memory_id for trace in ring])
+    ranked = await each_once(known, ranked, [trace.candidate.hit.memory_id for trace in ring])
     mask = service.redaction.of(namespace, asked=asked.reader.redact)
     frame = replace(asked.frame, signed=namespace in service.genesis.signed)
 
@@ -75,11 +76,11 @@ async def context(service: Service, request: Request, caller: Caller) -> Respons
     )
 
 
-async def _once(service: Service, sight: Sight, ring: list[Trace]) -> list[Trace]:
+async def _once(known: Known, ring: list[Trace]) -> list[Trace]:
     """The ring without what a summary in it says: that says the other things, too."""
     first = sorted(ring, key=lambda trace: trace.candidate.hit.made_by is None)
     ids = [trace.candidate.hit.memory_id for trace in first]
-    left = supports.told_otherwise(ids, await service.reads.supports(sight, ids))
+    left = supports.told_otherwise(ids, await known.supports(ids))
     return [trace for trace in ring if trace.candidate.hit.memory_id not in left]
 
 

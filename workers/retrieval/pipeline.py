@@ -12,7 +12,6 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from memquorum.core.access import Sight
 from memquorum.core.api.answers import Hit
 from memquorum.core.reading import times
 from memquorum.core.reading.times import AskedTime
@@ -22,6 +21,7 @@ from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.ranking import Candidate, Scored
 from memquorum.core.retrieval.recall import Reach
 from memquorum.core.retrieval.replaced import candidate_then
+from workers.retrieval.knowing import Known
 from workers.retrieval.service import Service
 
 ARRANGED = alike.HEAD
@@ -97,35 +97,35 @@ async def arranged(
     return service.failures.answer("past", names, hits, in_time, asked, hits, vectors, anchor, rest, replaced=replaced)
 
 
-async def reread(service: Service, sight: Sight, question: str, asker: str | None, hits: list[Hit]) -> list[Hit]:
+async def reread(service: Service, known: Known, question: str, asker: str | None, hits: list[Hit]) -> list[Hit]:
     """The hits, the best of them in the order in which they answer when they are read once more. `asker`: the agent
     that asks, if told."""
-    entries = await service.reads.entries(sight, rereading.of_one_moment(hits))
+    entries = await known.entries(rereading.of_one_moment(hits))
     names = [hit.memory_id for hit in hits[: rereading.HEAD]]
     return service.failures.answer("rereading", names, hits, rereading.best_first, question, hits, entries, asker=asker)
 
 
-async def each_once(service: Service, sight: Sight, ranked: list[Scored], before: Sequence[str] = ()) -> list[Scored]:
+async def each_once(known: Known, ranked: list[Scored], before: Sequence[str] = ()) -> list[Scored]:
     """The ranking without what a summary, or what it was made of, tells further up. `before`: memories that stand
     before all of it, and stay."""
     ids = list(dict.fromkeys([*before, *(one.candidate.hit.memory_id for one in ranked)]))
-    left = supports.told_otherwise(ids, await service.reads.supports(sight, ids)) - {*before}
+    left = supports.told_otherwise(ids, await known.supports(ids)) - {*before}
     return [one for one in ranked if one.candidate.hit.memory_id not in left]
 
 
-async def once(service: Service, sight: Sight, hits: list[Hit]) -> list[Hit]:
+async def once(known: Known, hits: list[Hit]) -> list[Hit]:
     """The hits, best first, without what a summary, or what it was made of, tells further up."""
     ids = [hit.memory_id for hit in hits]
-    left = supports.told_otherwise(ids, await service.reads.supports(sight, ids))
+    left = supports.told_otherwise(ids, await known.supports(ids))
     return [hit for hit in hits if hit.memory_id not in left]
 
 
 async def brought(
-    service: Service, sight: Sight, namespace: str, memory_ids: Sequence[str], filters: Filters
+    service: Service, known: Known, namespace: str, memory_ids: Sequence[str], filters: Filters
 ) -> dict[str, Candidate]:
     """Memories that were not found and have to stand before some that were, those of them that pass the filters."""
     if not memory_ids:
         return {}
-    around = await service.reads.around(sight, namespace, memory_ids, Reach(0, 0), filters)
+    around = await service.reads.around(known.sight, namespace, memory_ids, Reach(0, 0), filters)
     came = (candidate_then(one.candidate, filters.as_of) for one in around if one.candidate.hit.memory_id in memory_ids)
     return {one.hit.memory_id: one for one in came if conflicts.let_in(filters, one.hit)}

@@ -49,7 +49,8 @@ from memquorum.core.retrieval.replaced import Past, marked_ranking, of_past, was
 from memquorum.core.retrieval.requests import Reader, Recall
 from memquorum.telemetry.tracing import HEADER
 from workers.retrieval.answers import StructResponse, body, unknown
-from workers.retrieval.past import candidates, contradicted, replaced
+from workers.retrieval.knowing import Known
+from workers.retrieval.past import candidates, replaced
 from workers.retrieval.pipeline import ARRANGED, Steps, arranged, brought, each_once, ordered, reread, time_asked
 from workers.retrieval.scored import likely
 from workers.retrieval.service import Service
@@ -65,8 +66,8 @@ async def retrieve(service: Service, request: Request, caller: Caller) -> Respon
     wanted = requests.read_retrieve(await body(request, service.bounds), service.bounds)
     sight = caller.at(wanted.reader.namespace, READ)
     ranked, counts = await answering(
-        service, sight, wanted.reader.namespace, wanted.query, wanted.filters,
-        steps=wanted.hops, asker=wanted.reader.agent,
+        service, Known(service.reads, sight), wanted.reader.namespace, wanted.query, wanted.filters, steps=wanted.hops,
+        asker=wanted.reader.agent,
     )  # fmt: skip
     mask = service.redaction.of(wanted.reader.namespace, asked=wanted.reader.redact)
 
@@ -102,7 +103,8 @@ async def recall(service: Service, request: Request, caller: Caller) -> Response
     wanted = requests.read_recall(await body(request, service.bounds), service.bounds)
     namespace = wanted.reader.namespace
     sight = caller.at(namespace, READ)
-    anchors, found = await _surrounded(service, sight, wanted)
+    known = Known(service.reads, sight)
+    anchors, found = await _surrounded(service, known, wanted)
     gone = surroundings.gone(found, wanted.filters.as_of)
     if wanted.goal is not None and not anchors:
         return unknown("goal", f"no memory of {namespace!r} is needed by a goal {wanted.goal!r}")
@@ -110,10 +112,10 @@ async def recall(service: Service, request: Request, caller: Caller) -> Response
         told = f"{_then(wanted.filters)}for this purpose, sensitivity and jurisdiction"
         return unknown("memory_id", f"no memory {wanted.memory_id} is alive in {namespace!r} {told}")
     ordered = surroundings.in_order(found, anchors)
-    contradict = await contradicted(service, sight, [one.candidate.hit.memory_id for one in ordered], wanted.filters)
+    contradict = await known.contradicted([one.candidate.hit.memory_id for one in ordered], wanted.filters)
     ways = {one.candidate.hit.memory_id: one for one in ordered}
     scored = marked_ranking(_marked(surroundings.scored(ordered), contradict), gone.beside)
-    scored = await each_once(service, sight, scored, anchors)
+    scored = await each_once(known, scored, anchors)
     kept = await kept_out(service, sight, namespace, wanted.filters)
     mask = service.redaction.of(namespace, asked=wanted.reader.redact)
 
@@ -137,7 +139,7 @@ async def recall(service: Service, request: Request, caller: Caller) -> Response
     )
 
 
-async def _surrounded(service: Service, sight: Sight, wanted: Recall) -> tuple[list[str], list[surroundings.Neighbour]]:
+async def _surrounded(service: Service, known: Known, wanted: Recall) -> tuple[list[str], list[surroundings.Neighbour]]:
     """The anchors, and what surrounds them.
 
     An answer to a query may go between the two questions, as sources do when their summary comes: then what answers now
@@ -150,21 +152,21 @@ async def _surrounded(service: Service, sight: Sight, wanted: Recall) -> tuple[l
     anchors: list[str] = []
     found: list[surroundings.Neighbour] = []
     for _ in range(_TRIES):
-        anchors = await _anchors(service, sight, wanted)
-        found = await service.reads.around(sight, wanted.reader.namespace, anchors, reach, wanted.filters)
+        anchors = await _anchors(service, known, wanted)
+        found = await service.reads.around(known.sight, wanted.reader.namespace, anchors, reach, wanted.filters)
         if wanted.query is None or {*anchors} <= {one.candidate.hit.memory_id for one in found}:
             break
     return anchors, surroundings.then(found, wanted.filters.as_of)
 
 
-async def _anchors(service: Service, sight: Sight, wanted: Recall) -> list[str]:
+async def _anchors(service: Service, known: Known, wanted: Recall) -> list[str]:
     namespace = wanted.reader.namespace
     if wanted.memory_id is not None:
         return [wanted.memory_id]
     if wanted.goal is not None:
-        return [*await service.reads.needed(sight, namespace, goal_kind(wanted.goal))][: wanted.anchors]
+        return [*await service.reads.needed(known.sight, namespace, goal_kind(wanted.goal))][: wanted.anchors]
     ranked, _ = await answering(
-        service, sight, namespace, wanted.query or "", wanted.filters, asker=wanted.reader.agent
+        service, known, namespace, wanted.query or "", wanted.filters, asker=wanted.reader.agent
     )
     return [one.candidate.hit.memory_id for one in ranked[: wanted.anchors]]
 
@@ -181,7 +183,7 @@ async def kept_out(service: Service, sight: Sight, namespace: str, filters: Filt
 
 async def answering(
     service: Service,
-    sight: Sight,
+    known: Known,
     namespace: str,
     text: str,
     filters: Filters,
@@ -191,10 +193,11 @@ async def answering(
 ) -> tuple[list[Scored], dict[str, int]]:
     """The candidates, best first, and how many were none, by reason. `steps`: with the second, what the first hits
     name. `asker`: the agent that asks, if told. A read of the past has what was replaced among them."""
+    sight = known.sight
     question = Question(namespace, text, await _encode(service, namespace, text), filters)
     asked = None if filters.experience else time_asked(service, text)
     (found, at), (passed, kept), gone = await asyncio.gather(
-        candidates(service, sight, question),
+        candidates(service, known, question),
         service.reads.passed(sight, question),
         replaced(service, sight, question, asked),
     )
@@ -203,12 +206,12 @@ async def answering(
     ordinary = not filters.experience
     taken = Steps(
         weighed=None if ordinary else partial(_weighed, service, sight, question, elsewhere=True),
-        reread=partial(_reread, service, sight, text, asker) if ordinary else None,
-        followed=partial(_second, service, sight, question, encoded) if steps > 1 else None,
-        once=partial(each_once, service, sight),
+        reread=partial(_reread, service, known, text, asker) if ordinary else None,
+        followed=partial(_second, service, known, question, encoded) if steps > 1 else None,
+        once=partial(each_once, known),
         replaced=rank([one.candidate for one in gone.beside], encoded, at, policy),
         arranged=partial(_arranged, service, question, asked, gone) if ordinary else None,
-        together=partial(_together, service, sight, question),
+        together=partial(_together, service, known, question),
         marked=partial(marked_ranking, gone=gone.beside),
         in_time=asked is not None,
     )
@@ -253,16 +256,16 @@ async def diffused(service: Service, sight: Sight, question: Question) -> tuple[
 
 
 async def _second(
-    service: Service, sight: Sight, question: Question, encoded: Mapping[str, int], ranked: list[Scored]
+    service: Service, known: Known, question: Question, encoded: Mapping[str, int], ranked: list[Scored]
 ) -> list[Scored]:
     """The ranking with what the first hits name. It passes the same filters, and what it adds answers as well as the
     first hit that it follows."""
     names = hops.second_query(one.candidate.hit.answering for one in ranked[: hops.KEPT])
     looked = list[Scored]()
     if names:
-        named, at = await candidates(service, sight, replace(question, query=names))
+        named, at = await candidates(service, known, replace(question, query=names))
         found = rank(named, encoded, at, _policy(service, question.namespace), _given(question.filters))
-        looked = await _weighed(service, sight, question, found) if question.filters.experience else found
+        looked = await _weighed(service, known.sight, question, found) if question.filters.experience else found
     # Off the loop: it reads some hundred texts.
     names_of = [one.candidate.hit.memory_id for one in (*ranked, *looked)]
     both = await service.desk.read(
@@ -277,11 +280,11 @@ def _policy(service: Service, namespace: str) -> Policy:
 
 
 async def _reread(
-    service: Service, sight: Sight, question: str, asker: str | None, ranked: list[Scored]
+    service: Service, known: Known, question: str, asker: str | None, ranked: list[Scored]
 ) -> list[Scored]:
     """The ranking, the best of it in the order in which they answer when they are read once more."""
     by_id = {one.candidate.hit.memory_id: one for one in ranked}
-    best = await reread(service, sight, question, asker, [one.candidate.hit for one in ranked[: rereading.HEAD]])
+    best = await reread(service, known, question, asker, [one.candidate.hit for one in ranked[: rereading.HEAD]])
     return [*(by_id[hit.memory_id] for hit in best), *ranked[rereading.HEAD :]]
 
 
@@ -302,17 +305,17 @@ async def _arranged(
     return [*told, *there[ARRANGED:]]
 
 
-async def _together(service: Service, sight: Sight, question: Question, ranked: list[Scored]) -> list[Scored]:
+async def _together(service: Service, known: Known, question: Question, ranked: list[Scored]) -> list[Scored]:
     """The ranking, with those that contradict each other together. A memory that comes in is an answer as good as the
     one that it contradicts."""
     scored = {one.candidate.hit.memory_id: one for one in ranked}
-    every = await contradicted(service, sight, list(scored), question.filters)
+    every = await known.contradicted(list(scored), question.filters)
     if not every:
         return ranked
     scored = {i: replace(one, candidate=conflicts.with_denied_lines(one.candidate, every)) for i, one in scored.items()}
     found = conflicts.concerning(every, _texts(scored))
     decide = conflicts.bearing(found, question.query)
-    came = await brought(service, sight, question.namespace, conflicts.missing(scored, decide), question.filters)
+    came = await brought(service, known, question.namespace, conflicts.missing(scored, decide), question.filters)
     order = conflicts.inserted(list(scored), came, decide)
     for memory_id, one in came.items():
         follower = next(scored[other] for other in order[order.index(memory_id) + 1 :] if other in scored)
@@ -320,7 +323,7 @@ async def _together(service: Service, sight: Sight, question: Question, ranked: 
         part = replace(one, hit=hit, whole=one.text if hit.excerpt else None)
         scored[memory_id] = replace(follower, candidate=conflicts.with_denied_lines(part, found))
     if came:  # what came in is contradicted by others, too
-        again = await contradicted(service, sight, list(scored), question.filters)
+        again = await known.contradicted(list(scored), question.filters)
         found = conflicts.concerning(again, _texts(scored))
         decide = conflicts.bearing(found, question.query)
     return _marked([scored[memory_id] for memory_id in conflicts.ordered(order, decide)], found)

@@ -32,7 +32,8 @@ from memquorum.core.retrieval.scoring import HEAD as SCORED
 from memquorum.core.retrieval.scoring import nearest_first
 from memquorum.ports import Encoder
 from workers.retrieval.answers import StructResponse, body
-from workers.retrieval.past import contradicted, replaced
+from workers.retrieval.knowing import Known
+from workers.retrieval.past import replaced
 from workers.retrieval.pipeline import ARRANGED, Steps, arranged, brought, once, ordered, reread, time_asked
 from workers.retrieval.retrieving import count, counted, diffused, kept_out, own
 from workers.retrieval.scored import scored
@@ -55,9 +56,10 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     """The memories nearest in meaning."""
     wanted = query.read_search(await body(request, service.bounds), service.bounds)
     sight = caller.at(wanted.namespace, READ)
+    known = Known(service.reads, sight)
     asked = None if wanted.filters.experience else time_asked(service, wanted.query)
     found, kept, gone = await asyncio.gather(
-        _found(service, sight, wanted),
+        _found(service, known, wanted),
         kept_out(service, sight, wanted.namespace, wanted.filters),
         _replaced(service, sight, wanted, asked),
     )
@@ -65,13 +67,13 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     steps = Steps(
         weighed=partial(_weighed, service, sight, wanted) if wanted.filters.experience else None,
         # A request with a vector has no question that could be read again.
-        reread=None if wanted.vector is not None else partial(_reread, service, sight, wanted),
-        once=partial(_once, service, sight),
+        reread=None if wanted.vector is not None else partial(_reread, service, known, wanted),
+        once=partial(_once, service, known),
         replaced=past.by_nearness(one.hit for one in gone.beside),
         arranged=None
         if wanted.filters.experience
-        else partial(_arranged, service, sight, wanted, asked=asked, gone=gone),
-        together=partial(_together, service, sight, wanted, beside),
+        else partial(_arranged, service, known, wanted, asked=asked, gone=gone),
+        together=partial(_together, service, known, wanted, beside),
         marked=partial(_marked, gone, beside),
         in_time=asked is not None,
     )
@@ -101,13 +103,13 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     )
 
 
-async def _reread(service: Service, sight: Sight, wanted: query.Search, hits: list[Hit]) -> list[Hit]:
+async def _reread(service: Service, known: Known, wanted: query.Search, hits: list[Hit]) -> list[Hit]:
     """The hits, the best of them by their own evidence, and then in the order in which they answer."""
     names = [hit.memory_id for hit in hits[:SCORED]]
     near = await service.desk.read(
         service.failures.answer, "scoring", names, hits, nearest_first, wanted.query, hits, service.encoder.name
     )
-    return await reread(service, sight, wanted.query, wanted.agent, near)
+    return await reread(service, known, wanted.query, wanted.agent, near)
 
 
 async def _replaced(
@@ -127,12 +129,12 @@ def _then(hits: Sequence[Hit], gone: past.Past) -> list[Hit]:
     return past.by_nearness([past.then(hit, gone.as_of) for hit in hits] + [one.hit for one in gone.among])
 
 
-async def _found(service: Service, sight: Sight, wanted: query.Search) -> Answer:
+async def _found(service: Service, known: Known, wanted: query.Search) -> Answer:
     """The nearest, and so many that as many are left as are wanted where those that are the same are folded."""
     # A few more than are wanted: a memory that renews the first may rank further down.
     k = max(wanted.k, rereading.HEAD)
     while True:
-        found = await find(service, sight, replace(wanted, k=k))
+        found = await find(service, known, replace(wanted, k=k))
         if len(found.hits) < k or k >= _FOLDED_MOST or await _different(service, found.hits) >= max(wanted.k, SCORED):
             return found
         k = min(4 * k, _FOLDED_MOST)
@@ -163,13 +165,13 @@ async def _weighed(service: Service, sight: Sight, wanted: query.Search, hits: l
     return [hit for hit in given if hit.memory_id not in idle]
 
 
-async def _once(service: Service, sight: Sight, hits: list[Hit]) -> list[Hit]:
+async def _once(service: Service, known: Known, hits: list[Hit]) -> list[Hit]:
     """The hits, best first, without what a summary, or what it was made of, tells further up, and each text once."""
-    return fold(await once(service, sight, hits), service.failures)
+    return fold(await once(known, hits), service.failures)
 
 
 async def _together(
-    service: Service, sight: Sight, wanted: query.Search, beside: dict[str, Beside], found: list[Hit]
+    service: Service, known: Known, wanted: query.Search, beside: dict[str, Beside], found: list[Hit]
 ) -> list[Hit]:
     """The best hits, with those that contradict each other together, and what is to be believed before one of them.
     `beside`: takes what contradicts each."""
@@ -177,11 +179,11 @@ async def _together(
     hits = found[: max(wanted.k, SCORED)]
     near = {hit.memory_id: hit for hit in hits}
     folded = {memory_id: hit.memory_id for hit in hits for memory_id in hit.folded}
-    contradictions = await _contradicted(service, sight, near, folded, wanted.filters)
+    contradictions = await _contradicted(known, near, folded, wanted.filters)
     if not contradictions:
         return hits
     decide = conflicts.bearing(conflicts.stood_for(contradictions, folded), wanted.query)
-    came = await brought(service, sight, wanted.namespace, conflicts.missing(near, decide), wanted.filters)
+    came = await brought(service, known, wanted.namespace, conflicts.missing(near, decide), wanted.filters)
     if came:
         vector = await _vector(service, wanted)
         told = {
@@ -190,7 +192,7 @@ async def _together(
         }
         near |= {i: conflicts.cut_to_denied(one, contradictions) for i, one in told.items()}
         # A memory that came in is contradicted by others, too.
-        contradictions = await _contradicted(service, sight, near, folded, wanted.filters)
+        contradictions = await _contradicted(known, near, folded, wanted.filters)
         decide = conflicts.bearing(conflicts.stood_for(contradictions, folded), wanted.query)
     beside |= conflicts.marks(contradictions)
     order = conflicts.ordered(conflicts.inserted([hit.memory_id for hit in hits], came, decide), decide)
@@ -214,11 +216,11 @@ def _all_of(hit: Hit, beside: Mapping[str, Beside]) -> Beside:
 
 
 async def _contradicted(
-    service: Service, sight: Sight, near: Mapping[str, Hit], folded: Mapping[str, str], filters: query.Filters
+    known: Known, near: Mapping[str, Hit], folded: Mapping[str, str], filters: query.Filters
 ) -> list[conflicts.Contradiction]:
     """The contradictions that concern hits, by their ids, and those that are `folded` into them."""
     texts = {i: near[i].text for i in near} | {i: near[by].text for i, by in folded.items()}
-    return conflicts.concerning(await contradicted(service, sight, list(texts), filters), texts)
+    return conflicts.concerning(await known.contradicted(list(texts), filters), texts)
 
 
 async def _vector(service: Service, wanted: query.Search) -> NDArray[np.float32]:
@@ -231,7 +233,7 @@ async def _vector(service: Service, wanted: query.Search) -> NDArray[np.float32]
 
 async def _arranged(
     service: Service,
-    sight: Sight,
+    known: Known,
     wanted: query.Search,
     hits: list[Hit],
     *,
@@ -242,7 +244,7 @@ async def _arranged(
     if len(hits) < 2:
         return hits
     ids = [hit.memory_id for hit in hits if hit.memory_id not in gone.names][:ARRANGED]
-    vectors = await service.reads.vectors(sight, service.encoder.name, ids)
+    vectors = await known.vectors(service.encoder.name, ids)
     vectors |= gone.vectors
     return await arranged(
         service, wanted.namespace, hits, vectors, question=await _vector(service, wanted), asked=asked,
@@ -255,32 +257,33 @@ def _cosine(a: NDArray[np.float32], b: NDArray[np.float32]) -> float:
     return query.cosine(1.0 - float(a @ b) / lengths) if a.shape == b.shape and lengths else 0.0
 
 
-async def find(service: Service, sight: Sight, wanted: query.Search) -> Answer:
+async def find(service: Service, known: Known, wanted: query.Search) -> Answer:
     """The nearest memories: of the cache if that may answer, else of the store; the order of `cache.SEARCHED`."""
     vector = await _vector(service, wanted)
     if wanted.filters != query.ALL:
-        return Answer(await _of_store(service, sight, wanted, vector), "store", "all")
-    cached = await service.caching.search(service.reads, sight, wanted, vector)
+        return Answer(await _of_store(service, known, wanted, vector), "store", "all")
+    cached = await service.caching.search(service.reads, known.sight, wanted, vector, known.take)
     if cached is not None:
         return Answer(cached.hits, "cache", cached.compared)
-    hits = await _of_store(service, sight, wanted, vector)
+    hits = await _of_store(service, known, wanted, vector)
     service.caching.answered(wanted.namespace, hits)
     indexed = not wanted.exact and await service.reads.indexed(wanted.namespace, service.encoder.name)
     return Answer(hits, "store", "by index" if indexed else "all")
 
 
-async def _of_store(service: Service, sight: Sight, wanted: query.Search, vector: NDArray[np.float32]) -> list[Hit]:
+async def _of_store(service: Service, known: Known, wanted: query.Search, vector: NDArray[np.float32]) -> list[Hit]:
     """Both tiers at once; where two encoders' are there, merged by rank, for their scores cannot be compared."""
     # First those that wait to be encoded anew: what changes sides meanwhile is found twice, not never.
     text = service.before is not None and wanted.vector is None
-    before = await _nearest(service, sight, service.before, wanted) if text and service.before else []
+    before = await _nearest(service, known.sight, service.before, wanted) if text and service.before else []
     encoder = service.encoder.name
     hits = await service.reads.search(
-        sight, wanted.namespace, encoder, vector, wanted.k, filters=wanted.filters, exact=wanted.exact
-    )
+        known.sight, wanted.namespace, encoder, vector, wanted.k, filters=wanted.filters, exact=wanted.exact,
+        told=known.take,
+    )  # fmt: skip
     if service.before is None or not before:
         return hits
-    counts = await service.reads.encoded(sight, wanted.namespace)
+    counts = await service.reads.encoded(known.sight, wanted.namespace)
     lists = [(hits, counts.get(service.encoder.name, 0)), (before, counts.get(service.before.name, 0))]
     return query.merge(lists, wanted.k)
 

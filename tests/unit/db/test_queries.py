@@ -59,6 +59,7 @@ _ELSEWHERE = {
     "cache_changed": "what is for certain purposes has no vector in it, so that the cache forgets it",
     "crowds": "names of indexes",
     "vectors": "it is asked of hits, which passed",
+    "beside": "it is asked of hits, which passed",
     "conflicts": "which sentence of a summary is denied follows from both texts, and neither is given",
 }
 
@@ -66,9 +67,10 @@ _ELSEWHERE = {
 def read_for_callers() -> set[str]:
     """The statements that the retrieval service asks, and that read content or vectors."""
     asking = "\n".join(
-        (Path(queries.__file__).parent / f"{one}.py").read_text() for one in ("reads", "crowd_reads", "cached")
+        (Path(queries.__file__).parent / f"{one}.py").read_text()
+        for one in ("reads", "found_reads", "crowd_reads", "cached")
     )
-    held = re.compile(r"\b(content|embedding)\b|\$(remembered|shown)\b")
+    held = re.compile(r"\b(content|embedding)\b|\$(remembered|shown|conflicts\(|beside\()")
     return {name for name, text in RAW.items() if f'"{name}"' in asking and held.search(text)}
 
 

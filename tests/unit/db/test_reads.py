@@ -25,6 +25,7 @@ from memquorum.ports import StoreUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from tests.builders import genesis
 from workers.retrieval.door import Door
+from workers.retrieval.knowing import Known
 from workers.retrieval.search import find
 from workers.retrieval.service import Service
 
@@ -76,7 +77,7 @@ async def test_a_search_is_encoded_though_asyncio_has_no_thread_free(codec: Code
     service = Service("", "", genesis.make(), codec, encoder=encoder, before=None, door=Door(None), shown=shown)
 
     class Store:
-        async def search(self, *asked: Any, exact: bool, filters: Filters) -> list[Hit]:
+        async def search(self, *asked: Any, exact: bool, filters: Filters, told: Any) -> list[Hit]:
             assert asked[3].shape == (encoder.dimensions,) and not exact
             return []
 
@@ -85,7 +86,9 @@ async def test_a_search_is_encoded_though_asyncio_has_no_thread_free(codec: Code
 
     service.reads = Store()  # type: ignore[assignment]
     try:
-        found = await asyncio.wait_for(find(service, EVERYTHING, Search("n", "what?", 3, "ann", True)), 5)
+        found = await asyncio.wait_for(
+            find(service, Known(service.reads, EVERYTHING), Search("n", "what?", 3, "ann", True)), 5
+        )
         assert (found.hits, found.served_from, found.compared) == ([], "store", "by index")
     finally:
         gate.set()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
+import numpy as np
+import psycopg
 import pytest
 
 from db.reads import Reads
@@ -15,10 +17,12 @@ from memquorum.core.avro import Codec
 from memquorum.core.ids import shard_of
 from memquorum.core.journal.rows import RowKeys
 from memquorum.core.retrieval.query import ALL, Filters
+from memquorum.core.retrieval.ranking import DEFAULTS, Question
 from tests.builders import votes
 from tests.builders.genesis import make
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.support.stores import clear
+from workers.retrieval.knowing import Known
 
 GENESIS = make()
 SIGHT = Sight((NAMESPACE,))
@@ -92,3 +96,55 @@ async def test_out_of_sight_there_is_none(reads: Reads) -> None:
     page = Contradicted(namespace=THEIRS, limit=9)
     assert await reads.contradicted(SIGHT, page) == []
     assert len(await reads.contradicted(Sight((THEIRS,)), page)) == 1
+
+
+@pytest.mark.parametrize("filters", [ALL, Filters(agents=("ann", "bob"))], ids=["search", "filtered"])
+async def test_what_comes_with_hits_is_what_the_store_says_of_them(
+    reads: Reads, databases: tuple[str, str], filters: Filters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with psycopg.connect(databases[0], autocommit=True) as connection:
+        connection.execute(
+            "INSERT INTO quote (shard, seq, namespace, summary, place, source, start, finish, section, said_at)"
+            " SELECT shard, seq, namespace, %s, 0, id, 0, 1, '', said FROM memory WHERE id = %s",
+            [SAID, OLD],
+        )
+        row = connection.execute(
+            "SELECT e.encoder, array_length(string_to_array(e.vector::text, ','), 1) FROM embedding e LIMIT 1"
+        ).fetchone()
+        assert row is not None
+    encoder, dimensions = row
+    vector = np.ones(dimensions, np.float32)
+    known = Known(reads, SIGHT)
+    hits = await reads.search(SIGHT, NAMESPACE, encoder, vector, 20, filters=filters, told=known.take)
+    question = Question(NAMESPACE, "what?", {encoder: vector}, filters)
+    asked = Known(reads, SIGHT)
+    candidates, _ = await reads.candidates(SIGHT, question, DEFAULTS, told=asked.take)
+    names = [hit.memory_id for hit in hits]
+    assert {OLD, NEW, SAID, DENIED} <= {*names}
+    assert {*names} == {one.hit.memory_id for one in candidates}
+    some = [names, [OLD, SAID], [NEW], []]
+    said = [
+        (
+            await reads.entries(SIGHT, ids),
+            {(one.summary, one.source) for one in await reads.supports(SIGHT, ids)},
+            await reads.conflicts(SIGHT, ids),
+            await reads.vectors(SIGHT, encoder, ids),
+        )
+        for ids in some
+    ]
+    assert said[0][1] == {(SAID, OLD)} and len(said[0][2]) >= 3
+
+    async def ask(*_: Any, **__: Any) -> list[Any]:
+        raise AssertionError("the store was asked again")
+
+    monkeypatch.setattr(reads._pool, "ask", ask)
+    for ids, (entries, supports, contradictions, vectors) in zip(some, said, strict=True):
+        for found in (known, asked):
+            assert await found.entries(ids) == entries
+            told = {(one.summary, one.source) for one in await found.supports(ids)}
+            assert {pair for pair in told if {*pair} <= {*ids}} == supports
+            assert await found.contradicted(ids, ALL) == contradictions
+        mine = await known.vectors(encoder, ids)
+        assert mine.keys() == vectors.keys() and all((mine[one] == vectors[one]).all() for one in ids)
+    with pytest.raises(AssertionError, match="asked again"):
+        await known.entries([*names, LOST])

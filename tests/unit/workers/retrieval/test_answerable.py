@@ -30,7 +30,7 @@ def client(codec: Codec, monkeypatch: pytest.MonkeyPatch) -> Any:
     async def search(*_: Any, **__: Any) -> list[Hit]:
         return HITS
 
-    async def candidates(_: Sight, question: Question, __: Ranking) -> tuple[list[Candidate], int]:
+    async def candidates(_: Sight, question: Question, __: Ranking, told: Any) -> tuple[list[Candidate], int]:
         (name, vector), *_ = question.vectors.items()
         of = np.zeros_like(vector)
         return [Candidate(hit, name, of, True, 1.0 / place, ()) for place, hit in enumerate(HITS, 1)], 5

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 import numpy as np
 import pytest
@@ -74,7 +75,7 @@ class Store:
     def close(self) -> None:
         pass
 
-    async def search_cached(self, sight: Sight, near: Near) -> tuple[list[Hit], int, int]:
+    async def search_cached(self, sight: Sight, near: Near, told: Any) -> tuple[list[Hit], int, int]:
         assert sight is SIGHT
         self.near.append(near)
         there = [i for i in near.memory_ids if i in self.spaces[near.namespace]]
@@ -99,7 +100,7 @@ async def until(condition: Callable[[], bool]) -> None:
 async def search(found: Caching, store: Store, namespace: str, query: str = "q", **said: bool) -> list[str] | None:
     asked = Search(namespace, query, 1, None, True, **said)
     found.keep(namespace, query, QUERY.copy())
-    answer = await found.search(store, SIGHT, asked, QUERY)
+    answer = await found.search(store, SIGHT, asked, QUERY, lambda _: None)
     return None if answer is None else [hit.memory_id for hit in answer.hits]
 
 

@@ -51,7 +51,7 @@ def test_what_the_buffer_holds_is_not_told_again_by_its_summary(codec: Codec, mo
     service = make(codec, Door(None))
     hits = service.reads.search
 
-    async def found(sight: Sight, question: Question, _: object) -> tuple[list[Candidate], int]:
+    async def found(sight: Sight, question: Question, _: object, told: object) -> tuple[list[Candidate], int]:
         (hit,) = await hits(sight, question.namespace, "", np.zeros(1, np.float32), 1)
         (name, vector), *_ = question.vectors.items()
         return [Candidate(replace(hit, memory_id=THEIRS, text="sum"), name, vector, True, 1.0, ())], 5

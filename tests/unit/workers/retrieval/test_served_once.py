@@ -42,7 +42,7 @@ class Strict(Store):
     async def search(self, *_: Any, **__: Any) -> list[Hit]:
         return [hit(one, 0.9 - at / 10) for at, one in enumerate(self.found)]
 
-    async def candidates(self, sight: Sight, question: Question, _: Any) -> tuple[list[Candidate], int]:
+    async def candidates(self, sight: Sight, question: Question, _: Any, told: Any) -> tuple[list[Candidate], int]:
         return [
             Candidate(hit(one, 0.9 - at / 10), name, vector, True, 9.0 - at, ())
             for at, one in enumerate(self.found)
