@@ -255,11 +255,24 @@ def service(row: Row, running: Parts, people: Crowd, tries: int, forgotten: int)
                     taken.append((time.perf_counter() - began) * 1000)
                 row.figure(f"{what}, {said}: p50", quantile(taken, 0.5), "ms")
                 row.figure(f"{what}, {said}: p99", quantile(taken, 0.99), "ms")
+            taken = _retrieved(running, namespace, texts[0], max(20, tries // 20))
+            row.figure(f"repeated retrieval, {said}: p50", quantile(taken, 0.5), "ms")
             if said == "with cache":
                 row.figure("answered from the cache", 100 * sources.count("cache") / len(sources), "%")
                 if forgotten:
                     _race(row, running, namespace, forgotten)
         running.stop()
+
+
+def _retrieved(running: Parts, namespace: str, text: str, tries: int) -> list[float]:
+    """Milliseconds of each of some retrievals of the same, the first one aside."""
+    asked, taken = {"namespace": namespace, "query": text, "budget_tokens": 500, "peek": True}, []
+    with httpx.Client(base_url=running.settings.retrieval_url, timeout=30) as client:
+        for _ in range(tries + 1):
+            began = time.perf_counter()
+            client.post("/retrieve", json=asked).raise_for_status()
+            taken.append((time.perf_counter() - began) * 1000)
+    return taken[1:]
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from memquorum.core.contained import Failures
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
+from memquorum.core.retrieval.repeated import Standing
 from memquorum.core.retrieval.supports import Support
 
 
@@ -77,6 +78,23 @@ class FoundReads:
         told(beside)
         there, changed = rows[0][found_rows.OWN + 1 :]
         return await found_rows.each(found_rows.hit_of, [row for row in rows if row[0] is not None]), there, changed
+
+    async def answer_again(
+        self, sight: Sight, namespace: str, shard: int, after: int, *, memory_ids: Sequence[str],
+        watched: Sequence[str], filters: Filters,
+    ) -> tuple[dict[str, Hit], Standing] | None:  # fmt: skip
+        """Returns the memories of a kept answer, by id, and how those stand that it was chosen from. None where
+        something but a use was journaled in the namespace after the sequence `after`, or one is gone."""
+        wanted = found_rows.filters_of(filters) | {
+            "namespace": namespace, "shard": shard, "after": after, "ids": uuids(memory_ids), "watched": uuids(watched),
+        }  # fmt: skip
+        rows = await self._pool.ask("answer_again", wanted, sight)
+        if len(rows) < len(memory_ids) or not rows:
+            return None
+        own = found_rows.OWN - 2
+        as_of, last_access, salience = next(row[own:] for row in rows if row[own + 1] is not None or not watched)
+        hits = (found_rows.hit_of((*row[:own], 0.0, None)) for row in rows)
+        return {hit.memory_id: hit for hit in hits}, Standing(tuple(last_access or ()), tuple(salience or ()), as_of)
 
     async def candidates(
         self, sight: Sight, question: Question, given: Ranking, told: Callable[[Told], None] = _unheard

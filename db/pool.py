@@ -22,7 +22,9 @@ _FRESH_S = 1.0
 
 # Planned once for a connection: they name memories by id, or read a whole namespace, so one plan is as good as another.
 # To plan takes ten times as long as to answer.
-_PLANNED = frozenset({"search", "search_cached", "beside", "supports", "conflicts", "entries", "vectors"})
+_PLANNED = frozenset(
+    {"search", "search_cached", "answer_again", "beside", "supports", "conflicts", "entries", "vectors"}
+)
 # Planned anew for each question: a plan for any namespace and any filter takes ten times as long as one for these.
 # Those of a crowd hold its name in their text, and are prepared at once.
 _PREPARED = {name: False for name in ("candidates", "around", "passed", "traces", "search_filtered")} | {

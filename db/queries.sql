@@ -2910,6 +2910,30 @@ LEFT JOIN (
 $sentences(%(vector)s::halfvec)
 ORDER BY n.distance, m.id
 
+-- :name answer_again
+-- The memories of an answer that was kept, as they are now; and in one of the rows, in the same snapshot, how the
+-- memories stand that it was chosen from, in their order. No row where something but a use was journaled in the
+-- namespace since: uses and rehearsals change only how memories stand. A decision's entry names no namespace; what it
+-- changed has its sequence.
+WITH standing AS (
+    SELECT array_agg(s.last_access ORDER BY w.place) AS last_access, array_agg(s.salience_ppm ORDER BY w.place) AS salience
+    FROM unnest(%(watched)s::uuid[]) WITH ORDINALITY AS w (id, place)
+    LEFT JOIN strength s ON s.memory_id = w.id
+)
+SELECT $remembered, h.as_of,
+    CASE WHEN row_number() OVER () = 1 THEN (SELECT t.last_access FROM standing t) END,
+    CASE WHEN row_number() OVER () = 1 THEN (SELECT t.salience FROM standing t) END
+FROM memory m
+JOIN content c ON c.memory_id = m.id
+JOIN strength s ON s.memory_id = m.id
+JOIN shard h ON h.shard = m.shard
+WHERE m.id = ANY(%(ids)s::uuid[]) AND m.namespace = %(namespace)s AND $gates
+  AND NOT EXISTS (
+    SELECT FROM journal j
+    WHERE j.namespace = %(namespace)s AND j.seq > %(after)s AND j.effect NOT IN ('accessed', 'asked', 'rehearsed'))
+  AND NOT EXISTS (
+    SELECT FROM memory x WHERE x.shard = %(shard)s AND x.seq > %(after)s AND x.namespace = %(namespace)s)
+
 -- :name cache_fill
 -- The most used memories of a namespace, of those that are for any purpose, and beside each how far the shard's journal reaches in the same snapshot. One row
 -- without a memory where there is none. A rehearsal that found a memory to hold counts as a use of it.

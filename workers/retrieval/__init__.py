@@ -59,10 +59,10 @@ Read in this order:
 5. `door`: the keys that are in force, `keyfile`: how their file is changed; `limits`: how many requests are worked on
    at once; `desk`: the threads that read texts for them;
 6. `service`: what endpoints share: the store, the encoders, what waits for outcomes, the publishing; `caching`: the
-   caches of namespaces; `uses`: what was used is published, `using`: what readers say of it; `configurations`: by which
-   policy a shard judges now; `after`: a read waits for the write that it names; `refusals`: what intake refused lately;
-   `following`: who watches the journal; `balloting`: what members vote on now; `reused`: whether a text came under an
-   event id that another text has;
+   caches of namespaces; `repeating`: an answer is given again; `uses`: what was used is published, `using`: what
+   readers say of it; `configurations`: by which policy a shard judges now; `after`: a read waits for the write that
+   it names; `refusals`: what intake refused lately; `following`: who watches the journal; `balloting`: what members
+   vote on now; `reused`: whether a text came under an event id that another text has;
 7. `mcp`: the same as tools, for agents that speak MCP; `mem0`: for mem0's client; `inside`: how both ask;
 8. `answers`: bodies that are read, errors that are told; `scored`: how likely hits answer;
    `pipeline`: the steps from what was found to what is given; `knowing`: what came with it; `past`: what reads of

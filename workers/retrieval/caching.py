@@ -21,9 +21,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from db.cached import Near, PostgresCached
@@ -33,6 +34,7 @@ from memquorum.core.access import Sight
 from memquorum.core.api.answers import Hit
 from memquorum.core.retrieval.cache import CAPACITY, Cache, Compared, answers, confirmed
 from memquorum.core.retrieval.query import Search
+from memquorum.core.retrieval.repeated import Chosen
 from memquorum.ports import StoreUnavailable
 from memquorum.telemetry import metrics
 from memquorum.telemetry.metrics import Meters
@@ -52,7 +54,7 @@ _AGAIN_S = 2.0
 _LOOK_S, _PAUSE_S = 5.0, 0.05
 # After so long without a look nothing is kept.
 _KEEP_S = 30.0
-_QUERIES = 1_000
+_QUERIES, _ANSWERS = 1_000, 100
 
 T = TypeVar("T")
 
@@ -104,21 +106,53 @@ class Queries:
         self._vectors.clear()
         self._key = os.urandom(32)
 
+    def fingerprint(self, told: bytes) -> bytes:
+        """Returns the hash of what was asked, by the same key."""
+        return hashlib.blake2b(told, key=self._key, digest_size=32).digest()
+
     def _hash(self, query: str) -> bytes:
-        return hashlib.blake2b(query.encode(), key=self._key, digest_size=32).digest()
+        return self.fingerprint(query.encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An answer without content (`core.retrieval.repeated`): what stands for all of it, its items, what it was chosen
+    from, and the sequence up to which the journal was known."""
+
+    answer: Struct
+    items: tuple[Any, ...]
+    chosen: Chosen
+    seq: int
+    named: frozenset[str]
 
 
 @dataclass(slots=True)
 class Held:
-    """A namespace's cache, and vectors of queries that were asked of it lately."""
+    """A namespace's cache, and vectors of queries that were asked of it lately, and answers to them, by fingerprint."""
 
     cache: Cache
     queries: Queries = field(default_factory=Queries)
+    answers: OrderedDict[bytes, Kept] = field(default_factory=OrderedDict)
+    forgot: int = 0
+    """The number of times that something was forgotten."""
+
+    def keep(self, fingerprint: bytes, answer: Kept) -> None:
+        """Keeps an answer, as the latest."""
+        self.answers.pop(fingerprint, None)
+        self.answers[fingerprint] = answer
+        if len(self.answers) > _ANSWERS:
+            self.answers.popitem(last=False)
+
+    def forget(self) -> None:
+        """Drops what may tell of a memory that is gone: queries and answers."""
+        self.queries.clear()
+        self.answers.clear()
+        self.forgot += 1
 
     def clear(self) -> None:
-        """Drops the cached memories and queries."""
+        """Drops the cached memories, queries and answers."""
         self.cache.clear()
-        self.queries.clear()
+        self.forget()
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +226,22 @@ class Caching:
         held = self._held.get(namespace)
         if held is not None:
             held.queries.keep(query, vector)
+
+    def held(self, namespace: str) -> Held | None:
+        """Returns what is kept of a namespace that is read, where answers of it may be given again."""
+        if not self._running:
+            return None
+        held = self._held.get(namespace)
+        if held is None:
+            self._want(namespace)
+        else:
+            self._held.move_to_end(namespace)
+        return held
+
+    def given_again(self, held: Held, hits: Sequence[Hit]) -> None:
+        """An answer was given again: its memories count as used."""
+        self._searches.labels("cache", "kept answer").inc()
+        held.cache.use([hit.memory_id for hit in hits])
 
     async def search(
         self,
@@ -308,8 +358,9 @@ class Caching:
             # A query may say what is gone, whether that was held here or not; and of an erasure it may be that only
             # echoes went, or what became no memory.
             if namespace in erased or (found is not None and found.gone):
-                held.queries.clear()
+                held.forget()
             if found is not None:
+                held.answers.clear()
                 held.cache.remove(found.gone)
                 held.cache.put(found.there)
             held.cache.seq = seq

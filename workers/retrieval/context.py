@@ -13,13 +13,17 @@ from memquorum.core.access import READ, Caller
 from memquorum.core.api.answers import Context, Placed
 from memquorum.core.retrieval import buffer, supports, working
 from memquorum.core.retrieval.buffer import Trace
-from memquorum.core.retrieval.context import read_context
-from memquorum.core.retrieval.ranking import Scored
+from memquorum.core.retrieval.context import ContextAsked, read_context
+from memquorum.core.retrieval.ranking import DEFAULTS, Scored
+from memquorum.core.retrieval.redaction import Redactor
+from memquorum.core.retrieval.repeated import beside_traces, chosen
 from memquorum.core.retrieval.scoring import Verdict
+from memquorum.core.retrieval.working import Frame
 from workers.retrieval.answers import StructResponse, body
 from workers.retrieval.knowing import Known
 from workers.retrieval.pipeline import each_once
-from workers.retrieval.retrieving import NOT_FOUND, answering, left_out, shown, uses
+from workers.retrieval.repeating import Again, Repeating
+from workers.retrieval.retrieving import NOT_FOUND, answering, count, given_hits, left_out, shown
 from workers.retrieval.scored import likely
 from workers.retrieval.service import Service
 
@@ -30,7 +34,31 @@ async def context(service: Service, request: Request, caller: Caller) -> Respons
     asked = read_context(await body(request, service.bounds), service.bounds)
     namespace = asked.reader.namespace
     sight = caller.at(namespace, READ)
-    known = Known(service.reads, sight)
+    mask = service.redaction.of(namespace, asked=asked.reader.redact)
+    kept = Repeating[Context](service, sight, asked.reader, asked, asked.filters, masked=mask.on)
+    frame = replace(asked.frame, signed=namespace in service.genesis.signed)
+    found = await kept.again(Context)
+    if found is None:
+        found = await _made(service, asked, mask, frame, kept)
+    else:
+        found = replace(found, answer=replace(found.answer, text=_text(found, frame)))
+    used, warning = await count(service, request, asked.reader.search(asked.query or "", len(found.hits)), found.hits)
+    return StructResponse(replace(found.answer, used=used, warning=warning))
+
+
+def _text(found: Again[Context], frame: Frame) -> str:
+    """The text of a context that is given again."""
+    buffered = [one.place is not None for one in found.answer.items]
+    lately = [hit for hit, there in zip(found.hits, buffered, strict=True) if there]
+    remembered = [hit for hit, there in zip(found.hits, buffered, strict=True) if not there]
+    return working.rendered(lately, remembered, frame, found.named)
+
+
+async def _made(
+    service: Service, asked: ContextAsked, mask: Redactor, frame: Frame, kept: Repeating[Context]
+) -> Again[Context]:
+    """Takes all steps of a context."""
+    namespace, known = asked.reader.namespace, Known(service.reads, kept.sight)
 
     async def found() -> tuple[list[Scored], dict[str, int]]:
         return (
@@ -42,15 +70,13 @@ async def context(service: Service, request: Request, caller: Caller) -> Respons
         )
 
     traces, (ranked, counts) = await asyncio.gather(
-        service.reads.traces(sight, namespace, asked.agent, asked.session, asked.filters), found()
+        service.reads.traces(kept.sight, namespace, asked.agent, asked.session, asked.filters), found()
     )
     ring = await _once(known, buffer.ring(traces))
     ring = buffer.then(ring, asked.filters.as_of)
     contradict = await known.contradicted([trace.candidate.hit.memory_id for trace in ring], asked.filters)
     ring = buffer.overtaking(buffer.marked(ring, contradict), ranked)
     ranked = await each_once(known, ranked, [trace.candidate.hit.memory_id for trace in ring])
-    mask = service.redaction.of(namespace, asked=asked.reader.redact)
-    frame = replace(asked.frame, signed=namespace in service.genesis.signed)
 
     def assemble() -> working.Working:
         return working.assemble(mask.traces(ring), mask.scored(ranked), frame, asked.query, service.failures)
@@ -60,20 +86,22 @@ async def context(service: Service, request: Request, caller: Caller) -> Respons
     # Memories of the buffer may answer the query as well as those that were found.
     given = {one.item.scored.candidate.hit.memory_id for one in made.placed}
     verdicts, answerable = await likely(service, asked.query or "", ranked, given)
-    used, warning = await uses(service, request, asked.reader, made.packed, asked.query)
-    return StructResponse(
-        Context(
-            namespace=namespace,
-            items=tuple(_placed(one, verdicts) for one in made.placed),
-            text=made.text,
-            tokens=made.packed.tokens,
-            budget_tokens=asked.frame.budget,
-            left_out=left_out(made.packed, _without(counts, ring, ranked)),
-            used=used,
-            warning=warning,
-            answerable=None if asked.query is None else answerable,
-        )
+    answer = Context(
+        namespace=namespace,
+        items=tuple(_placed(one, verdicts) for one in made.placed),
+        text=made.text,
+        tokens=made.packed.tokens,
+        budget_tokens=asked.frame.budget,
+        left_out=left_out(made.packed, _without(counts, ring, ranked)),
+        used=0,
+        answerable=None if asked.query is None else answerable,
     )
+    if asked.query is None:
+        known.chosen = chosen([], 0, service.configurations.policy(namespace), DEFAULTS)
+    if known.chosen is not None:
+        known.chosen = beside_traces(known.chosen, [trace.candidate for trace in ring])
+    kept.keep(known, answer, made.named)
+    return Again(answer, given_hits(made.packed), made.named)
 
 
 async def _once(known: Known, ring: list[Trace]) -> list[Trace]:

@@ -13,6 +13,7 @@ from db.told import Told
 from memquorum.core.access import Sight
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.query import Filters
+from memquorum.core.retrieval.repeated import Chosen
 from memquorum.core.retrieval.supports import Support
 
 
@@ -21,6 +22,8 @@ class Known:
 
     def __init__(self, reads: Reads, sight: Sight) -> None:
         self.sight = sight
+        self.chosen: Chosen | None = None
+        """What the answer was chosen from, where it may be kept."""
         self._reads = reads
         self._told: list[Told] = []
 

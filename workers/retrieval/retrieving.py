@@ -45,13 +45,16 @@ from memquorum.core.retrieval.ranking import (
     rank,
     scheduled,
 )
+from memquorum.core.retrieval.redaction import Redactor
+from memquorum.core.retrieval.repeated import chosen
 from memquorum.core.retrieval.replaced import Past, marked_ranking, of_past, was_replaced
-from memquorum.core.retrieval.requests import Reader, Recall
+from memquorum.core.retrieval.requests import Recall, Retrieve
 from memquorum.telemetry.tracing import HEADER
 from workers.retrieval.answers import StructResponse, body, unknown
 from workers.retrieval.knowing import Known
 from workers.retrieval.past import candidates, replaced
 from workers.retrieval.pipeline import ARRANGED, Steps, arranged, brought, each_once, ordered, reread, time_asked
+from workers.retrieval.repeating import Again, Repeating
 from workers.retrieval.scored import likely
 from workers.retrieval.service import Service
 
@@ -65,12 +68,22 @@ async def retrieve(service: Service, request: Request, caller: Caller) -> Respon
     """The memories that answer best and fit the budget, and what was left out and why."""
     wanted = requests.read_retrieve(await body(request, service.bounds), service.bounds)
     sight = caller.at(wanted.reader.namespace, READ)
+    mask = service.redaction.of(wanted.reader.namespace, asked=wanted.reader.redact)
+    kept = Repeating[Retrieved](service, sight, wanted.reader, wanted, wanted.filters, masked=mask.on)
+    found = await kept.again(Retrieved) or await _retrieved(service, wanted, mask, kept)
+    used, warning = await count(service, request, wanted.reader.search(wanted.query, len(found.hits)), found.hits)
+    return StructResponse(replace(found.answer, used=used, warning=warning))
+
+
+async def _retrieved(
+    service: Service, wanted: Retrieve, mask: Redactor, kept: Repeating[Retrieved]
+) -> Again[Retrieved]:
+    """Takes all steps of a retrieval."""
+    known = Known(service.reads, kept.sight)
     ranked, counts = await answering(
-        service, Known(service.reads, sight), wanted.reader.namespace, wanted.query, wanted.filters, steps=wanted.hops,
+        service, known, wanted.reader.namespace, wanted.query, wanted.filters, steps=wanted.hops,
         asker=wanted.reader.agent,
     )  # fmt: skip
-    mask = service.redaction.of(wanted.reader.namespace, asked=wanted.reader.redact)
-
     # Off the loop: it compares texts, of which there may be hundreds that are nearly the same.
     ranked = await service.desk.read(mask.scored, ranked)
     packed = await service.desk.read(
@@ -79,22 +92,20 @@ async def retrieve(service: Service, request: Request, caller: Caller) -> Respon
     )  # fmt: skip
     given = [item.scored.candidate.hit.memory_id for item in packed.items]
     found, answerable = await likely(service, wanted.query, ranked, given)
-    used, warning = await uses(service, request, wanted.reader, packed, wanted.query)
-    return StructResponse(
-        Retrieved(
-            namespace=wanted.reader.namespace,
-            items=tuple(
-                Answering(**shown(item), **_scores(item), **asdict(found[name]))
-                for item, name in zip(packed.items, given, strict=True)
-            ),
-            tokens=packed.tokens,
-            budget_tokens=wanted.budget_tokens,
-            left_out=left_out(packed, counts),
-            used=used,
-            answerable=answerable,
-            warning=warning,
-        )
+    answer = Retrieved(
+        namespace=wanted.reader.namespace,
+        items=tuple(
+            Answering(**shown(item), **_scores(item), **asdict(found[name]))
+            for item, name in zip(packed.items, given, strict=True)
+        ),
+        tokens=packed.tokens,
+        budget_tokens=wanted.budget_tokens,
+        left_out=left_out(packed, counts),
+        used=0,
+        answerable=answerable,
     )
+    kept.keep(known, answer)
+    return Again(answer, given_hits(packed))
 
 
 async def recall(service: Service, request: Request, caller: Caller) -> Response:
@@ -103,7 +114,20 @@ async def recall(service: Service, request: Request, caller: Caller) -> Response
     wanted = requests.read_recall(await body(request, service.bounds), service.bounds)
     namespace = wanted.reader.namespace
     sight = caller.at(namespace, READ)
-    known = Known(service.reads, sight)
+    mask = service.redaction.of(namespace, asked=wanted.reader.redact)
+    kept = Repeating[Recalled](service, sight, wanted.reader, wanted, wanted.filters, masked=mask.on)
+    found = await kept.again(Recalled) or await _recalled(service, wanted, mask, kept)
+    if isinstance(found, Response):
+        return found
+    used, warning = await count(service, request, wanted.reader.search(wanted.query or "", len(found.hits)), found.hits)
+    return StructResponse(replace(found.answer, used=used, warning=warning))
+
+
+async def _recalled(
+    service: Service, wanted: Recall, mask: Redactor, kept: Repeating[Recalled]
+) -> Again[Recalled] | Response:
+    """Takes all steps of a recall."""
+    namespace, known = wanted.reader.namespace, Known(service.reads, kept.sight)
     anchors, found = await _surrounded(service, known, wanted)
     gone = surroundings.gone(found, wanted.filters.as_of)
     if wanted.goal is not None and not anchors:
@@ -116,27 +140,24 @@ async def recall(service: Service, request: Request, caller: Caller) -> Response
     ways = {one.candidate.hit.memory_id: one for one in ordered}
     scored = marked_ranking(_marked(surroundings.scored(ordered), contradict), gone.beside)
     scored = await each_once(known, scored, anchors)
-    kept = await kept_out(service, sight, namespace, wanted.filters)
-    mask = service.redaction.of(namespace, asked=wanted.reader.redact)
+    counts = await kept_out(service, kept.sight, namespace, wanted.filters)
 
     def pack() -> Packed:
         return packing.pack(mask.scored(scored), wanted.budget_tokens, len(ordered), failures=service.failures)
 
     packed = await service.desk.read(pack)
     items = [(item, ways[item.scored.candidate.hit.memory_id]) for item in surroundings.in_time_order(packed.items)]
-    used, warning = await uses(service, request, wanted.reader, packed, wanted.query)
-    return StructResponse(
-        Recalled(
-            namespace=namespace,
-            anchors=tuple(anchors),
-            items=tuple(Around(**shown(item), way=by.way, anchor=by.anchor, apart=by.apart) for item, by in items),
-            tokens=packed.tokens,
-            budget_tokens=wanted.budget_tokens,
-            left_out=left_out(packed, kept),
-            used=used,
-            warning=warning,
-        )
+    answer = Recalled(
+        namespace=namespace,
+        anchors=tuple(anchors),
+        items=tuple(Around(**shown(item), way=by.way, anchor=by.anchor, apart=by.apart) for item, by in items),
+        tokens=packed.tokens,
+        budget_tokens=wanted.budget_tokens,
+        left_out=left_out(packed, counts),
+        used=0,
     )
+    kept.keep(known, answer)
+    return Again(answer, given_hits(packed))
 
 
 async def _surrounded(service: Service, known: Known, wanted: Recall) -> tuple[list[str], list[surroundings.Neighbour]]:
@@ -216,6 +237,8 @@ async def answering(
         in_time=asked is not None,
     )
     near = rank([*found, *(one.candidate for one in gone.among)], encoded, at, policy, _given(filters))
+    if ordinary and steps == 1 and asked is None:
+        known.chosen = chosen(near, at, policy, _given(filters))
     ranked = await ordered(taken, near)
     own_hits = (one.candidate.hit for one in ranked if not was_replaced(one.candidate.hit))
     rest = max(0, sum(passed.values()) - sum(not hit.diffused for hit in own_hits))
@@ -381,13 +404,9 @@ def _scores(item: Item) -> dict[str, Any]:
     return told | places | {"cosine": scored.candidate.hit.score, "weight": scored.weight, "through": scored.through}
 
 
-async def uses(
-    service: Service, request: Request, reader: Reader, packed: Packed, query: str | None
-) -> tuple[int, str | None]:
-    """Counts what is given as used and logs the query, unless the reader peeks; of how many memories that is so, and
-    why not of all."""
-    hits = [item.scored.candidate.hit for item in packed.items]
-    return await count(service, request, reader.search(query or "", len(hits)), hits)
+def given_hits(packed: Packed) -> tuple[Hit, ...]:
+    """The memories that were taken, as they are counted."""
+    return tuple(item.scored.candidate.hit for item in packed.items)
 
 
 async def count(service: Service, request: Request, wanted: Search, hits: Sequence[Hit]) -> tuple[int, str | None]:

@@ -4,7 +4,8 @@
    attributes; `bounds`: the limits of load. `query.passes` decides what a reader may see, as `$gates` of
    db/sql_fragments does in the store;
 2. statements of db/queries.sql alone decide what `search` finds, `workers.retrieval.pipeline` in which order it is
-   served; `cache` keeps the vectors that are used most;
+   served; `cache` keeps the vectors that are used most, and `repeated` decides whether an answer may be given
+   again;
 3. the steps of `retrieve`: `wording` chooses the words to look up, `fusion` joins two rankings, `ranking` adds strength
    and tier, `diffusion` general forms of other namespaces, `hops` the memories that the first hits name. `packing` fits
    the ranking into a budget, with `pieces` of summaries. `folding` serves the same text once. `past` orders hits by the

@@ -46,6 +46,8 @@ class Working(Struct, frozen=True):
     placed: tuple[Placed, ...]
     packed: Packed
     text: str
+    named: frozenset[str] = frozenset()
+    """The memories of which the text tells who else said the same."""
 
 
 class Frame(Struct, frozen=True):
@@ -106,16 +108,25 @@ def assemble(
     there = {_of(trace) for trace in traces}
     remembered = [Placed(item, RELEVANT, None) for name, item in items.items() if name not in there]
     parts = [(title, part) for title, part in ((heading, lately), (REMEMBERED, remembered)) if part]
-    text = quoting.framed(
-        title + "".join(_told(one.item, frame.signed, named) for one in part) for title, part in parts
-    )
+    text = rendered(_hits(lately), _hits(remembered), frame, named)
     spent = (
         sum(item.tokens for item in items.values())
         + sum(tokens(title) for title, _ in parts)
         + (_FRAME if parts else 0)
     )
     placed = (*lately, *remembered)
-    return Working(placed, Packed(tuple(one.item for one in placed), spent, packed.left), text)
+    return Working(placed, Packed(tuple(one.item for one in placed), spent, packed.left), text, named)
+
+
+def rendered(lately: Sequence[Hit], remembered: Sequence[Hit], frame: Frame, named: frozenset[str]) -> str:
+    """The text of a working memory. `lately`: what is in the agent's buffer; `named`: those of which it tells who else
+    said the same."""
+    parts = ((SESSION if frame.session else LATELY, lately), (REMEMBERED, remembered))
+    return quoting.framed(
+        title + "".join(line(hit, frame.signed, also=hit.memory_id in named) for hit in part)
+        for title, part in parts
+        if part
+    )
 
 
 def _named(packed: Packed, budget: int, signed: bool) -> tuple[dict[str, Item], frozenset[str]]:
@@ -132,9 +143,8 @@ def _named(packed: Packed, budget: int, signed: bool) -> tuple[dict[str, Item], 
     return items, frozenset(named)
 
 
-def _told(item: Item, signed: bool, named: frozenset[str]) -> str:
-    hit = item.scored.candidate.hit
-    return line(hit, signed, also=hit.memory_id in named)
+def _hits(placed: Sequence[Placed]) -> list[Hit]:
+    return [one.item.scored.candidate.hit for one in placed]
 
 
 def _scored(trace: Trace) -> Scored:

@@ -275,3 +275,129 @@ def test_what_is_for_certain_purposes_is_not_in_the_cache(world: World, opens: O
     with opens(1_000) as (client, _):
         found = until(client, cached, k=60)
         assert found["cached"] == 41 and secret not in {hit["memory_id"] for hit in found["hits"]}
+
+
+QUESTION = {"namespace": NAMESPACE, "query": "where is the key of the cellar", "agent": "ann", "peek": True}
+READS = {
+    "/retrieve": QUESTION | {"budget_tokens": 200},
+    "/recall": QUESTION,
+    "/context": QUESTION | {"budget_tokens": 400},
+}
+
+
+def given_again(client: TestClient) -> float:
+    """The number of answers that were kept and given again."""
+    head = 'memquorum_cache_searches_total{served_from="cache",why="kept answer"} '
+    lines = (line for line in client.get("/metrics").text.splitlines() if line.startswith(head))
+    return sum(float(line.removeprefix(head)) for line in lines)
+
+
+class Readers:
+    """A service with a cache, and one without, which are asked the same."""
+
+    def __init__(self, client: TestClient, plain: TestClient) -> None:
+        self.client, self._plain = client, plain
+
+    def read(self, path: str, **more: Any) -> tuple[dict[str, Any], bool]:
+        """The answer, which is that of the service without a cache; and whether it was a kept one."""
+        before = given_again(self.client)
+        answers = [one.post(path, json=READS[path] | more) for one in (self.client, self._plain)]
+        assert [one.status_code for one in answers] == [200, 200], answers[0].text
+        mine, its = (one.json() for one in answers)
+        assert mine == its
+        return mine, given_again(self.client) > before
+
+    def twice(self, path: str, **more: Any) -> dict[str, Any]:
+        """The answer that is kept now."""
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            found, again = self.read(path, **more)
+            if again:
+                return found
+            assert time.monotonic() < deadline
+
+
+@pytest.fixture
+def readers(world: World, opens: Opens) -> Iterator[Readers]:
+    with opens(1_000) as (client, _), opens(0) as (plain, _):
+        until(client, cached)
+        yield Readers(client, plain)
+
+
+def order(found: dict[str, Any]) -> list[str]:
+    return [one["memory_id"] for one in found["items"]]
+
+
+def told(found: dict[str, Any]) -> set[str]:
+    return {*order(found)}
+
+
+@pytest.mark.parametrize("path", READS)
+def test_an_answer_is_kept_without_what_went_meanwhile(world: World, readers: Readers, path: str) -> None:
+    first = readers.twice(path)
+    gone = [item["event_id"] if "event_id" in item else item["memory_id"] for item in first["items"]][:3]
+    names = [name for name in TEXTS if memory_id(name) in gone]
+    assert len(names) == len(gone)
+    for name, leave in zip(names, (world.forget, world.erase, world.forget), strict=False):
+        readers.twice(path)
+        leave(name)
+        found, again = readers.read(path)
+        assert not again and memory_id(name) not in told(found)
+    # A new memory is found, too.
+    readers.twice(path)
+    world.store_all(["m44"])
+    assert not readers.read(path)[1]
+
+
+@pytest.mark.parametrize("path", READS)
+def test_a_kept_answer_has_the_marks_of_now(world: World, readers: Readers, path: str) -> None:
+    first = readers.twice(path)
+    older = first["items"][0]["memory_id"]
+    assert first["items"][0].get("overtaken") in (None, [])
+    world.shard.episode("m48", at=950, contradicts=(older,))
+    world.flush()
+    found, again = readers.read(path)
+    assert not again
+    (item,) = [one for one in found["items"] if one["memory_id"] == older]
+    assert item["overtaken"][0]["by"] == memory_id("m48")
+    assert readers.twice(path) == found
+
+
+def test_uses_leave_a_kept_answer_as_long_as_the_order_stays(
+    world: World, readers: Readers, databases: tuple[str, str]
+) -> None:
+    first = readers.twice("/retrieve")
+    best, last = first["items"][0]["memory_id"], first["items"][-1]["memory_id"]
+    with psycopg.connect(databases[0], autocommit=True) as connection:
+        used = "UPDATE strength SET last_access = last_access + 1, accesses = accesses + 1 WHERE memory_id = %s"
+        connection.execute(used, [best])
+        found, again = readers.read("/retrieve")
+        assert again and found["items"][0]["accesses"] == first["items"][0]["accesses"] + 1
+        connection.execute("UPDATE strength SET salience_ppm = 1 WHERE memory_id <> %s", [last])
+        found, again = readers.read("/retrieve")
+        assert not again and order(found) != order(first)
+        # As commit does where a model compared two memories, which moves no memory.
+        readers.twice("/retrieve")
+        connection.execute(
+            "INSERT INTO journal SELECT shard, seq + 1, as_of, 'compared', 'other', %s, NULL, source_topic,"
+            " source_partition, source_offset + 1, entry, hash, hash FROM journal ORDER BY seq DESC LIMIT 1",
+            [NAMESPACE],
+        )
+        assert not readers.read("/retrieve")[1]
+
+
+@pytest.mark.parametrize("path", READS)
+def test_no_reader_is_given_what_was_kept_for_another(world: World, readers: Readers, path: str) -> None:
+    world.shard.episode("m52", at=990, agent="ann", purposes=("billing",))
+    world.flush()
+    secret = memory_id("m52")
+    bound = READS[path] | {"query": TEXTS["m52"]}
+    assert secret in told(readers.twice(path, **bound, purpose="billing"))
+    found, again = readers.read(path, **bound)
+    assert not again and secret not in told(found)
+    assert secret not in told(readers.twice(path, **bound))
+    assert secret in told(readers.twice(path, **bound, purpose="billing"))
+    # Masked answers are made anew each time, and nobody gets a whole text for a masked one.
+    for _ in range(2):
+        assert not readers.read(path, redact=True)[1]
+    assert readers.client.post(path, json=READS[path] | {"namespace": "elsewhere"}).json()["items"] == []
