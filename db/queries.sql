@@ -134,6 +134,23 @@ WHERE m.memory_id = ANY(%(ids)s::uuid[]) AND m.wrapped IS NOT NULL
 UNION ALL
 SELECT NULL, NULL, NULL, NULL, NULL, shard, seq, NULL FROM destruction
 
+-- :name vault_destroyed
+-- Destroyed keys of agents' memories in the order of their destruction, from a number on, or the last one alone; and how far
+-- the journals were followed when these were all.
+(SELECT destroyed, memory_id::text, NULL::integer, NULL::bigint
+FROM memory_key
+WHERE destroyed >= %(since)s::bigint
+ORDER BY destroyed
+LIMIT %(most)s)
+UNION ALL
+(SELECT destroyed, memory_id::text, NULL, NULL
+FROM memory_key
+WHERE %(since)s::bigint IS NULL AND destroyed IS NOT NULL
+ORDER BY destroyed DESC
+LIMIT 1)
+UNION ALL
+SELECT NULL, NULL, shard, seq FROM destruction
+
 -- :name vault_any
 -- The id of a memory that has a key.
 SELECT memory_id::text FROM memory_key WHERE wrapped IS NOT NULL LIMIT 1

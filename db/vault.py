@@ -101,6 +101,16 @@ class PostgresVault:
             rows = self._asking(connection).execute(QUERIES["vault_owners"], {"ids": uuids(ids)}).fetchall()
         return {memory_id: Owner(subject, claim) for memory_id, subject, claim in rows}
 
+    def destroyed(self, since: int | None, most: int) -> list[tuple[int, str]]:
+        """Returns destroyed keys in the order of their destruction; see the port."""
+        with self._link.use() as connection:
+            rows = (
+                self._asking(connection).execute(QUERIES["vault_destroyed"], {"since": since, "most": most}).fetchall()
+            )
+        self._followed.check({row[2]: row[3] for row in rows if row[0] is None})
+        self._sure_until = time.monotonic() + _SURE_S
+        return sorted((number, memory_id) for number, memory_id, _, _ in rows if number is not None)
+
     def destroy(self, memory_ids: Iterable[str]) -> int:
         """Destroys keys permanently; returns the number of those that existed."""
         ids = list(memory_ids)

@@ -152,6 +152,15 @@ class Vault(Protocol):
         VaultBehind where that is not sure."""
         ...
 
+    def destroyed(self, since: int | None, most: int) -> list[tuple[int, str]]:
+        """Returns memories whose keys were destroyed, each with a number that grows from one to the next, from a number
+        on and at most so many; None: the last one alone. Keys of namespaces that are not of agents have no number.
+
+        After a backup was put back the numbers may be of other memories. Raises VaultUnavailable, and VaultBehind where
+        that is not sure.
+        """
+        ...
+
     def destroy(self, memory_ids: Iterable[str]) -> int:
         """Destroys keys for good; the count of those that existed. A second call answers 0."""
         ...

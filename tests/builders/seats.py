@@ -30,6 +30,9 @@ class NoKeys:
     def open(self, _: object) -> dict[str, bytes]:
         return {}
 
+    def destroyed(self, since: int | None, most: int) -> list[tuple[int, str]]:
+        return []
+
 
 class Fleet:
     """The logs of shard 0 and the members' seats. `now`: every seat's clock, in seconds."""

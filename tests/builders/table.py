@@ -48,11 +48,23 @@ HOUR = 3_600_000
 NOW = 100 * HOUR
 
 
+class Held(dict[str, bytes]):
+    """Keys by memory, and the memories whose keys were taken out, in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gone: list[str] = []
+
+    def __delitem__(self, memory_id: str) -> None:
+        super().__delitem__(memory_id)
+        self.gone.append(memory_id)
+
+
 @dataclass
 class Keys:
     """The Vault port over a dictionary; it can be made to fail."""
 
-    keys: dict[str, bytes] = field(default_factory=dict)
+    keys: Held = field(default_factory=Held)
     down: bool = False
     asked: list[set[str]] = field(default_factory=list)
 
@@ -64,6 +76,12 @@ class Keys:
             raise VaultUnavailable("down")
         self.asked.append(set(memory_ids))
         return {memory: self.keys[memory] for memory in self.asked[-1] if memory in self.keys}
+
+    def destroyed(self, since: int | None, most: int) -> list[tuple[int, str]]:
+        if self.down:
+            raise VaultUnavailable("down")
+        told = list(enumerate(self.keys.gone, 1))
+        return told[-1:] if since is None else [one for one in told if one[0] >= since][:most]
 
     def destroy(self, memory_ids: Iterable[str]) -> int:
         raise AssertionError("a replica destroys no keys")

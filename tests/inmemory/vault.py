@@ -20,6 +20,7 @@ class InMemoryVault:
         self._made: dict[str, tuple[str, str, float]] = {}
         self._owners: dict[str, Owner] = {}
         self._followed: dict[int, int] = {}
+        self._destroyed: list[str] = []
         self._lock = threading.Lock()
 
     def create(
@@ -48,11 +49,18 @@ class InMemoryVault:
         with self._lock:
             return self._open(memory_ids)
 
+    def destroyed(self, since: int | None, most: int) -> list[tuple[int, str]]:
+        """Returns destroyed keys in the order of their destruction; see the port."""
+        with self._lock:
+            told = list(enumerate(self._destroyed, 1))
+        return told[-1:] if since is None else [one for one in told if one[0] >= since][:most]
+
     def destroy(self, memory_ids: Iterable[str]) -> int:
         """Destroys keys permanently; returns the number of those that existed."""
         with self._lock:
             held = {memory_id for memory_id in memory_ids if self._keys.get(memory_id) is not None}
             self._keys.update(dict.fromkeys(held))
+            self._destroyed += (one for one in sorted(held) if not self._made[one][0].startswith("!"))
             return len(held)
 
     def destroy_older(self, namespace: str, age_ms: int) -> int:

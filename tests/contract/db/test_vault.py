@@ -226,3 +226,45 @@ def test_postgres_holds_no_key_in_the_clear_and_another_master_key_opens_none(da
     assert all(key not in wrapped for (wrapped,) in rows)
     with pytest.raises(SealError, match="not the master key"):
         PostgresVault(databases[1], bytes(32)).open([a])
+
+
+def test_it_tells_in_order_which_keys_of_agents_memories_were_destroyed(
+    vault: Vault, again: Callable[[], Vault]
+) -> None:
+    a, b, c, letter = ids(4)
+    assert vault.destroyed(0, 10) == [] == vault.destroyed(None, 1)
+    vault.create([(one, "n", "s") for one in (a, b, c)])
+    vault.create([(letter, "!intake", "letter")])
+    for some in ([b], [letter], [], [b, a]):
+        vault.destroy(some)
+    first, second = told = again().destroyed(0, 10)
+    assert [memory_id for _, memory_id in told] == [b, a] and first[0] < second[0]
+    assert vault.destroyed(None, 1) == [second] == vault.destroyed(second[0], 10)
+    assert vault.destroyed(0, 1) == [first]
+    vault.destroy_of("n", "s")
+    assert [memory_id for _, memory_id in vault.destroyed(second[0], 10)] == [a, c]
+
+
+def test_a_destroyed_key_is_told_after_all_that_have_lower_numbers(databases: tuple[str, str]) -> None:
+    """A reader that has read up to a number misses none that is committed later."""
+    vault, a, b = PostgresVault(databases[1], MASTER), *ids(2)
+    vault.create([(one, "n", "s") for one in (a, b)])
+    with psycopg.connect(databases[1]) as first:
+        first.execute("UPDATE memory_key SET wrapped = NULL WHERE memory_id = %s", (a,))
+        second = threading.Thread(target=PostgresVault(databases[1], MASTER).destroy, args=([b],))
+        second.start()
+        second.join(0.3)
+        assert second.is_alive() and vault.destroyed(0, 10) == []
+        first.commit()
+        second.join(PATIENCE_S)
+    assert [memory_id for _, memory_id in vault.destroyed(0, 10)] == [a, b]
+
+
+def test_a_vault_that_was_put_back_tells_of_no_destroyed_key(databases: tuple[str, str]) -> None:
+    commit, reader = (PostgresVault(databases[1], MASTER) for _ in range(2))
+    commit.follow({0: (0, 7)})
+    assert reader.destroyed(0, 10) == []
+    with psycopg.connect(databases[1]) as backup:
+        backup.execute("UPDATE destruction SET seq = 5")
+    with pytest.raises(VaultBehind):
+        reader.destroyed(0, 10)
