@@ -19,8 +19,9 @@ from msgspec.structs import astuple
 
 from db import view_statements as sql
 from db.view_experience import ViewExperience
-from db.view_rows import Fading, Known, Recent, ViewRehearsals, ViewWorths
-from db.view_tables import TABLES, VERSION
+from db.view_holdings import ViewHoldings
+from db.view_rows import Fading, Known, Recent, ViewForgotten, ViewRehearsals, ViewWorths
+from db.view_tables import TABLES, TRIGGERS, VERSION
 from db.view_weights import ViewWeights
 from memquorum.core.consensus.events import Progress, Reached
 from memquorum.core.identity.membership import OPERATOR
@@ -53,9 +54,10 @@ class View:
         self._begin()
         if row is None:
             self._db.execute("INSERT INTO identity VALUES (?, ?)", (cluster, member))
-        self._forgotten = self._load_forgotten()
+        self._forgotten = ViewForgotten(self._db)
         self.worths, self.rehearsals = ViewWorths(self._writing), ViewRehearsals(self._writing)
         self.weights, self.experience = ViewWeights(self._writing), ViewExperience(self._writing)
+        self.holdings = ViewHoldings(self._writing, self._db, self._forgotten.at)
 
     def _begin(self) -> None:
         """Makes the tables; empties a file that an earlier version of this module made."""
@@ -63,7 +65,7 @@ class View:
         names = [name for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         if names and version != VERSION:
             self._db.executescript("".join(f"DROP TABLE {name};" for name in names if name != "identity"))
-        self._db.executescript(f"{TABLES}PRAGMA user_version = {VERSION};")
+        self._db.executescript(f"{TABLES}{TRIGGERS}PRAGMA user_version = {VERSION};")
 
     @contextmanager
     def batch(self) -> Iterator[None]:
@@ -71,24 +73,17 @@ class View:
         self._in_batch = True
         try:
             yield
-            if self._db.in_transaction:
+            if self._db.in_transaction or self.holdings.rankings.behind():
+                self.holdings.settle()
                 self._db.execute("COMMIT")
         except BaseException:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
-            self._forgotten = self._load_forgotten()
+            self._forgotten.load()
+            self.holdings.rankings.reload()
             raise
         finally:
             self._in_batch = False
-
-    def _load_forgotten(self) -> dict[int, frozenset[str]]:
-        """Loads the ids that the last decisions of each shard forgot, to be held in memory: they are read often."""
-        shards = [shard for (shard,) in self._db.execute("SELECT DISTINCT shard FROM forgotten")]
-        return {shard: self._load_forgotten_of(shard) for shard in shards}
-
-    def _load_forgotten_of(self, shard: int) -> frozenset[str]:
-        rows = self._db.execute("SELECT memory_ids FROM forgotten WHERE shard = ?", (shard,))
-        return frozenset(memory_id for (memory_ids,) in rows for memory_id in json.loads(memory_ids))
 
     def _write(self, statement: str, values: Sequence[Any]) -> sqlite3.Cursor:
         return self._writing().execute(statement, values)
@@ -295,7 +290,7 @@ class View:
 
     def is_forgotten(self, memory_id: str) -> bool:
         """Whether it was decided, not long ago, to forget the memory."""
-        return any(memory_id in of_shard for of_shard in self._forgotten.values())
+        return self._forgotten.at(memory_id) >= 0
 
     def experienced(self, namespace: str, offset: int, recent: Recent, *, keep: int) -> None:
         """An episode of one of the member's own agents; of each the last `keep` are kept."""
@@ -345,9 +340,7 @@ class View:
         At most `most` of each agent, up to the accepted offset `through`: a vote speaks of a moment.
         """
         rows = self._db.execute(sql.RECENT, (namespace, through, most)).fetchall()
-        found = {row[0] for row in rows}
-        gone = set[str]().union(*(found & of_shard for of_shard in self._forgotten.values()))
-        return [Recent._make(row) for row in rows if row[0] not in gone]
+        return [Recent._make(row) for row in rows if not self.is_forgotten(row[0])]
 
     # Decisions -------------------------------------------------------------------------------------------------------
 
@@ -388,7 +381,9 @@ class View:
             self._restore(shard, restored, restored_at, accepted_offset)
         if read > accepted_offset:
             self._seal(shard, epoch - 2)
-        self._forgotten[shard] = self._load_forgotten_of(shard)
+        self.holdings.changed((*forgotten, *restored))
+        self.holdings.rested(shard, epoch + 1)
+        self._forgotten.load_shard(shard)
 
     def _seal(self, shard: int, through: int) -> None:
         """Seals memories that epochs up to this one forgot, and nobody used since, for their grace time."""

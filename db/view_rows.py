@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable
 from typing import NamedTuple
@@ -112,6 +113,32 @@ class Admitted(NamedTuple):
     weight_ppm: int
     kept: str | None = None
     """The memory that stands for it while that one is alive, since they say the same."""
+
+
+class ViewForgotten:
+    """Holds the table `forgotten` in memory, as it is read often: the memories that the last decisions of each shard
+    forgot, each with the offset of its decision."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._offsets: dict[int, dict[str, int]] = {}
+        self.load()
+
+    def load(self) -> None:
+        """Reads the decisions of all shards."""
+        self._offsets.clear()
+        for (shard,) in self._connection.execute(sql.FORGETTING_SHARDS).fetchall():
+            self.load_shard(shard)
+
+    def load_shard(self, shard: int) -> None:
+        """Reads the decisions of a shard."""
+        rows = self._connection.execute(sql.FORGOTTEN_OF, (shard,))
+        found = {memory_id: offset for offset, memory_ids in rows for memory_id in json.loads(memory_ids)}
+        self._offsets[shard] = found
+
+    def at(self, memory_id: str) -> int:
+        """Returns the offset of the last decision that forgot a memory, -1 if none did lately."""
+        return max((of_shard[memory_id] for of_shard in self._offsets.values() if memory_id in of_shard), default=-1)
 
 
 class ViewRehearsals:

@@ -207,14 +207,9 @@ ORDER BY w.memory_id
 WENT = "INSERT OR IGNORE INTO gone VALUES (?, ?, ?, ?)"
 WENT_LONG_AGO = "DELETE FROM gone WHERE as_of <= ?"
 GONE = "SELECT as_of, memories FROM gone WHERE namespace = ? ORDER BY as_of"
-WEIGHED_BEFORE = """
-SELECT w.memory_id FROM weight w
-CROSS JOIN place p ON p.memory_id = w.memory_id
-CROSS JOIN memory m ON m.at = p.at AND m.memory_id = p.memory_id
-WHERE w.namespace = ? AND m.accepted_offset <= ?
-"""
 PROTECTIONS = "SELECT DISTINCT memory_id, kind FROM protected ORDER BY memory_id, kind"
-WEIGHED_NAMESPACES = "SELECT DISTINCT namespace FROM weight"
+FORGETTING_SHARDS = "SELECT DISTINCT shard FROM forgotten"
+FORGOTTEN_OF = "SELECT accepted_offset, memory_ids FROM forgotten WHERE shard = ? ORDER BY accepted_offset"
 FORGOTTEN = "SELECT accepted_offset, memory_ids FROM forgotten"
 # A memory that is deleted permanently leaves its namespace's list too.
 UNWEIGH = """

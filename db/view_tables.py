@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
-VERSION = 34
+VERSION = 35
 # Memories are stored in the order in which they were read, so those that are forgotten together are neighbours, and
 # free whole pages. `place` holds the position, which never changes, negative for a sealed memory: an id without a
 # memory was forgotten, and must not come back.
@@ -104,4 +104,42 @@ CREATE TABLE IF NOT EXISTS refused (memory_id TEXT PRIMARY KEY, epoch INTEGER NO
 CREATE TABLE IF NOT EXISTS tick (
     shard INTEGER, accepted_offset INTEGER, as_of INTEGER NOT NULL, stream BLOB NOT NULL,
     PRIMARY KEY (shard, accepted_offset)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS changed (memory_id TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS alive (
+    memory_id TEXT PRIMARY KEY, namespace TEXT NOT NULL, type INTEGER NOT NULL, tokens INTEGER NOT NULL,
+    accepted_offset INTEGER NOT NULL, needs TEXT NOT NULL, linked TEXT NOT NULL, keyed INTEGER,
+    counted INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS alive_accepted ON alive (namespace, accepted_offset);
+CREATE INDEX IF NOT EXISTS alive_unsure ON alive (namespace) WHERE keyed IS NULL;
+CREATE TABLE IF NOT EXISTS held (
+    namespace TEXT, type INTEGER, memories INTEGER NOT NULL, tokens INTEGER NOT NULL,
+    PRIMARY KEY (namespace, type)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS tie (
+    namespace TEXT, parent TEXT, child TEXT, needs INTEGER NOT NULL,
+    PRIMARY KEY (namespace, parent, child)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS destroyed (only INTEGER PRIMARY KEY, number INTEGER NOT NULL, memory_id TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS ranking (
+    ranking INTEGER PRIMARY KEY, namespace TEXT, shard INTEGER, shards INTEGER, keys BLOB NOT NULL,
+    before TEXT);
+CREATE TABLE IF NOT EXISTS due (
+    ranking INTEGER, line INTEGER, step INTEGER, value INTEGER, created INTEGER, memory_id TEXT,
+    PRIMARY KEY (ranking, line, step, value, created, memory_id)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS due_memory ON due (memory_id);
 """
+# Changes after which `db.view_holdings` counts and ranks a memory anew.
+_CHANGES = (
+    ("weight", "INSERT", "NEW"),
+    ("weight", "UPDATE OF tier", "NEW"),
+    ("weight", "DELETE", "OLD"),
+    ("place", "UPDATE OF at", "NEW"),
+    ("memory", "UPDATE OF at, last_access, touched, salience_ppm, reinforced, reads", "NEW"),
+    ("protected", "INSERT", "NEW"),
+    ("protected", "DELETE", "OLD"),
+    ("back", "INSERT", "NEW"),
+    ("back", "DELETE", "OLD"),
+)
+TRIGGERS = "".join(
+    f"CREATE TRIGGER IF NOT EXISTS changed_{table}_{event.split()[0].lower()} AFTER {event} ON {table} "
+    f"BEGIN INSERT OR IGNORE INTO changed VALUES ({row}.memory_id); END;\n"
+    for table, event, row in _CHANGES
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from db import view_statements as sql
 from memquorum.core.policy import DAY_MS_MOST
@@ -97,10 +97,6 @@ class ViewWeights:
         row = self._connected().execute(sql.TIER, (namespace, memory_id)).fetchone()
         return None if row is None else str(row[0])
 
-    def namespaces(self) -> list[str]:
-        """Those of which anything was read."""
-        return [name for (name,) in self._connected().execute(sql.WEIGHED_NAMESPACES)]
-
     def went(self, epoch: int, as_of: int, memories: Mapping[str, int]) -> None:
         """Records the number of memories of namespaces that a decision forgets. Deletes records too old for any cap to
         count."""
@@ -113,10 +109,6 @@ class ViewWeights:
         """When how many memories went by a decision, the oldest first (`core.caps`)."""
         found = self._connected().execute(sql.GONE, (namespace,))
         return tuple((as_of, count) for as_of, count in found)
-
-    def before(self, namespace: str, through: int) -> Set[str]:
-        """Returns the memories of a namespace that were stored up to an accepted offset."""
-        return {memory_id for (memory_id,) in self._connected().execute(sql.WEIGHED_BEFORE, (namespace, through))}
 
     def alive(self, namespace: str) -> list[Weighted]:
         """Returns the living memories of a namespace, as far as was read, by id. A view knows of the rests of what came

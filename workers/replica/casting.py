@@ -114,6 +114,9 @@ class Casting:
                 return answer
         if not self._open:
             self._watch.shown.health.go(f"the time of shard {self._shard}")
+            # One of the member's seats does it for all.
+            if self._shard == 0:
+                self._judge.prepare()
         return None
 
     def unsure_of_end(self) -> bool:

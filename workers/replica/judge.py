@@ -6,6 +6,7 @@ from __future__ import annotations
 import hmac
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -31,7 +32,7 @@ from memquorum.core.vote.grounds import Grounds, Heard, MemberContext, MemoryFac
 from memquorum.core.vote.judging import judged
 from memquorum.core.vote.kinds.kind import InColumns, Kind, Lookups, Terms, Together
 from memquorum.core.worth import Ranks
-from memquorum.ports import Contradiction, Vault, Vector
+from memquorum.ports import Contradiction, Vault, VaultUnavailable, Vector
 from workers.replica.repeated_trials import Tries
 from workers.replica.room import Room
 
@@ -230,6 +231,11 @@ class Judge:
             )
             found.update(zip(places, terms, strict=True))
         return packed(found, ((kind, tuple(where)),))
+
+    def prepare(self) -> None:
+        """Asks for keys that the next vote for want of room would have to wait for, as far as the vault answers."""
+        with suppress(VaultUnavailable):
+            self._room.prepare()
 
     def forget(self, memory_ids: Iterable[str]) -> None:
         """Closes memories that were decided to be forgotten."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from db.view import View
 from memquorum.core import caps
-from memquorum.core.budgets import least
+from memquorum.core.budgets import lazily, least
 from memquorum.core.budgets.claims import AGE, BUDGET, PRESSURE
 from memquorum.core.budgets.limits import budget_of
+from memquorum.core.budgets.sort_keys import BudgetKeys
 from memquorum.core.budgets.weighing import item
 from memquorum.core.caps import Losses
 from memquorum.core.identity.membership import Genesis
@@ -17,13 +18,19 @@ from memquorum.core.ids import shard_of
 from memquorum.core.policy import Policy
 from memquorum.core.records import NominationProposed
 from memquorum.core.triage import fallen_ppm
+from memquorum.core.vote import crowding
+from memquorum.core.vote.crowding import PressureKeys
 from memquorum.core.vote.kinds import KINDS
 from memquorum.ports import Candidate, Vault, Weighted
 
+_MOST = 10_000
+"""The number of memories that a vote asks the vault about at once."""
+_SOME = 1_000
+"""The number of memories that it is asked about between votes."""
+
 
 class Room:
-    """Reads a namespace once per nomination, however many of its memories are proposed; and a whole shard if its
-    capacity is exceeded."""
+    """Reads the sums of a namespace or a shard, and the beginning of its order as far as a nomination asks for it."""
 
     def __init__(self, view: View, vault: Vault, genesis: Genesis) -> None:
         self._view, self._vault, self._genesis = view, vault, genesis
@@ -37,22 +44,30 @@ class Room:
             proposal = nomination.proposals[at]
             space = "" if proposal.reason == PRESSURE else proposal.namespace
             asked.setdefault((proposal.reason, space), []).extend(proposal.memory_ids)
-        known: dict[str, list[Weighted]] = {}
+        self._learn({nomination.proposals[at].namespace for at in where}, nomination.shard)
         found: dict[str, least.BudgetPlace] = {}
         for (reason, space), memory_ids in asked.items():
-            spaces = self._spaces(nomination.shard) if reason == PRESSURE else [space]
-            there = [one for name in spaces for one in known.setdefault(name, self._alive(name, known))]
-            ask = _ASKS.get(reason)
-            if ask is not None:
-                found |= ask(there, space, policy, nomination.as_of, memory_ids)
-        return self._within_caps(nomination, where, policy, known, found)
+            if reason == BUDGET:
+                found |= self._budget(space, policy, nomination.as_of, memory_ids)
+            elif reason == AGE:
+                found |= self._age(space, policy, nomination.as_of, memory_ids)
+            elif reason == PRESSURE:
+                found |= self._pressure(nomination.shard, policy, nomination.as_of, memory_ids)
+        return self._within_caps(nomination, where, policy, found)
+
+    def prepare(self) -> None:
+        """Asks the vault for keys of memories that are new in the view, where there are many: a vote would wait for
+        them. Raises VaultUnavailable."""
+        unsure = self._view.holdings.unsure(None, _SOME)
+        if len(unsure) == _SOME:
+            self._learn_destroyed()
+            self._ask(unsure)
 
     def _within_caps(
         self,
         nomination: NominationProposed,
         where: Sequence[int],
         policy: Policy,
-        known: Mapping[str, Sequence[Weighted]],
         found: Mapping[str, least.BudgetPlace],
     ) -> Mapping[str, least.BudgetPlace]:
         """Limits the ranks that count as "goes" in namespaces with more proposals than their caps leave. All members
@@ -64,58 +79,87 @@ class Room:
         proposed = [nomination.proposals[at] for at in where]
         rooms, genesis = dict[str, int](), self._genesis
         for space in {proposal.namespace for proposal in proposed}:
-            through = self._view.weights.before(space, nomination.accepted_offset)
-            living = sum(one.candidate.memory_id in through for one in known.get(space, ()))
+            living = self._view.holdings.living(space, nomination.accepted_offset)
             room = caps.room(Losses(living, self._view.weights.gone(space)), nomination.as_of, policy.caps)
             # The quorum of honest votes for one memory, as a share of all honest votes.
             shared = room * (genesis.quorum - genesis.f) // (genesis.n - genesis.f)
             rooms[space] = room if asked[space] <= room else shared
         return least.within(found, [(p.namespace, one) for p in proposed for one in p.memory_ids], rooms)
 
-    def _spaces(self, shard: int) -> list[str]:
-        return [name for name in self._view.weights.namespaces() if shard_of(name, self._genesis.shards) == shard]
+    def _learn(self, namespaces: Collection[str], shard: int) -> None:
+        """Learns which of the living memories have no key any more, and counts what changed. An erased memory takes no
+        room. A memory that is new in the view is asked for once; of the others the vault tells what it destroyed
+        since."""
+        held = self._view.holdings
+        held.settle()
+        self._learn_destroyed()
+        of_shard = {one for one in held.unsure_namespaces() if shard_of(one, self._genesis.shards) == shard}
+        for space in of_shard.union(namespaces):
+            while unsure := held.unsure(space, _MOST):
+                self._ask(unsure)
+        held.settle()
 
-    def _alive(self, namespace: str, known: Mapping[str, list[Weighted]]) -> list[Weighted]:
-        """Returns the live memories of a namespace. An erased one has no key any more, and takes no room."""
-        if namespace in known:
-            return known[namespace]
-        alive = self._view.weights.alive(namespace)
+    def _ask(self, unsure: Collection[str]) -> None:
+        there = self._vault.open(unsure).keys()
+        self._view.holdings.keyed(there, there=True)
+        self._view.holdings.keyed(set(unsure) - there, there=False)
+
+    def _learn_destroyed(self) -> None:
+        held = self._view.holdings
+        last = held.destroyed()
+        # Before the first time no memory is known to have a key.
+        following = last is not None
+        last = last or next(iter(self._vault.destroyed(None, 1)), (0, ""))
+        while following:
+            found = self._vault.destroyed(last[0], _MOST)
+            if last[0] and found[:1] != [last]:
+                last = 0, ""  # a backup of the vault was put back, and numbers are given anew
+                continue
+            held.keyed([memory_id for _, memory_id in found], there=False)
+            last = found[-1] if found else last
+            following = len(found) == _MOST
+        held.destroys(*last)
+
+    def _budget(
+        self, namespace: str, policy: Policy, as_of: int, asked: Sequence[str]
+    ) -> Mapping[str, least.BudgetPlace]:
+        budget = budget_of(policy.budget, namespace)
+        if budget is None:
+            return {}
+        try:
+            shelf = self._view.holdings.of_namespace(namespace, BudgetKeys.of(budget.policy, policy.budget))
+            shelf.read(asked)
+            return lazily.places(shelf, budget, policy.budget, as_of, asked)
+        except OverflowError:
+            return least.places(map(item, self._alive([namespace])), budget, policy.budget, as_of, asked)
+
+    def _age(self, namespace: str, policy: Policy, as_of: int, asked: Sequence[str]) -> Mapping[str, least.BudgetPlace]:
+        return {
+            memory_id: least.aged(one, policy.budget, as_of)
+            for memory_id, one in self._view.holdings.weighted(asked).items()
+            if one.candidate.namespace == namespace
+        }
+
+    def _pressure(
+        self, shard: int, policy: Policy, as_of: int, asked: Sequence[str]
+    ) -> Mapping[str, least.BudgetPlace]:
+        def fallen(one: Candidate) -> int:
+            return fallen_ppm(one.salience_ppm, one.replays, as_of - one.last_access, policy)
+
+        holdings, shards = self._view.holdings, self._genesis.shards
+        holds = {name: count for name, count in holdings.holders().items() if shard_of(name, shards) == shard}
+        held = sum(holds.values())
+        if held <= policy.epoch.capacity:
+            return dict.fromkeys(asked, least.NOWHERE)
+        try:
+            shelf = holdings.of_shard(shard, shards, PressureKeys.of(policy.triage), as_of)
+            shelf.read(asked)
+            return crowding.crowded(shelf, held, policy, as_of, asked)
+        except OverflowError:
+            return least.crowded(self._alive(holds), policy.epoch.capacity, fallen, asked)
+
+    def _alive(self, namespaces: Iterable[str]) -> list[Weighted]:
+        """Reads all memories of namespaces, where an order cannot be read from its beginning."""
+        alive = [one for name in namespaces for one in self._view.weights.alive(name)]
         keys = self._vault.open(one.candidate.memory_id for one in alive)
         return [one for one in alive if one.candidate.memory_id in keys]
-
-
-_Ask = Callable[[Sequence[Weighted], str, Policy, int, Sequence[str]], Mapping[str, least.BudgetPlace]]
-
-
-def _budget(
-    there: Sequence[Weighted], namespace: str, policy: Policy, as_of: int, asked: Sequence[str]
-) -> Mapping[str, least.BudgetPlace]:
-    budget = budget_of(policy.budget, namespace)
-    return {} if budget is None else least.places(map(item, there), budget, policy.budget, as_of, asked)
-
-
-def _age(
-    there: Sequence[Weighted], namespace: str, policy: Policy, as_of: int, asked: Sequence[str]
-) -> Mapping[str, least.BudgetPlace]:
-    named = set(asked)
-    return {
-        one.candidate.memory_id: least.aged(one, policy.budget, as_of)
-        for one in there
-        if one.candidate.memory_id in named
-    }
-
-
-def _pressure(
-    there: Sequence[Weighted], _: str, policy: Policy, as_of: int, asked: Sequence[str]
-) -> Mapping[str, least.BudgetPlace]:
-    def fallen(one: Candidate) -> int:
-        return fallen_ppm(one.salience_ppm, one.replays, as_of - one.last_access, policy)
-
-    return least.crowded(there, policy.epoch.capacity, fallen, asked)
-
-
-_ASKS: Mapping[str, _Ask] = {
-    BUDGET: _budget,
-    AGE: _age,
-    PRESSURE: _pressure,
-}

@@ -71,6 +71,7 @@ class Walk:
     def follow(self, genesis: Genesis) -> None:
         """Enters another configuration, in which other members may speak for some agents."""
         self._genesis = genesis
+        self._view.holdings.rankings.follow(self._shard, genesis.shards, genesis.policy)
         later, self._later = self._later, deque(maxlen=_LATER_MOST)
         for offset, data in later:
             self.rehearse(offset, data)

@@ -12,14 +12,14 @@ orders. Numbers beyond 64 bits are left to the ledger.
 
 from __future__ import annotations
 
-import heapq
 import hmac
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from memquorum.core.budgets.evictions import Line, Rank, follow
 from memquorum.core.budgets.items import (
     LN2_PPM,
     OFTEN,
@@ -30,7 +30,6 @@ from memquorum.core.budgets.items import (
     theta,
 )
 from memquorum.core.budgets.ledger import Ledger
-from memquorum.core.budgets.lots import AMONG
 from memquorum.core.budgets.orders import COLD, STEP_PPM, left
 from memquorum.core.budgets.rules import UnknownPolicy
 from memquorum.core.facets import TYPES
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Numbers: TypeAlias = "NDArray[np.int64]"
-Rank = tuple[Any, ...]
 _SURE = 1e-3
 """The distance from an integer beyond which floating point is trusted; its error is far less."""
 _MOST = 2**62
@@ -84,95 +82,47 @@ class Order:
         `most`. `named`: the memories to go at the last plan (see `Ledger.plan`)."""
         if self._ledger is not None:
             return [(one.memory_id, one.tokens) for one in self._ledger.plan(tokens, self._as_of, most=most).goes]
-        return list(islice(self._follow(tokens, frozenset(named)), most))
-
-    def _follow(self, tokens: int, named: frozenset[str]) -> Iterator[tuple[str, int]]:
         assert self._ranks is not None
-        items, weighs, shares = self._items, self._tokens, self._policy.shares_ppm
-        supports = Counter(parent for one in items for parent in one.needs)
-        at = {one.memory_id: here for here, one in enumerate(items)} if supports else {}
-        of = [place(one.type) for one in items] if shares else [0] * len(items)
-        held = [0] * len(TYPES)
-        for type_, weight in zip(of, weighs, strict=True):
-            held[type_] += weight
-        free = [one.protected is None and not supports[one.memory_id] for one in items]
-        lines = self._ranks.lines(free, of, len(TYPES) if shares else 1, named)
-        total = sum(held)
-        while total > tokens:
-            some = lines
-            if shares:
-                over = [one for one, has, share in zip(lines, held, shares, strict=True) if has * PPM > share * tokens]
-                some = over if any(one.first() for one in over) else lines
-            found = [(first, line) for line in some if (first := line.first()) is not None]
-            if not found:
-                return
-            (_, memory_id, here), line = found[0] if len(found) == 1 else min(found, key=lambda one: one[0])
-            line.take(here)
-            total -= weighs[here]
-            held[of[here]] -= weighs[here]
-            for parent in items[here].needs:
-                supports[parent] -= 1
-                if not supports[parent] and (there := at.get(parent)) is not None and items[there].protected is None:
-                    lines[of[there]].enter(there)
-            yield memory_id, weighs[here]
+        stock = _Stock(self._items, self._tokens, self._ranks, self._policy, frozenset(named))
+        return list(islice(follow(stock, tokens, self._policy.shares_ppm), most))
 
 
-class _Line:
-    """Memories by rank, the lowest first; others enter during the walk."""
+class _Stock:
+    """Memories in columns, as `evictions` asks for them."""
 
-    def __init__(self, ranks: _Ranks, order: list[int], *, looks: bool) -> None:
-        """`looks`: whether the most exposed of the memories near the lowest goes first."""
-        self._ranks, self._order, self._looks = ranks, iter(order), looks
-        self._late: list[tuple[Rank, str, int]] = []
-        # The lowest ones, in order.
-        self._window: list[tuple[Rank, str, int]] = []
-        self._most = AMONG if looks else 1
-        self._ahead = self._next()
+    def __init__(
+        self, items: Sequence[Item], tokens: Sequence[int], ranks: _Ranks, policy: BudgetPolicy, named: frozenset[str]
+    ) -> None:
+        self._items, self._tokens, self._ranks, self._named = items, tokens, ranks, named
+        self._kinds = len(TYPES) if policy.shares_ppm else 1
+        self._of = [place(one.type) for one in items] if policy.shares_ppm else [0] * len(items)
+        self._supports = Counter(parent for one in items for parent in one.needs)
+        self._at = {one.memory_id: here for here, one in enumerate(items)} if self._supports else {}
 
-    def first(self) -> tuple[Rank, str, int] | None:
-        """Returns the next memory: its rank, its id and its index."""
-        window = self._window
-        while len(window) < self._most and (one := self._pull()) is not None:
-            window.append(one)
-        if not window:
-            return None
-        (group, value, created), _, _ = lowest = window[0]
-        if not self._looks or group < 1:
-            return lowest
-        edge = value + abs(value) * self._ranks.band_ppm // PPM
-        exposed, found = self._ranks.exposed, lowest
-        most = exposed[lowest[2]]
-        for one in window:
-            if one[0][1] > edge:
-                break
-            if exposed[one[2]] > most:
-                most, found = exposed[one[2]], one
-        return (group, value, created), found[1], found[2]
+    def held(self) -> Sequence[int]:
+        """See `evictions.Stock`."""
+        held = [0] * self._kinds
+        for of, weight in zip(self._of, self._tokens, strict=True):
+            held[of] += weight
+        return held
 
-    def take(self, here: int) -> None:
-        """Removes a memory."""
-        for at, one in enumerate(self._window):
-            if one[2] == here:
-                del self._window[at]
-                return
+    def lines(self) -> Sequence[Line]:
+        """See `evictions.Stock`."""
+        free = [one.protected is None and not self._supports[one.memory_id] for one in self._items]
+        return self._ranks.lines(free, self._of, self._kinds, self._named)
 
-    def enter(self, here: int) -> None:
-        """Adds a memory that may go now."""
-        heapq.heappush(self._late, self._ranks.of(here))
-        # The new one may be lower than those in the window.
-        for one in self._window:
-            heapq.heappush(self._late, one)
-        self._window.clear()
+    def told(self, here: int) -> tuple[int, int, Sequence[str]]:
+        """See `evictions.Stock`."""
+        return self._tokens[here], self._of[here], self._items[here].needs
 
-    def _pull(self) -> tuple[Rank, str, int] | None:
-        if self._late and (self._ahead is None or self._late[0] < self._ahead):
-            return heapq.heappop(self._late)
-        ahead, self._ahead = self._ahead, self._next() if self._ahead is not None else None
-        return ahead
+    def supports(self, memory_id: str) -> int:
+        """See `evictions.Stock`."""
+        return self._supports[memory_id]
 
-    def _next(self) -> tuple[Rank, str, int] | None:
-        here = next(self._order, None)
-        return None if here is None else self._ranks.of(here)
+    def free(self, memory_id: str) -> tuple[int, int] | None:
+        """See `evictions.Stock`."""
+        here = self._at.get(memory_id)
+        return None if here is None or self._items[here].protected is not None else (self._of[here], here)
 
 
 class _Ranks:
@@ -212,7 +162,7 @@ class _Ranks:
             self.exposed = self._exposure(recency).tolist()
         self._plain = self._ranked(np.zeros(len(items), bool))
 
-    def lines(self, free: Sequence[bool], of: Sequence[int], kinds: int, named: Collection[str]) -> list[_Line]:
+    def lines(self, free: Sequence[bool], of: Sequence[int], kinds: int, named: Collection[str]) -> list[Line]:
         """Sorts the memories that may go, by kind. `of`: the kind of each; `named`: those whose value is lowered by the
         band."""
         group, value, created = self._plain
@@ -223,7 +173,11 @@ class _Ranks:
         self._told = group.tolist(), value.tolist(), created.tolist()
         kind, may = np.array(of, np.int64), np.array(free, bool)
         order = order[may[order]]
-        return [_Line(self, order[kind[order] == one].tolist(), looks=self.looks) for one in range(kinds)]
+        exposed = self.exposed.__getitem__ if self.looks else None
+        return [
+            Line(map(self.of, order[kind[order] == one].tolist()), self.of, exposed, self._policy.band_ppm)
+            for one in range(kinds)
+        ]
 
     def of(self, here: int) -> tuple[Rank, str, int]:
         """Returns the rank of a memory, its id and its index."""

@@ -52,13 +52,12 @@ def places(
     if over <= 0:
         return dict.fromkeys(asked, NOWHERE)
     # Members do not know the nominator's lots: the order only says whether a memory may go at all.
-    reach = 0 if drawn else budget.tokens - budget.tokens * policy.margin_ppm // PPM
-    # An honest nominator asks about the beginning of the order; the rest is computed only where this is not so.
-    most = 2 * len(asked) + 64
+    reach = 0 if drawn else reach_tokens(budget, policy)
+    most = most_asked(asked)
     least = order.goes(reach, most=most)
     if len(least) == most and not {memory_id for memory_id, _ in least}.issuperset(asked):
         least = order.goes(reach, named={memory_id for memory_id, _ in least})
-    return _places(least, held, over, asked, alike=drawn)
+    return placed(least, held, over, asked, alike=drawn)
 
 
 def crowded(
@@ -76,7 +75,7 @@ def crowded(
         return not one.fades, fallen(one) if one.fades else one.last_access, one.memory_id
 
     free = [told for told in known if _free(told)]
-    return _places([(told.candidate.memory_id, 1) for told in sorted(free, key=turn)], len(known), over, asked)
+    return placed([(told.candidate.memory_id, 1) for told in sorted(free, key=turn)], len(known), over, asked)
 
 
 def older(type_: str, created: int, policy: BudgetPolicy, as_of: int) -> bool:
@@ -119,7 +118,18 @@ def within(
     return kept
 
 
-def _places(
+def most_asked(asked: Sequence[str]) -> int:
+    """Returns how many memories of an order are computed at first. An honest nominator asks about its beginning; the
+    rest is computed only where this is not so."""
+    return 2 * len(asked) + 64
+
+
+def reach_tokens(budget: Budget, policy: BudgetPolicy) -> int:
+    """Returns the tokens down to which memories may go: a budget that is smaller by the margin."""
+    return budget.tokens - budget.tokens * policy.margin_ppm // PPM
+
+
+def placed(
     order: Sequence[tuple[str, int]], held: int, over: int, asked: Sequence[str], *, alike: bool = False
 ) -> Mapping[str, BudgetPlace]:
     """Computes places from an order. `order`: the memories that go, with their weights; `held`, `over`: the total and

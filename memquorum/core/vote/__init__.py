@@ -7,7 +7,7 @@
 4. `grounds`: the facts that a member votes by; `centred`: how near a memory is to its own agents' episodes; `evidence`:
    the grounds of a vote to promote; `doubting`: the contradiction model that a member may ask where the rules find
    none;
-5. `judging`: one member's opinions on proposals;
+5. `judging`: one member's opinions on proposals; `crowding`: its order of a shard over its capacity;
 6. `tally`: counts ballots into decisions;
 7. `preview`: the votes that a policy would lead to on the memories that are alive now.
 """

@@ -150,7 +150,7 @@ def after(request: pytest.FixtureRequest, fleet: Fleet) -> Fleet:
             view.touch(MINE, votes.GREENHOUSE, at=AS_OF - 7, offset=2)
             if request.param == "sealed":
                 view._seal(0, 1)
-                view._forgotten[0] = view._load_forgotten_of(0)
+                view._forgotten.load_shard(0)
     return fleet
 
 

@@ -207,12 +207,25 @@ def test_what_came_back_rests_and_what_is_next_in_order_goes(member: Member) -> 
     assert member.yes("m00") == ["m00"]
 
 
-def test_a_file_of_a_member_is_looked_at_once_for_an_epoch(member: Member, monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[str] = []
-    alive = member.view.weights.alive
-    monkeypatch.setattr(member.view.weights, "alive", lambda name: looked.append(name) or alive(name))
-    member.yes(*LEAST, *BEST)
-    assert looked == ["space"]
+def test_a_vote_asks_the_vault_about_what_is_new_and_what_is_proposed_alone(member: Member) -> None:
+    """However many memories there are, and although an erased one has to be known as gone."""
+    member.yes("m03")
+    member.vault.asked.clear()
+    member.episode("new", worth=50)
+    del member.vault.keys["m00"]
+    assert member.yes("m03") == ["m03"]
+    assert set().union(*member.vault.asked) == {"m03", "new"}
+    assert set(member.view.holdings.weighted(["m00", "m01", "new"])) == {"m01", "new"}
+
+
+def test_a_vault_that_was_put_back_is_read_from_its_beginning(member: Member) -> None:
+    member.yes("m03")
+    del member.vault.keys["m00"]
+    del member.vault.keys["m01"]
+    member.yes("m03")
+    member.vault.keys.gone[:] = ["m01", "m00", "m02"]
+    assert member.yes("m03") == ["m03"]
+    assert set(member.view.holdings.weighted(["m00", "m01", "m02", "m03"])) == {"m03"}
 
 
 CAPPED = Policy(
