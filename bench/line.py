@@ -30,6 +30,7 @@ from bench import (
     rebuilding,
     recovery,
     resident,
+    room,
     searchable,
     ways,
 )
@@ -45,6 +46,7 @@ ROWS: dict[str, Callable[[bool], Row]] = {
     "members": members.measure,
     "rebuild": rebuilding.measure,
     "flatness": flatness.measure,
+    "room": room.measure,
     "resident": resident.measure,
     "reading-scale": reading_scale.measure,
     "erase": erasing.measure,

@@ -24,6 +24,7 @@ _ORDER = (
     "members",
     "rebuild",
     "flatness",
+    "room",
     "resident",
     "context",
     "reading-scale",

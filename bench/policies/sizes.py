@@ -49,9 +49,9 @@ def own_order(material: Material) -> Row:
     row.figure("all, a memory that is there: most ÷ least", worst, "times")
     row.at_most("all, a memory that is there: most ÷ least", 2)
     row.note(
-        "by the processor's time, with the reading of the view; keys are in memory here, a vault is asked for all at "
-        "once beside. Half of the held tokens is too much. Others: as many memories, anywhere in the order, for which "
-        "the whole of it is looked through"
+        "by the processor's time, with the reading of the view, in a ranking that is there; keys are in memory here. "
+        "Half of the held tokens is too much. Others: as many memories, anywhere in the order, which is followed for "
+        "them to the excess and the margin"
     )
     return row
 
@@ -74,6 +74,7 @@ def _judged(size: int) -> dict[str, tuple[float, float]]:
         policy = Policy(budget=BudgetPolicy(tokens=f"{SPACE}={held // 2}/{name}"))
         budget = budget_of(policy.budget, SPACE)
         assert budget is not None
+        voter.votes(others[0], policy=policy)  # begins the ranking
         found[name] = _spent(voter, _first(voter, budget, policy), policy), _spent(voter, others, policy)
     voter.view.close()
     return found
