@@ -11,7 +11,7 @@
    model is asked to compare;
 4. the service's: `reads`, with what it finds: `found_reads`, `found_rows`, `told`,
    `explain_rows`, `order_rows`, `preview_rows`,
-   `receipt_rows`, `erasure_rows`, `session_rows`, `decision_rows`, `admission_rows`;
+   `receipt_rows`, `erasure_rows`, `session_rows`, `decision_rows`, `admission_rows`, `report_rows`;
    `erasure_reads`: the part about erasures; `event_reads`: what became of events; `listed_reads`: what is listed for
    people; `experience_reads`: what was admitted, and finished tasks; `past_reads`: what was replaced; `outcomes`:
    waiting for events; `cached`: for the cache; `crowds` and `crowd_reads`: namespaces with indexes of their own;

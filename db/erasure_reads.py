@@ -1,4 +1,5 @@
-"""The service's reads about erasures: the memories that one would take and leave, and those too old by a rule."""
+"""The service's reads about erasures: the memories that one would take and leave, with all that is known of them, and
+those too old by a rule."""
 
 from __future__ import annotations
 
@@ -7,16 +8,22 @@ from typing import Any, TypeVar
 
 import psycopg
 
-from db import erasure_rows
+from db import erasure_rows, report_rows
 from db.erasure_rows import Named, Naming, Staying
 from db.queries import QUERIES
 from memquorum.core.access import Sight
+from memquorum.core.accounts.reporting import Asked, Found
+from memquorum.core.avro import Codec
+from memquorum.core.contained import Failures
+from memquorum.core.policy import Policy
 
 T = TypeVar("T")
 
 
 class ErasureReads:
     """The part of `Reads` that is about erasures. Methods raise StoreUnavailable."""
+
+    _failures: Failures
 
     async def _account(self, load: Callable[[psycopg.Connection[Any]], T]) -> T:
         """Loads an account from one snapshot of the store; this may take long."""
@@ -39,6 +46,14 @@ class ErasureReads:
         """Returns what stays of a namespace and may have a name in its words, but for these ids; see `erasure_rows`."""
         return await self._account(
             lambda connection: erasure_rows.mentions(connection, namespace, name, but, sight=sight)
+        )
+
+    async def report(
+        self, sight: Sight, codec: Codec, asked: Asked, shard: int, policy: Callable[[int], Policy]
+    ) -> Found:
+        """Returns a page of all that concerns a person. `shard`: of the namespace; `policy`: by shard."""
+        return await self._account(
+            lambda c: report_rows.load(c, codec, asked, sight, shard=shard, policy=policy, failures=self._failures)
         )
 
     async def times(self, shards: Sequence[int]) -> dict[int, int]:

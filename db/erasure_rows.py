@@ -87,22 +87,15 @@ def taken(
 ) -> list[Named]:
     """Returns the episodes that an erasure would take and whose keys still exist, by id. One snapshot where the
     caller's transaction is REPEATABLE READ. With a `sight` nothing out of it is found."""
-    _seen_by(connection, sight)
+    seen_by(connection, sight)
     if selector == MEMORY:
         roots = [value]
     else:
-        said: dict[str, Any] = dict.fromkeys((*_SAID.values(), "types", "before", "summaries"))
-        if selector == AGE:
-            named = aged.read(value)
-            said |= {"types": list(named.types), "before": named.before, "summaries": CONSOLIDATOR}
-        elif selector != NAMESPACE:
-            said[_SAID[selector]] = value
-        rows = connection.execute(QUERIES["erasure_roots"], {"namespace": namespace} | said)
-        roots = [ids.memory_id(namespace, event_id) for (event_id,) in rows]
+        roots = list(named(connection, namespace, selector, value))
         if selector == AGE:
             spared = _spared(connection, namespace)
             roots = [own for own in roots if own not in spared]
-    taken = _taken(connection, namespace, roots, selector)
+    taken = with_family(connection, namespace, roots, selector)
     remain = connection.execute(QUERIES["erasure_found"], {"namespace": namespace, "ids": list(taken)}).fetchall()
     summaries = _summaries(connection, namespace, taken)
     sent: dict[str, list[str]] = dict(
@@ -117,6 +110,19 @@ def taken(
         )
         for memory_id, was, commitment, agent, created in remain
     ]
+
+
+def named(connection: psycopg.Connection, namespace: str, selector: str, value: str) -> dict[str, str]:
+    """Returns the episodes that an order of this selector names by their fields, gone ones too: the event id of each,
+    by its own memory id."""
+    said: dict[str, Any] = dict.fromkeys((*_SAID.values(), "types", "before", "summaries"))
+    if selector == AGE:
+        age = aged.read(value)
+        said |= {"types": list(age.types), "before": age.before, "summaries": CONSOLIDATOR}
+    elif selector != NAMESPACE:
+        said[_SAID[selector]] = value
+    rows = connection.execute(QUERIES["erasure_roots"], {"namespace": namespace} | said)
+    return {ids.memory_id(namespace, event_id): event_id for (event_id,) in rows}
 
 
 def _summaries(connection: psycopg.Connection, namespace: str, taken: Mapping[str, str | None]) -> dict[str, str]:
@@ -138,7 +144,7 @@ def _summaries(connection: psycopg.Connection, namespace: str, taken: Mapping[st
 
 def namespaces(connection: psycopg.Connection, *, sight: Sight | None = None) -> list[str]:
     """All namespaces that ever held a memory."""
-    _seen_by(connection, sight)
+    seen_by(connection, sight)
     return [name for (name,) in connection.execute(QUERIES["retention_namespaces"])]
 
 
@@ -153,13 +159,13 @@ def old(
     """Returns the counts of memories of a shard that are too old, without those that a hold spares. `asked`: namespace,
     type, and the time before which that is. Without `all` one is enough of each, and the counts say no more than
     that."""
-    _seen_by(connection, sight)
+    seen_by(connection, sight)
     spaces, types, befores = map(list, zip(*asked, strict=True)) if asked else ([], [], [])
     wanted = {"shard": shard, "namespaces": spaces, "types": types, "befores": befores, "most": None if all else 1}
     return [Old(*row) for row in connection.execute(QUERIES["retention_old"], wanted)]
 
 
-def _seen_by(connection: psycopg.Connection, sight: Sight | None) -> None:
+def seen_by(connection: psycopg.Connection, sight: Sight | None) -> None:
     """Lets the rest of the transaction see nothing out of a sight, where there is one."""
     if sight is not None:
         connection.execute(QUERIES["as_tenant"])
@@ -184,7 +190,7 @@ def staying(
     that are as old and stay."""
     if selector == NAMESPACE or not (taken or selector == AGE):
         return []
-    _seen_by(connection, sight)
+    seen_by(connection, sight)
     if selector == AGE:
         # A memory that was repeated later has a later age, and needs no reason.
         named = aged.read(value)
@@ -202,7 +208,7 @@ def mentions(
 ) -> list[Naming]:
     """Returns what stays and may have a name in its words, oldest first, but for these ids; `NAMING_MOST` at most.
     Sealed memories cannot be read."""
-    _seen_by(connection, sight)
+    seen_by(connection, sight)
     written = dict.fromkeys(form for one in names.spellings(name) for form in (one, one.lower(), one.upper()))
     wanted = {"namespace": namespace, "names": list(written), "ids": list(but), "most": NAMING_MOST}
     return [Naming(*row) for row in connection.execute(QUERIES["erasure_naming"], wanted)]
@@ -222,7 +228,7 @@ def _alike(
     return alike, {own: _Memory(*marks) for own, *marks in said}, {child for child, *_, erased in rows if erased}
 
 
-def _taken(
+def with_family(
     connection: psycopg.Connection, namespace: str, roots: Sequence[str], selector: str
 ) -> dict[str, str | None]:
     """The roots and all that goes with them, each with that because of which it does; core/journal/naming says what

@@ -1037,6 +1037,59 @@ LEFT JOIN LATERAL (
 WHERE (m.tier <> 'gone' AND m.namespace = %(namespace)s) OR d.memory_id IS NOT NULL OR echo.child IS NOT NULL
 ORDER BY f.id
 
+-- :name report_places
+-- Of those ids what there is or was in a namespace, each with when it was first said, how it stands now, and whether it was
+-- made of another memory: memories, gone ones too, and episodes that became none, with the outcome of their event.
+-- `whole`: the memory whose limits of use count for it.
+SELECT f.id::text, coalesce(m.created, e.occurred, t.created, 0),
+    CASE WHEN x.memory_id IS NOT NULL THEN 'erased'
+         WHEN m.id IS NOT NULL THEN m.tier
+         ELSE coalesce(e.outcome, CASE WHEN t.id IS NULL THEN 'dropped' ELSE 'reinforced' END) END,
+    EXISTS (SELECT FROM provenance p
+            WHERE p.namespace = %(namespace)s AND p.child = f.id AND p.follows AND NOT p.echo),
+    coalesce(m.id, t.id)::text
+FROM unnest(%(ids)s::uuid[], %(events)s::text[]) AS f (id, event_id)
+LEFT JOIN memory m ON m.id = f.id AND m.namespace = %(namespace)s
+LEFT JOIN event e ON e.namespace = %(namespace)s AND e.event_id = f.event_id
+LEFT JOIN erased x ON x.memory_id = f.id AND x.namespace = %(namespace)s
+LEFT JOIN dropped d ON d.memory_id = f.id AND d.namespace = %(namespace)s
+LEFT JOIN LATERAL (
+    SELECT o.id, o.created
+    FROM provenance p
+    JOIN memory o ON o.id = p.parent AND o.namespace = %(namespace)s
+    WHERE p.namespace = %(namespace)s AND p.child = f.id AND p.echo
+    ORDER BY p.seq DESC
+    LIMIT 1
+) t ON m.id IS NULL
+WHERE m.id IS NOT NULL OR e.event_id IS NOT NULL OR x.memory_id IS NOT NULL OR d.memory_id IS NOT NULL OR t.id IS NOT NULL
+
+-- :name report_events
+-- The origins of events: whose they are, about whom, and from where.
+SELECT event_id, agent, subject, source, session, type
+FROM event
+WHERE namespace = %(namespace)s AND event_id = ANY(%(events)s::text[])
+
+-- :name report_replaced
+-- The texts of memories that others took the place of.
+SELECT memory_id::text, body FROM replaced WHERE memory_id = ANY(%(ids)s::uuid[]) AND namespace = %(namespace)s
+
+-- :name report_into
+-- What was made of memories and goes where they go, each with how it stands: summaries, tasks that were given them, and others.
+SELECT p.parent::text, m.id::text, CASE WHEN x.memory_id IS NULL THEN m.tier ELSE 'erased' END
+FROM provenance p
+JOIN memory m ON m.id = p.child AND m.namespace = %(namespace)s
+LEFT JOIN erased x ON x.memory_id = m.id
+WHERE p.namespace = %(namespace)s AND p.parent = ANY(%(ids)s::uuid[]) AND p.follows AND NOT p.echo
+ORDER BY m.created, m.id
+
+-- :name report_orders
+-- The latest orders to erase that were carried out and name what a report is about.
+SELECT order_id::text
+FROM erasure
+WHERE namespace = %(namespace)s AND selector = %(selector)s AND value = ANY(%(values)s::text[])
+ORDER BY first_seq DESC
+LIMIT %(most)s
+
 -- :name memory_update
 -- Changes of tier or of the encoder, uses that ask for what is sealed, and when it was said last: all of a batch at once.
 UPDATE memory m

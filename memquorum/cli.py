@@ -21,7 +21,7 @@ WHERE = {
     **dict.fromkeys(("publish", "clear", "key"), _CLIENT + "publishing"),
     **dict.fromkeys(("end-session", "session"), _CLIENT + "sessions"),
     **dict.fromkeys(("search", "retrieve", "recall", "context", "get", "explain", "trace"), _CLIENT + "reading"),
-    **dict.fromkeys(("list", "slots", "export"), _CLIENT + "listing"),
+    **dict.fromkeys(("list", "slots", "export", "report"), _CLIENT + "listing"),
     "decisions": _CLIENT + "decisions",
     **dict.fromkeys(("goals", "pins", "holds", "orders", "epochs", "members"), _CLIENT + "lists"),
     **dict.fromkeys(("conflicts", "diff", "sessions", "keys", "dead-letters", "evidence"), _CLIENT + "lists"),
@@ -65,7 +65,7 @@ GROUPS = (
         ("conflicts, members", "what contradicts another memory; who votes"),
         ("rewards, evidence", "what changes were worth; what no member may sign"),
         ("tail, diff, verify", "the journal live; two times compared; an audit"),
-        ("dead-letters", "what was refused, and why"),
+        ("report, dead-letters", "all about a person; what was refused, and why"),
     ),
     (
         ("doctor, completion", "what is wrong here; completes names in a shell"),

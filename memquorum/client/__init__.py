@@ -11,16 +11,16 @@
 `AsyncMemory` is the same with `async with` and `await`.
 
 Modules: `memory` publishes and reads. `ordering` gives orders; `filing` handles slots and paths; `deciding` lists
-decisions; `differing` compares two times; `overseeing` lists goals, pins, holds, orders, epochs, members and API keys;
-`finishing` handles finished tasks and feedback; `ending` ends sessions; `asking` holds the remaining queries.
-`connections` holds the connections of each event loop; `sync` and `looping` run the client on a loop of its own;
-`within` is the client inside the service. `entries` and `items` store what frameworks keep under keys; `talk` splits
-long texts. `printed` has answers that print for people. `settings` finds the installation, `signer` signs, `wire`
-encodes requests and decodes answers. `broker_access` holds what it uses of Kafka's own library, which only the extra
-`kafka` installs. `values` and `errors` are its results and errors. `tail` follows the journal, `audit` verifies it,
-`traces` sends a program's spans. The commands: `command` has what they share, `publishing`, `sessions`, `reading`,
-`listing`, `decisions`, `lists`, `tasks`, `rewards`, `rollups`, `orders`, `verifying`, `doctor`, `completing` and
-`operating` declare them.
+decisions, and reports all that concerns a person; `differing` compares two times; `overseeing` lists goals, pins,
+holds, orders, epochs, members and API keys; `finishing` handles finished tasks and feedback; `ending` ends sessions;
+`asking` holds the remaining queries. `connections` holds the connections of each event loop; `sync` and `looping` run
+the client on a loop of its own; `within` is the client inside the service. `entries` and `items` store what frameworks
+keep under keys; `talk` splits long texts. `printed` has answers that print for people. `settings` finds the
+installation, `signer` signs, `wire` encodes requests and decodes answers. `broker_access` holds what it uses of Kafka's
+own library, which only the extra `kafka` installs. `values` and `errors` are its results and errors. `tail` follows the
+journal, `audit` verifies it, `traces` sends a program's spans. The commands: `command` has what they share,
+`publishing`, `sessions`, `reading`, `listing`, `decisions`, `lists`, `tasks`, `rewards`, `rollups`, `orders`,
+`verifying`, `doctor`, `completing` and `operating` declare them.
 """
 
 from memquorum.client.errors import (
@@ -92,7 +92,10 @@ from memquorum.core.api.answers import (
     Placed,
     PolicyInForce,
     Protector,
+    Reader,
     Recalled,
+    Report,
+    Reported,
     Restore,
     Restoring,
     Retrieved,
@@ -174,9 +177,12 @@ __all__ = [
     "Placed",
     "PolicyInForce",
     "Protector",
+    "Reader",
     "Recalled",
     "Receipt",
     "Refused",
+    "Report",
+    "Reported",
     "Restore",
     "Restoring",
     "Retrieved",

@@ -1,21 +1,24 @@
-"""The client's query for decisions of members."""
+"""The client's queries for decisions of members, and for all that concerns a person."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
-from memquorum.core.api.answers import Decisions
+from memquorum.client import wire
+from memquorum.client.values import Gates
+from memquorum.core.api.answers import Decisions, Report
 
 T = TypeVar("T")
 
 
 class Deciding:
-    """The client's query for decisions of members. Raises Invalid, NotAllowed and Unreachable."""
+    """The client's queries for decisions of members, and for all that concerns a person. Raises Invalid, NotAllowed and
+    Unreachable."""
 
     @property
     def namespace(self) -> str:
-        """The namespace whose decisions are listed."""
+        """The namespace of the decisions, and of the person's records."""
         raise NotImplementedError
 
     async def _ask(self, kind: type[T], method: str, path: str, **request: Any) -> T:
@@ -51,3 +54,25 @@ class Deciding:
             "purpose": purpose, "jurisdictions": jurisdictions, "cursor": cursor, "limit": limit,
         }  # fmt: skip
         return await self._ask(Decisions, "POST", "/decisions/list", json=asked)
+
+    async def report(
+        self,
+        *,
+        memory_id: str | None = None,
+        subject: str | None = None,
+        agent: str | None = None,
+        source: str | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+        **gates: Unpack[Gates],
+    ) -> Report:
+        """Reports all records of one subject, agent, source or memory that an erasure would take, or took before, by
+        the time when they were first said.
+
+        Each has its text, origin, scores, uses, votes, orders and recipients, and the time when its key is destroyed.
+        `limit`: 20 at a time; `cursor`: `next` of the page before. Records that the `gates` keep back are counted. The
+        memories do not count as used.
+        """
+        asked = {"memory_id": memory_id, "subject": subject, "agent": agent, "source": source} | dict(gates)
+        body = wire.within(self.namespace, {**asked, "cursor": cursor, "limit": limit})
+        return await self._ask(Report, "POST", "/memories/report", json=body)

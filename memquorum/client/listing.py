@@ -1,4 +1,4 @@
-"""The commands that list a namespace's memories and write them out as a graph."""
+"""The commands that list a namespace's memories, write them out as a graph, and report all that concerns a person."""
 
 from __future__ import annotations
 
@@ -16,15 +16,20 @@ from rich.text import Text
 from memquorum import terminal
 from memquorum.client.command import command, in_json, opened, page_of, tell_more
 from memquorum.client.errors import Invalid, NotFound
-from memquorum.client.reading import FILED, GATES, WHAT_PASSES, filed, only, show
+from memquorum.client.orders import NAMED, named
+from memquorum.client.reading import FILED, GATES, WHAT_PASSES, filed, gated, only, show
 from memquorum.client.sync import Memory
 from memquorum.client.values import Gates
-from memquorum.commands import OK, option, titled
+from memquorum.commands import OK, one_of, option, titled
+from memquorum.core.accounts import reporting
 from memquorum.core.accounts.telling import moment
 from memquorum.core.api.answers import Listed, Page
 from memquorum.core.retrieval import graph
 from memquorum.core.showing.plurals import many
 
+_OUTPUT = option(
+    "-o", "--output", type=Path, metavar="FILE", help="write it there, whole or not at all (default: print it)"
+)
 _TASK = "task"
 _OF_TASKS = frozenset(("agents", "subjects", "since", "until", *Gates.__annotations__))
 _EVERYTHING = ("short-term", "long-term", "sealed", "superseded")
@@ -88,7 +93,7 @@ def _slots(parsed: argparse.Namespace) -> int:
 
 @command(
     "export",
-    option("-o", "--output", type=Path, metavar="FILE", help="write it there, whole or not at all (default: print it)"),
+    _OUTPUT,
     WHAT_PASSES,
     example="memquorum export -n greenhouse --subject ada -o ada.jsonld",
 )
@@ -104,6 +109,37 @@ def _export(parsed: argparse.Namespace) -> int:
             out.write(("\n" if count == 1 else ",\n") + json.dumps(one, ensure_ascii=False))
         out.write("\n]}\n")
     print(f"{many(count, 'node')} of {memory.namespace!r}", file=sys.stderr)
+    return OK
+
+
+@command(
+    "report",
+    one_of(*NAMED, required=True),
+    _OUTPUT,
+    titled("only what passes", *GATES),
+    example="memquorum report -n greenhouse --subject ada -o ada.txt",
+)
+def _report(parsed: argparse.Namespace) -> int:
+    """Reports all that concerns a person, for that person: texts, origins, scores, uses, votes, orders, recipients, and
+    when keys are destroyed. It is of the same records as an erasure, and of those that were erased before. It does not
+    count as a use. With --json a line for each page."""
+    asked: dict[str, Any] = {**named(parsed), **gated(parsed)}
+    kept, cursor = 0, None
+    with opened(parsed) as memory, _written(parsed.output) as out:
+        while True:
+            page = memory.report(cursor=cursor, **asked)
+            if parsed.json:
+                out.write(in_json(page) + "\n")
+            else:
+                first = reporting.heading(page) if cursor is None else ()
+                blocks = ["\n".join(reporting.record(one)) for one in page.reported]
+                out.write("\n\n".join(filter(None, ["\n".join(first), *blocks])) + "\n")
+                out.write("\n" if page.next else "")
+            kept, cursor = kept + page.kept_back, page.next
+            if cursor is None:
+                break
+    if kept:
+        print(reporting.kept_back(kept), file=sys.stderr)
     return OK
 
 

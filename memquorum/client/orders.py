@@ -80,13 +80,26 @@ def _order(parsed: argparse.Namespace) -> int:
 # Erasing and restoring ------------------------------------------------------------------------------------------------
 
 
+NAMED = (
+    option("--memory", dest="memory_id", metavar="ID", help="one memory, with its echoes"),
+    option("--subject", metavar="NAME", help="everything about somebody"),
+    option("--of-agent", metavar="NAME", help="everything that an agent has written"),
+    option("--source", metavar="NAME", help="everything that came from a document, a tool, a feed"),
+)
+"""The options that name whose memories are erased, or reported."""
+
+
+def named(parsed: argparse.Namespace) -> dict[str, Any]:
+    """The arguments that these options select."""
+    return {
+        "memory_id": parsed.memory_id, "subject": parsed.subject, "agent": parsed.of_agent, "source": parsed.source,
+    }  # fmt: skip
+
+
 @command(
     "erase",
     one_of(
-        option("--memory", dest="memory_id", metavar="ID", help="one memory, with its echoes"),
-        option("--subject", metavar="NAME", help="everything about somebody"),
-        option("--of-agent", metavar="NAME", help="everything that an agent has written"),
-        option("--source", metavar="NAME", help="everything that came from a document, a tool, a feed"),
+        *NAMED,
         OLDER_THAN,
         BEFORE,
         flag("--everything", "the whole namespace"),
@@ -105,9 +118,8 @@ def _erase(parsed: argparse.Namespace) -> int:
     """
     return give(
         parsed, "erase", lines, good=lambda done: done.dry_run or done.status == "erased",
-        memory_id=parsed.memory_id, subject=parsed.subject, agent=parsed.of_agent, source=parsed.source,
-        types=parsed.types, before=before(parsed), everything=parsed.everything, reference=parsed.reference,
-        dry_run=not parsed.yes,
+        **named(parsed), types=parsed.types, before=before(parsed), everything=parsed.everything,
+        reference=parsed.reference, dry_run=not parsed.yes,
     )  # fmt: skip
 
 

@@ -139,6 +139,7 @@ class Memory:
     unpin = _same(AsyncMemory.unpin)
     begin_goal = _same(AsyncMemory.begin_goal)
     end_goal = _same(AsyncMemory.end_goal)
+    report = _same(AsyncMemory.report)
     erase = _same(AsyncMemory.erase)
     erasure_receipt = _same(AsyncMemory.erasure_receipt)
     restore = _same(AsyncMemory.restore)

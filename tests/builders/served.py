@@ -18,7 +18,7 @@ from db.listed_reads import Counted, Needs
 from memquorum import topics
 from memquorum.core import access, ids
 from memquorum.core.access import Keys, Sight, covers
-from memquorum.core.accounts import chronicle, decisions, pages
+from memquorum.core.accounts import chronicle, decisions, pages, reporting
 from memquorum.core.accounts.forgetting import Used
 from memquorum.core.accounts.pages import Finished
 from memquorum.core.accounts.restoring import Resting, decided
@@ -407,6 +407,11 @@ class Store:
             return []
         episodes = [ErasedEpisode(HERS, "short-term", b"c"), ErasedEpisode(THEIRS, "dropped")]
         return [Named(episodes[0], "a", 1, None), Named(episodes[1], None, None, HERS)]
+
+    async def report(self, sight: Sight, _: Codec, asked: reporting.Asked, *__: Any) -> reporting.Found:
+        """Returns an empty page."""
+        assert covers(sight.namespaces, asked.namespace)
+        return reporting.Found()
 
     async def staying(self, sight: Sight, namespace: str, selector: str, value: str, taken: list[str]) -> list[Staying]:
         """Lists another agent's memory that repeats what the erasure takes."""

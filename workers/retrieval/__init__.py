@@ -5,6 +5,7 @@
     POST /recall                            {namespace, memory_id or query, steps, …} → what surrounds it
     POST /context                           {namespace, agent, session, query, budget_tokens, …} → a prompt's memories
     POST /memories/list                     {namespace, filters, cursor, limit} → memories in the order of time
+    POST /memories/report                   {namespace, subject, cursor, limit} → all that concerns a person
     GET  /memories/{id}                     one memory; its text only while it is alive
     GET  /memories/{id}/explain             why it is where it is, in structure and in words
     POST /decisions/list                    {namespace, filters, cursor, limit} → what members decided, latest first
@@ -51,8 +52,8 @@ Read in this order:
    there and its function in a module here;
 2. `routes`: which function answers at which; `endpoints`: how query strings are read; `openapi`: the description;
 3. `search`, `retrieving`, `context`, `memories`, `listing`, `lists`, `tasks`, `experience`, `publishing`, `ending`,
-   `receipts`, `rewards`, `rollups`, `journal_pages`, `chained`, `overview`, `granting`, `health`: the endpoints; each
-   is handed the service, the request and who asks;
+   `receipts`, `reports`, `rewards`, `rollups`, `journal_pages`, `chained`, `overview`, `granting`, `health`: the
+   endpoints; each is handed the service, the request and who asks;
 4. `orders`: the endpoints of orders; `ordering`: how one is given and waited for; `erasures`, `restores`,
    `rollbacks`, `protections`: what is looked at before, and what is answered; `retaining`: what a policy's rule orders
    when it is time;

@@ -64,13 +64,14 @@ async def task(service: Service, request: Request, caller: Caller) -> Response:
         return unknown("task_id", f"no finished task {task_id}{'' if within is None else f' in {within!r}'}")
     asked = query.read_flag("redact", request.query_params.get("redact"))
     mask = service.redaction.of(found.namespace, asked=asked)
-    return StructResponse(await service.desk.read(_masked, found, mask) if mask.on else found)
+    return StructResponse(await service.desk.read(masked, found, mask) if mask.on else found)
 
 
 def _goals(found: tuple[TaskInShort, ...], mask: Redactor) -> tuple[TaskInShort, ...]:
     return tuple(replace(one, goal=mask.text(one.goal)) for one in found)
 
 
-def _masked(one: FinishedTask, mask: Redactor) -> FinishedTask:
+def masked(one: FinishedTask, mask: Redactor) -> FinishedTask:
+    """The task with its texts masked."""
     said = {name: mask.text(getattr(one, name)) for name in ("goal", "inputs", "outputs")}
     return replace(one, **said, tools=tuple(map(mask.text, one.tools)))

@@ -46,6 +46,26 @@ def _lines(account: Account, genesis: Genesis, winner: str | None, text: str | N
     for what, command in can:
         yield f"  {what:<{width}}  {command}" if command else f"  {what}"
     yield ""
+    yield from _past(account, genesis, winner, text)
+    yield ""
+    yield f"This is memory {account.memory_id} in the namespace {account.namespace!r}."
+
+
+def history(account: Account, genesis: Genesis) -> list[str]:
+    """The account for the person that a memory concerns: its state and the reason, its scores, its past, and further
+    facts, without the commands that change it."""
+    return [*fates.lines(account, genesis), *_scored(account), "", *_past(account, genesis, None, None)]
+
+
+def _scored(account: Account) -> Iterator[str]:
+    born = account.born
+    if born is None or not born.signals:
+        return
+    of = named([f"{one.name} {one.value_ppm / PPM:.2f}" for one in born.signals])
+    yield f"Its importance was scored {born.salience_ppm / PPM:.2f} when it came in, of {of}, each between 0 and 1."
+
+
+def _past(account: Account, genesis: Genesis, winner: str | None, text: str | None) -> Iterator[str]:
     yield "What happened"
     yield from (f"  {minute(at)}  {said}" for at, said in _history(account, genesis))
     yield from _unproven(account)
@@ -53,8 +73,6 @@ def _lines(account: Account, genesis: Genesis, winner: str | None, text: str | N
         yield ""
         yield "More about it"
         yield from (f"  {line}" for line in more)
-    yield ""
-    yield f"This is memory {account.memory_id} in the namespace {account.namespace!r}."
 
 
 # What happened --------------------------------------------------------------------------------------------------------

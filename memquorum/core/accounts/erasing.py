@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum.core import names
-from memquorum.core.api.requests import ErasureRequest
+from memquorum.core.api.requests import ErasureRequest, ReportRequest
 from memquorum.core.orders import aged
 from memquorum.core.orders import erase as orders
 from memquorum.core.orders.envelope import BadOrder
@@ -55,8 +55,7 @@ def read_erasure(body: bytes, now_ms: int, bounds: Bounds = DEFAULTS) -> Erasure
     """The erasure that a JSON body asks for. `now_ms`: milliseconds since the epoch; what is to come is not erased.
     Raises BadRequest."""
     asked = read_body(body, ErasureRequest)
-    said = {selector: getattr(asked, field) for selector, field in _FIELDS.items()}
-    named = [(selector, value) for selector, value in said.items() if value is not None]
+    named = read_named(asked)
     if asked.everything:
         named.append((NAMESPACE, ""))
     if asked.before is not None:
@@ -67,10 +66,7 @@ def read_erasure(body: bytes, now_ms: int, bounds: Bounds = DEFAULTS) -> Erasure
         told = "name exactly one of memory_id, subject, agent, source, before, or everything: true"
         raise BadRequest("missing_field" if not named else "too_many", None, told)
     ((selector, value),) = named
-    if selector == MEMORY:
-        value = read_memory_id(value)
-    elif selector in (SUBJECT, SOURCE):
-        value = names.normal(value)
+    value = read_value(selector, value)
     listed = read_number(asked, "listed", bounds)
     order = ErasureOrdered(b"", NOBODY, read_namespace(asked.namespace), selector, value, "x", now_ms, asked.reference)
     try:
@@ -79,6 +75,19 @@ def read_erasure(body: bytes, now_ms: int, bounds: Bounds = DEFAULTS) -> Erasure
         field = _FIELDS.get(selector, wrong.field) if wrong.field == "value" else wrong.field
         raise BadRequest(wrong.code, field, wrong.detail) from None
     return ErasureAsked(order, asked.dry_run is not False, listed)
+
+
+def read_named(asked: ErasureRequest | ReportRequest) -> list[tuple[str, str]]:
+    """Returns the selectors that a request names, each with its value as it was sent."""
+    said = ((selector, getattr(asked, field)) for selector, field in _FIELDS.items())
+    return [(selector, value) for selector, value in said if value is not None]
+
+
+def read_value(selector: str, value: str) -> str:
+    """Returns the value of a selector in the form in which it is stored. Raises BadRequest for no id of a memory."""
+    if selector == MEMORY:
+        return read_memory_id(value)
+    return names.normal(value) if selector in (SUBJECT, SOURCE) else value
 
 
 def _age(asked: ErasureRequest, before: int) -> str:

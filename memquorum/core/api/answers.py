@@ -1109,6 +1109,74 @@ class Rollup(Struct, frozen=True):
     summed_up: int = 0
 
 
+class Reader(Struct, frozen=True):
+    """An agent that used a memory, or said it again (`how`: accessed or reinforced): how often among the latest 1,000
+    times, and when first and last among these, in milliseconds."""
+
+    agent: str
+    how: str
+    times: int
+    first_at: int
+    last_at: int
+
+
+class Reported(Struct, frozen=True):
+    """A record that concerns a person. `state`: the tier of a memory; "erased"; or the outcome of an episode that is no
+    memory, as in reinforced, below_threshold. `because`: the memory that it was made of, or repeats, if that is why it
+    is here.
+
+    `event_id` to `type`: its origin, as it was published. A record that was made of memories of the person, and is not
+    about the person itself, has no origin here, no labels, and as text those sentences of a summary that come from
+    memories of the person. `memory`: None for an episode that is no memory. A memory whose place another one took has
+    its text, too. `task`: a finished task with its texts. `readers`: the agents that used it; `into`: the records that
+    were made of it. `account`: as of `explain`, without uses, with scores, votes, recipients, protections, and when its
+    key is destroyed; `lines`: the account in words.
+    """
+
+    memory_id: str
+    state: str
+    at: int
+    because: str | None
+    event_id: str | None = None
+    agent: str | None = None
+    subject: str | None = None
+    source: str | None = None
+    session: str | None = None
+    type: str | None = None
+    memory: Shown | None = None
+    task: FinishedTask | None = None
+    readers: tuple[Reader, ...] = ()
+    into: tuple[Subject, ...] = ()
+    account: dict[str, Any] | None = None
+    lines: tuple[str, ...] = ()
+
+
+class Report(Struct, frozen=True, omit_defaults=True):
+    """All that concerns a person, or another thing that an erasure can name, by when it was first said: everything that
+    an erasure of the same `selector` and `value` would take, and what it took before.
+
+    `as_of`: the shard's time, in milliseconds. `records`: how many there are in all; `kept_back`: how many of this page
+    the limits of reading keep back. `orders`: on the first page, the latest 100 orders to erase that named the same.
+    `next`: the cursor of the next page, None at the end.
+    """
+
+    namespace: str
+    selector: str
+    value: str
+    as_of: int
+    records: int
+    kept_back: int
+    reported: tuple[Reported, ...]
+    orders: tuple[Ordered, ...] = ()
+    next: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.reported)
+
+    def __iter__(self) -> Iterator[Reported]:
+        return iter(self.reported)
+
+
 class Published(Struct, frozen=True):
     """An episode that Kafka has: its id, and the id of its memory. `token`: for the parameter `after` of a read, to see
     it; `place`: for `/events`, to learn why this very record was refused."""

@@ -114,6 +114,11 @@ PATHS = Endpoint(
     "The paths with memories, page by page in the order of their characters.", a.Paths, r.PathsRequest,
     _AFTER,
 )  # fmt: skip
+REPORT = Endpoint(
+    "report", "POST", "/memories/report", (READ,),
+    "All that concerns a person, page by page: texts, origins, scores, uses, votes, orders and recipients.", a.Report,
+    r.ReportRequest,
+)  # fmt: skip
 PUBLISHED = Endpoint(
     "publish", "POST", "/memories", (PUBLISH,),
     "Publishes an episode: Kafka has it when the answer comes, and `/events` tells its outcome.",
@@ -390,8 +395,8 @@ REVOKE_KEY = Endpoint(
 )  # fmt: skip
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
-    SEARCH, RETRIEVE, RECALL, CONTEXT, MEMORIES, SLOT, PATHS, PUBLISHED, CLEAR, USES, END_SESSION, SESSION, SESSIONS,
-    FINISH_TASK, FEEDBACK, TASKS, TASK, EXPERIENCES, EXPERIENCE, MEMORY, EXPLAIN,
+    SEARCH, RETRIEVE, RECALL, CONTEXT, MEMORIES, SLOT, PATHS, REPORT, PUBLISHED, CLEAR, USES, END_SESSION, SESSION,
+    SESSIONS, FINISH_TASK, FEEDBACK, TASKS, TASK, EXPERIENCES, EXPERIENCE, MEMORY, EXPLAIN,
     DECISIONS, GOALS, PINS, HOLDS, ORDERS_GIVEN, EPOCHS, OPEN_EPOCH, OPEN_EPOCH_OF_SHARD, MEMBERS, CONFLICTS, EVENT,
     REWARDS, ROLLUPS, ROLLUP, ERASE, FORGET, RESTORE, ROLLBACK,
     PIN, UNPIN, BEGIN_GOAL, END_GOAL, ORDER, RECEIPT,

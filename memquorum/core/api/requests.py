@@ -497,6 +497,22 @@ class ErasureRequest(Request, frozen=True, kw_only=True):
     ] = None
 
 
+class ReportRequest(Request, frozen=True, kw_only=True):
+    """The body of a request for all that concerns a person: one of memory_id, subject, agent, or source, as an erasure
+    names them."""
+
+    memory_id: Annotated[str | None, Meta(description="One memory, with those that say the same.")] = None
+    subject: Annotated[str | None, Meta(description="Everything about this person or thing.")] = None
+    agent: Annotated[str | None, Meta(description="Everything that this agent has written.")] = None
+    source: Annotated[str | None, Meta(description="Everything from this source: a document, a tool, a feed.")] = None
+    sensitivity_max: Annotated[float | None, _SENSITIVITY_MAX] = None
+    purpose: Annotated[str | None, _PURPOSE] = None
+    jurisdictions: Annotated[tuple[str, ...] | None, _JURISDICTIONS] = None
+    redact: Annotated[bool | None, _REDACT] = None
+    cursor: Annotated[str | None, _CURSOR] = None
+    limit: Annotated[int | None, counted("The maximum number of results.", 1, 50, 20)] = None
+
+
 class RestoreRequest(Request, frozen=True, kw_only=True):
     """The body of a request to restore memories. `reference`: its name elsewhere."""
 

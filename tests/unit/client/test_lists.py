@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,6 +38,8 @@ from memquorum.core.api.answers import (
     Orders,
     Pins,
     Protector,
+    Report,
+    Reported,
     SessionInShort,
     Sessions,
     SignedHead,
@@ -274,6 +277,38 @@ def test_sessions_are_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
         "1970-01-01 00:00:00 UTC  shift-1: 1 memory in use, 1,000 behind a summary, by ann, bob",
         "1970-01-01 00:00:00 UTC  shift-2: 1 memory in use, by ann, bob",
     ]
+
+
+def test_a_report_is_written_page_by_page(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    one = Reported("m1", "dropped", 0, None, event_id="e", agent="ann", session="s1")
+    first = Report("n", "subject", "ada", 0, 3, 1, (one,), next="c")
+    pages = {None: first, "c": Report("n", "subject", "ada", 0, 3, 0, (replace(one, memory_id="m2", state="erased"),))}
+
+    async def told(_: AsyncMemory, kind: type, method: str, path: str, **more: Any) -> Report:
+        assert (kind, method, path) == (Report, "POST", "/memories/report")
+        said = {name: value for name, value in more["json"].items() if value is not None}
+        assert said.pop("cursor", None) == more["json"]["cursor"]
+        assert said == {"namespace": "n", "subject": "ada", "purpose": "p", "redact": True}
+        return pages[more["json"]["cursor"]]
+
+    monkeypatch.setattr(AsyncMemory, "_ask", told)
+    asked = ["report", "-n", "n", "--subject", "ada", "--purpose", "p", "--redact", "--url", "http://127.0.0.1:1"]
+    assert cli.main([*asked, "-o", str(tmp_path / "ada.txt")]) == 0
+    assert capsys.readouterr().err == "1 record is kept back: too sensitive, for other purposes, or under another law\n"
+    assert (tmp_path / "ada.txt").read_text().splitlines() == [
+        "All that concerns subject 'ada' in 'n', as of 1970-01-01 00:00:00 UTC: 3 records",
+        "",
+        "1970-01-01 00:00:00 UTC  m1  dropped",
+        "  ann said it, session s1.",
+        "",
+        "1970-01-01 00:00:00 UTC  m2  erased",
+        "  It was erased: nobody can read it any more.",
+        "  ann said it, session s1.",
+    ]
+    assert cli.main([*asked, "--json"]) == 0
+    assert [json.loads(line).get("next") for line in capsys.readouterr().out.splitlines()] == ["c", None]
 
 
 def test_the_service_is_asked_whether_each_journal_is_whole(

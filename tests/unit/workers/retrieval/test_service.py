@@ -64,7 +64,7 @@ def sample(endpoint: Endpoint) -> dict[str, Any] | None:
         "feedback": {"agent": "ann", "task": HERS, "helped": [THEIRS], "namespace": "greenhouse"},
         "tasks": {"namespace": "greenhouse", "outcomes": ["failed"]},
         "experiences": {"namespace": "greenhouse", "statuses": ["admitted"]},
-        "retrieve": SEARCH, "recall": SEARCH, "erase": {"subject": "ada"},
+        "retrieve": SEARCH, "recall": SEARCH, "erase": {"subject": "ada"}, "report": {"subject": "ada"},
         "memories": {"subjects": ["ada"]}, "decisions": {"kinds": ["evict"], "namespace": "greenhouse"},
         **{one: {"namespace": "greenhouse"} for one in ("goals", "pins", "holds", "orders", "epochs", "members")},
         "conflicts": {"namespace": "greenhouse"}, "sessions": {"namespace": "greenhouse"},
