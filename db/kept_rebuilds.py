@@ -1,6 +1,7 @@
 """Databases that a rebuild made and that were kept: they hold content in the clear, and no order to erase reaches them.
 
-A comment on the database tells what it is, and of which cluster; it stays when the database is given another name.
+A comment on the database tells what it is, of which cluster, and what of, while it is being made; it stays when the
+database is given another name. A rebuild that was killed leaves its database so, and the next one may go on with it.
 """
 
 from __future__ import annotations
@@ -15,14 +16,29 @@ from db.connection import READER, WRITER, Link, patient
 from db.queries import QUERIES
 from memquorum.ports import StoreUnavailable
 
+_UNFINISHED = "; unfinished: "
 _TABLES = ("content_delete", "embedding_delete", "sentence_delete", "replaced_delete")
 
 
-def mark(dsn: str, name: str, cluster: bytes) -> None:
-    """Says of the database `name`, on the server of `dsn`, that it is a rebuild. Raises psycopg.Error."""
+def mark(dsn: str, name: str, cluster: bytes, unfinished: str | None = None) -> None:
+    """Says of the database `name`, on the server of `dsn`, that it is a rebuild, and what of, while it is `unfinished`.
+    Raises psycopg.Error."""
     statement = sql.SQL(QUERIES["database_mark"])
+    told = _comment(cluster) + ("" if unfinished is None else _UNFINISHED + unfinished)
     with _server(dsn) as link:
-        link.execute(statement.format(name=sql.Identifier(name), comment=sql.Literal(_comment(cluster))))
+        link.execute(statement.format(name=sql.Identifier(name), comment=sql.Literal(told)))
+
+
+def unfinished(dsn: str, name: str, cluster: bytes) -> str | None:
+    """Returns what the database `name` was being made of when its rebuild was cut off, and ends the sessions that it
+    left there; None for any other database. Raises psycopg.Error."""
+    with _server(dsn) as link:
+        found = link.execute(QUERIES["database_comment"], {"name": name}).fetchone()
+        begins = _comment(cluster) + _UNFINISHED
+        if found is None or found[0] is None or not found[0].startswith(begins):
+            return None
+        link.execute(QUERIES["database_left"], {"name": name})
+        return str(found[0]).removeprefix(begins)
 
 
 def list_rebuilds(dsn: str, cluster: bytes, used: Collection[str]) -> list[str]:
@@ -36,7 +52,7 @@ def foreign(dsn: str, name: str, cluster: bytes) -> bool:
     """Whether the server of `dsn` has a database `name` that is no rebuild of the cluster. Raises psycopg.Error."""
     with psycopg.connect(patient(dsn), autocommit=True, connect_timeout=5) as link:
         found = link.execute(QUERIES["database_comment"], {"name": name}).fetchone()
-    return found is not None and found[0] != _comment(cluster)
+    return found is not None and (found[0] or "").partition(_UNFINISHED)[0] != _comment(cluster)
 
 
 def remove_gone(past_dsn: str, store_dsn: str) -> int:

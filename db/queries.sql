@@ -50,8 +50,12 @@ COMMENT ON DATABASE {name} IS {comment}
 SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = %(name)s
 
 -- :name databases_marked
--- The databases that say this of themselves.
-SELECT datname FROM pg_database WHERE shobj_description(oid, 'pg_database') = %(comment)s ORDER BY datname
+-- The databases whose comment begins with this.
+SELECT datname FROM pg_database WHERE starts_with(shobj_description(oid, 'pg_database'), %(comment)s) ORDER BY datname
+
+-- :name database_left
+-- Ends the other sessions of a database.
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %(name)s AND pid <> pg_backend_pid()
 
 -- :name login_there
 -- Whether a role is there.

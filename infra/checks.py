@@ -12,17 +12,14 @@ from dataclasses import asdict
 from typing import Any
 
 from confluent_kafka import KafkaException
-from psycopg import conninfo
 from rich.console import Console
 
 from db import kept_rebuilds
 from db.audit_rows import Snapshot, TableDifference, differing, snapshot
-from db.migrate import migrate
-from infra import evidence_command, genesis, roles
-from infra.copies import in_use
+from infra import copies, evidence_command, genesis, roles
 from infra.operator_command import command
 from infra.settings import Settings, SettingsError
-from memquorum import terminal
+from memquorum import __version__, terminal
 from memquorum.commands import JSON, flag, option, when
 from memquorum.core.audit import rendering
 from memquorum.core.journal import digest
@@ -36,6 +33,7 @@ from workers.audit.auditor import Progress
 from workers.kafka.loop import TopicUnreadable
 from workers.rebuild import worker as replay
 from workers.rebuild.apart import PartLost
+from workers.rebuild.shard import NotResumable
 from workers.rebuild.worker import KeysMissing, NotEmpty, RebuildReport
 
 # A part that cannot be reached or read: no finding, but no proof either.
@@ -95,7 +93,12 @@ def _vault_at_hand(settings: Settings) -> Vault | None:
 
 @command(
     "audit rebuild",
-    option("--into", default="rebuilt", metavar="NAME", help="database that is dropped and created"),
+    option(
+        "--into",
+        default="rebuilt",
+        metavar="NAME",
+        help="database that is made anew, or gone on with if a rebuild was killed",
+    ),
     option("-n", "--namespace", help="this one's memories alone"),
     option("--until", type=when, metavar="WHEN", help="the state as of then, ISO 8601 or ms; compares nothing"),
     flag("--whole", "everything in the topics, for a store that lost data; the database is kept"),
@@ -126,7 +129,8 @@ def rebuilt(
     *,
     keep: bool = False,
 ) -> dict[str, Any]:
-    """Rebuilds the store into the database `name`, after emptying it, compares the two states, and drops it again.
+    """Rebuilds the store into the database `name`, compares the two states, and drops it again. The database is made
+    anew, unless a rebuild of the same was killed there: then it goes on where that stood.
 
     A live store is compared as of the beginning of the rebuild. With `until_as_of` nothing is compared: the store shows
     no past. `whole` compares nothing either, and follows the journal to its end, however far the store is: for one that
@@ -139,6 +143,8 @@ def rebuilt(
     try:
         told = _attempts(settings, name, namespace, until_as_of, whole)
         stays = keep or whole
+        if stays:
+            kept_rebuilds.mark(settings.memory_dsn, name, genesis.read(settings).cluster)
     finally:
         # A half-made database holds content, too, that no erasure would reach.
         if not stays:
@@ -150,7 +156,7 @@ def _refuse_into(settings: Settings, name: str) -> None:
     """Raises SettingsError for a database that must not be dropped: any that no rebuild of this cluster made."""
     if not 0 < len(name.encode()) <= _NAME_BYTES:
         raise SettingsError(f"--into {name!r}: the name of a database has 1 to {_NAME_BYTES} bytes")
-    if name in in_use(settings):
+    if name in copies.in_use(settings):
         raise SettingsError(f"--into {name}: that database is in use; name another one, which is dropped and created")
     if kept_rebuilds.foreign(settings.memory_dsn, name, genesis.read(settings).cluster):
         raise SettingsError(
@@ -162,11 +168,19 @@ def _refuse_into(settings: Settings, name: str) -> None:
 def _attempts(
     settings: Settings, name: str, namespace: str | None, until_as_of: int | None, whole: bool
 ) -> dict[str, Any]:
+    scope = f"memquorum {__version__}, {'everything' if namespace is None else f'namespace {namespace}'}"
+    begun = copies.begun(settings, name, scope, until_as_of)
     for attempt in range(1, _ATTEMPTS + 1):
-        target = _make_empty(settings, name)
+        target = begun or copies.make_empty(settings, name, scope)
         with snapshot(settings.memory_dsn) as live:
             until_seq = None if whole else {shard: state.seq for shard, state in live.standing().items()}
-            report = _rebuild(settings, target, until_seq, namespace, until_as_of)
+            try:
+                report = _rebuild(settings, target, until_seq, namespace, until_as_of, resume=begun is not None)
+            except NotResumable as error:
+                copies.anew(name, str(error))
+                target = copies.make_empty(settings, name, scope)
+                report = _rebuild(settings, target, until_seq, namespace, until_as_of, resume=False)
+            begun = None
             _refuse_unknown(live, target, namespace)
             told = {**asdict(report), "database": name, "unreadable": len(report.unreadable)}
             if until_as_of is None and not whole:
@@ -185,7 +199,13 @@ def _attempts(
 
 
 def _rebuild(
-    settings: Settings, target: str, until_seq: dict[int, int] | None, namespace: str | None, until_as_of: int | None
+    settings: Settings,
+    target: str,
+    until_seq: dict[int, int] | None,
+    namespace: str | None,
+    until_as_of: int | None,
+    *,
+    resume: bool,
 ) -> RebuildReport:
     with _progress("rebuilding") as tell:
         return replay.rebuild(
@@ -200,16 +220,8 @@ def _rebuild(
             stamps=genesis.service_stamps(settings),
             progress=tell,
             processes=len(os.sched_getaffinity(0)),
+            resume=resume,
         )
-
-
-def _make_empty(settings: Settings, name: str) -> str:
-    """Returns the connection string of a new, migrated database beside the store; drops an old one of that name."""
-    kept_rebuilds.drop(settings.memory_dsn, name)
-    target = conninfo.make_conninfo(settings.memory_dsn, dbname=name)
-    migrate(target, "memory")
-    kept_rebuilds.mark(settings.memory_dsn, name, genesis.read(settings).cluster)
-    return target
 
 
 def _refuse_unknown(live: Snapshot, target: str, namespace: str | None) -> None:
@@ -243,6 +255,8 @@ def _tell(console: Console, told: Mapping[str, Any]) -> None:
         f"rebuilt {many(told['memories'], 'memory')}{lost} from {told['entries']:,} journal entries "
         f"in {told['seconds']:.1f} s into the database {told['database']!r}"
     )
+    if told["resumed"]:
+        console.print(f"  {told['resumed']:,} of the entries were there, of a rebuild that was cut off")
     if told["kept"]:
         console.print(
             "  kept: it holds content in the clear that no erasure reaches; `memquorum admin database sweep` drops it"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeVar
 
 from db.standing import Clear
@@ -29,7 +30,7 @@ from memquorum.core.journal.replay import (
     open_content,
     open_embedding,
 )
-from memquorum.core.journal.rows import Memory, RowKeys
+from memquorum.core.journal.rows import Memory, RowKeys, ShardState
 from memquorum.core.records import EpisodeAccepted, EpisodeScored, MemoryReencoded
 from memquorum.ports import Vault, Vector
 from workers.audit.auditor import PATIENCE_S
@@ -48,14 +49,25 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The numbers of journal entries, memories, and contents among them."""
+    """The numbers of journal entries, memories, and contents that were opened; and how many of the entries the database
+    had before."""
 
     entries: int = 0
     memories: int = 0
     contents: int = 0
+    resumed: int = 0
 
     def __add__(self, other: Counts) -> Counts:
-        return Counts(self.entries + other.entries, self.memories + other.memories, self.contents + other.contents)
+        return Counts(
+            self.entries + other.entries,
+            self.memories + other.memories,
+            self.contents + other.contents,
+            self.resumed + other.resumed,
+        )
+
+
+class NotResumable(RuntimeError):
+    """The database does not hold a beginning of what is to be rebuilt; the message says why."""
 
 
 class Ended(Exception):
@@ -92,6 +104,7 @@ class Job:
     """The source, target and extent of a rebuild (`workers.rebuild.worker.rebuild`). It can be sent to another process.
 
     `gone`: memories whose keys are destroyed by the journal and may still be in a vault restored from a backup.
+    `reached`: by shard, where a rebuild that was cut off left the database.
     """
 
     bootstrap: str
@@ -104,6 +117,7 @@ class Job:
     namespace: str | None = None
     stamps: Reader | None = None
     gone: frozenset[str] = frozenset()
+    reached: Mapping[int, ShardState] | None = None
 
     def shard(self, shard: int, course: Course) -> Counts:
         """Rebuilds a shard. Raises what `workers.rebuild.worker.rebuild` raises, and Ended."""
@@ -115,7 +129,9 @@ class Job:
             contents = Contents(self.codec, self.keys, *open_shelves(stack, self.bootstrap, shard))
             store = PostgresStore(self.memory_dsn)
             stack.callback(store.close)
-            return _rebuild_shard(replay, links, contents, store)
+            there = None if self.reached is None else self.reached[shard]
+            had = Counts() if there is None else _followed(replay, links, there)
+            return had + _rebuild_shard(replay, links, contents, store)
 
     def keys(self, memory_ids: list[str]) -> dict[str, bytes]:
         """Returns the existing keys, as `Vault.open`, except destroyed ones."""
@@ -171,6 +187,21 @@ def _links(
             yield record.offset, read
         if reached == last:
             return
+
+
+def _followed(replay: Replay, links: Iterator[DecodedLink], there: ShardState) -> Counts:
+    """Follows the links up to where the database stands, which has their rows; returns their counts. Raises
+    NotResumable."""
+    done = Counts()
+    for batch in _batches(islice(links, there.seq)):
+        step = replay.take(batch)
+        done += Counts(len(batch), len(step.net.new[Memory]), resumed=len(batch))
+    if replay.state != there:
+        raise NotResumable(
+            f"shard {there.shard} of the database stands at entry {there.seq}, and the journal to follow reaches entry "
+            f"{replay.state.seq}, or is another one"
+        )
+    return done
 
 
 def _rebuild_shard(replay: Replay, links: Iterable[DecodedLink], contents: Contents, store: PostgresStore) -> Counts:

@@ -51,13 +51,15 @@ class KeysMissing(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class RebuildReport:
-    """The result of a rebuild. `unreadable`: memories that were alive at the requested time and are destroyed since."""
+    """The result of a rebuild. `unreadable`: memories that were alive at the requested time and are destroyed since.
+    `resumed`: how many of the entries a rebuild that was cut off had written before."""
 
     entries: int
     memories: int
     contents: int
     unreadable: tuple[str, ...]
     seconds: float
+    resumed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ def rebuild(
     stamps: Reader | None = None,
     progress: Callable[[Progress], None] | None = None,
     processes: int = 1,
+    resume: bool = False,
 ) -> RebuildReport:
     """Rebuilds the state in an empty, migrated database: everything that the topics hold at this moment.
 
@@ -98,22 +101,26 @@ def rebuild(
     that are still being published. `namespace`: only this one's memories. `until_as_of` and `namespace` make a database
     to look at, from which no commit worker should continue. `stamps` identifies strangers' records in the journal's
     topic, which are ignored; None: they stop the rebuild. `processes`: how many share the shards, this one among them;
-    with more than one the vault is pickled for the others.
+    with more than one the vault is pickled for the others. `resume`: the database holds what a rebuild of the same had
+    written when it was cut off. Each shard goes on at its last transaction: entries before that are followed again, in
+    memory, and their rows and contents are not written again.
 
-    Raises NotEmpty, CannotReplay, KeysMissing (after everything was written), Fenced (another cluster's), PartLost, and
-    StoreUnavailable, VaultUnavailable, KafkaException or TopicUnreadable if a part cannot be reached.
+    Raises NotEmpty, NotResumable, CannotReplay, KeysMissing (after everything was written), Fenced (another cluster's),
+    PartLost, and StoreUnavailable, VaultUnavailable, KafkaException or TopicUnreadable if a part cannot be reached.
     """
     began = time.monotonic()
-    _refuse_unless_empty(memory_dsn)
+    if not resume:
+        _refuse_unless_empty(memory_dsn)
     with closing(PostgresStore(memory_dsn)) as store:
-        store.start(genesis.cluster, genesis.shards)
+        begun = store.start(genesis.cluster, genesis.shards)
+    reached = {shard: one.state for shard, one in begun.items()} if resume else None
     ends = [_end(bootstrap, shard) for shard in range(genesis.shards)]
     course = Course(_summed(progress, sum(ends)))
     # A vault restored from a backup may hold destroyed keys: they are not used; the commit worker destroys them again,
     # once there is a store.
     told = Journals(bootstrap, genesis.shards, codec, stamps).destroyed(vault.followed())
     gone = frozenset(memory_id for _, _, ids in told for memory_id in ids)
-    job = Job(bootstrap, genesis, codec, memory_dsn, vault, until_as_of, until_seq, namespace, stamps, gone)
+    job = Job(bootstrap, genesis, codec, memory_dsn, vault, until_as_of, until_seq, namespace, stamps, gone, reached)
     mine, *others = dealt(ends, processes)
     with ExitStack() as stack:
         apart = [stack.enter_context(Apart(job, shards, _AT_ONCE, course)) for shards in others]
@@ -124,7 +131,8 @@ def rebuild(
     if unreadable and until_as_of is None and until_seq is None:
         names = ", ".join(unreadable[:_NAMED_MOST]) + (", …" if len(unreadable) > _NAMED_MOST else "")
         raise KeysMissing(f"the vault has no keys of live memories, {many(len(unreadable), 'memory')}: {names}")
-    return RebuildReport(done.entries, done.memories, done.contents, unreadable, time.monotonic() - began)
+    took = time.monotonic() - began
+    return RebuildReport(done.entries, done.memories, done.contents, unreadable, took, done.resumed)
 
 
 def dealt(ends: Sequence[int], processes: int) -> list[list[int]]:

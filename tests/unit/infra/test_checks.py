@@ -27,7 +27,9 @@ class Rounds:
         self.now: tuple[str, ...] = ()
         monkeypatch.setattr(checks, "_PAUSE_S", 0)
         self.dropped: list[str] = []
-        monkeypatch.setattr(checks, "_make_empty", lambda settings, name: name)
+        monkeypatch.setattr(checks.copies, "make_empty", lambda settings, name, scope: name)
+        monkeypatch.setattr(checks.kept_rebuilds, "unfinished", lambda dsn, name, cluster: None)
+        monkeypatch.setattr(checks.kept_rebuilds, "mark", lambda dsn, name, cluster: None)
         monkeypatch.setattr(checks.kept_rebuilds, "drop", lambda dsn, name: self.dropped.append(name))
         monkeypatch.setattr(checks.kept_rebuilds, "foreign", lambda dsn, name, cluster: name == "another")
         monkeypatch.setattr(checks.genesis, "read", lambda settings: SimpleNamespace(cluster=b""))
@@ -42,7 +44,7 @@ class Rounds:
             standing=dict, replaced_after=lambda: {}, digest=lambda namespace: state, tables=lambda namespace, after: {}
         )
 
-    def rebuild(self, _settings: object, _target: object, until_seq: object, *_: object) -> RebuildReport:
+    def rebuild(self, _settings: object, _target: object, until_seq: object, *_: object, resume: bool) -> RebuildReport:
         self.until_seq = until_seq
         self.now = self.left[min(self.done, len(self.left) - 1)]
         self.done += 1
@@ -68,7 +70,7 @@ def test_a_rebuild_leaves_no_copy_unless_it_is_asked_to(
 def test_a_rebuild_that_breaks_off_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rounds = Rounds(monkeypatch, ())
 
-    def lost(*_: object) -> RebuildReport:
+    def lost(*_: object, resume: bool) -> RebuildReport:
         raise CannotReplay("broken")
 
     monkeypatch.setattr(checks, "_rebuild", lost)
