@@ -9,15 +9,19 @@ from uuid import UUID
 import psycopg
 import pytest
 
+from db.store import PostgresStore
 from infra.embedded.postgres import Postgres
 from memquorum.core.avro import Codec
+from memquorum.core.journal.rows import RowKeys
 from memquorum.core.policy import FEATURES, PPM
 from memquorum.core.vote.kinds import KINDS
-from tests.builders import audited
+from tests.builders import audited, erasures
+from tests.builders import genesis as cluster
 from tests.builders.audited import ASKED_BACK, ASKED_OPEN, BESIDE, ERASED_ADA, ERASED_OPEN, PSI, WITHHELD
 from tests.builders.protections import order_id
-from tests.builders.shard import NAMESPACE, memory_id
+from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.support.audited_store import stored
+from tests.support.stores import clear
 
 Reader = psycopg.Connection[Any]
 
@@ -133,6 +137,32 @@ def test_footprint_ends_with_what_is_alive(reader: Reader) -> None:
     assert told(reader, "namespace, alive", last) == told(reader, "namespace, alive", "living") == [
         (NAMESPACE, 10), (BESIDE, 1)
     ]  # fmt: skip
+
+
+def test_the_footprint_of_a_shard_that_has_no_time_yet(databases: tuple[str, str], codec: Codec) -> None:
+    """A memory goes after it came, also while the clock of its shard is at zero, and an erased namespace ends empty."""
+    genesis = cluster.make(**erasures.entitled(signed=()))
+    shard = Shard(codec, genesis)
+    for name in ("a", "b"):
+        shard.episode(name, 10 * audited.DAY, subject="ada")
+    slot: dict[str, Any] = {"namespace": BESIDE, "explicit": True, "slot": "s" * 32}
+    shard.episode("old", 10 * audited.DAY, **slot)
+    shard.episode("new", 12 * audited.DAY, **slot)
+    order = erasures.ordered(genesis)
+    record = erasures.accepted(order, erasures.signed(codec, genesis, order), 11 * audited.DAY)
+    shard.erase(record, erasures.among(NAMESPACE, {"a": "short-term", "b": "short-term"}))
+    store, net = PostgresStore(databases[0]), shard.work.net()
+    store.start(genesis.cluster, genesis.shards)
+    with store.transaction({net.before: RowKeys()}) as transaction:
+        transaction.write([net], {one: clear(one) for one in net.revealed}, {})
+    store.close()
+    with psycopg.connect(databases[0], autocommit=True) as connection:
+        days = f"extract(epoch FROM day)::bigint * 1000 / {audited.DAY}"
+        asked = f"namespace, {days}, came, went, alive, characters"
+        assert told(connection, asked, "audit_footprint") == sorted([
+            (NAMESPACE, 10, 2, 0, 2, 46), (NAMESPACE, 11, 0, 2, 0, 0),
+            (BESIDE, 10, 1, 1, 0, 0), (BESIDE, 12, 1, 0, 1, 23),
+        ], key=repr)  # fmt: skip
 
 
 def test_budgets_with_their_features_and_scores(reader: Reader) -> None:
