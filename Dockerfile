@@ -41,7 +41,7 @@ RUN rm -rf /usr/local/lib/python3*/site-packages/pip* /usr/local/lib/python3*/si
     /usr/local/lib/python3*/site-packages/wheel* /usr/local/bin/pip* /usr/local/bin/wheel \
  && groupadd --gid 10001 memquorum && useradd --uid 10001 --gid 10001 --no-create-home memquorum \
  && install -d -o 10001 -g 10001 -m 700 /cluster /first /var/lib/memquorum /handed \
-    /handed/commit /handed/consolidator /handed/intake /handed/migrate /handed/rehearsal /handed/retrieval /handed/streams /handed/topics /handed/verifier \
+    /handed/commit /handed/consolidator /handed/events /handed/intake /handed/migrate /handed/rehearsal /handed/retrieval /handed/streams /handed/topics /handed/verifier \
     /handed/replica-0 /handed/replica-1 /handed/replica-2 /handed/replica-3 \
  && install -d -o 10001 -g 10001 -m 755 /handed/kafka /handed/postgres
 COPY --from=made /opt/memquorum /opt/memquorum

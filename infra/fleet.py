@@ -46,14 +46,16 @@ class Role:
         return self.name.partition("-")[0]
 
 
-def roles(members: int) -> list[Role]:
-    """The fleet's processes in the order of their start."""
+def roles(members: int, *, events: bool = False) -> list[Role]:
+    """The fleet's processes in the order of their start. `events`: also the one that tells other tools of the
+    journal."""
     singles = {
         name: (*_RUN, name)
-        for name in ("intake", "streams", "commit", "consolidator", "rehearsal", "verifier", "retrieval")
+        for name in ("intake", "streams", "commit", "consolidator", "rehearsal", "verifier", "retrieval", "events")
     }
     replicas = {f"replica-{i}": (*_RUN, "replica", "--member", str(i)) for i in range(members)}
     order = ["intake", "streams", *replicas, "commit", "consolidator", "rehearsal", "verifier", "retrieval"]
+    order += ["events"] if events else []
     return [Role(name, (*_INFRA, *(singles | replicas)[name])) for name in order]
 
 

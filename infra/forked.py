@@ -34,8 +34,9 @@ IMPORTED = (
     "streams.faust_app",
     "workers.commit.worker", "workers.consolidator.compareloop", "workers.consolidator.comparison_turn",
     "workers.consolidator.generalising", "workers.consolidator.opening", "workers.consolidator.rollup_upkeep",
-    "workers.consolidator.together", "workers.consolidator.worker",
-    "workers.intake.worker", "workers.kafka.accepted_past", "workers.rehearsal.idle", "workers.rehearsal.worker",
+    "workers.consolidator.worker",
+    "workers.events.mirror", "workers.intake.worker", "workers.kafka.accepted_past", "workers.kafka.together",
+    "workers.rehearsal.idle", "workers.rehearsal.worker",
     "workers.replica.worker", "workers.retrieval.serving", "workers.upkeep.operator_topic",
     "workers.verifier.verifier_turn", "workers.verifier.worker",
 )  # fmt: skip

@@ -35,6 +35,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "rehearsal": ("service-rehearsal.key", "service-rehearsal.*.key"),
     "verifier": ("service-verifier-*.key",),
     "retrieval": ("service-erasure.key", "service-erasure.*.key"),
+    "events": ("stamps.key",),
     "topics": (),
     "migrate": (),
 }

@@ -54,6 +54,7 @@ IDENTITIES = (
     "rehearsal",
     "verifier",
     "retrieval",
+    "events",
     OPERATOR,
     AGENT,
     ADMIN,
@@ -69,7 +70,7 @@ _ACTS_AS = {
 _UNASSIGNED = "memquorum-unassigned"
 _GROUPS = (
     ("intake", "intake"), ("streams", "memquorum-streams"), ("consolidator", "memquorum-consolidator"),
-    ("consolidator", "memquorum-rollups"), ("consolidator", "memquorum-comparisons"),
+    ("consolidator", "memquorum-rollups"), ("consolidator", "memquorum-comparisons"), ("events", "memquorum-mirror"),
 )  # fmt: skip
 _TIMEOUT_S = 30
 

@@ -52,8 +52,10 @@ def of(settings: Settings, process: str) -> Settings:
     """The settings with a process's own logins; the connection string is empty for a database in which it has no
     rights.
 
-    A process whose password is missing keeps its connection strings.
+    A process whose password is missing keeps its connection strings; one that has no login at all has none.
     """
+    if process not in PROCESSES:
+        return replace(settings, memory_dsn="", vault_dsn="")
     if not settings.memory_dsn or not file_of(settings, process).exists():
         return settings
     login = database_logins.LOGINS[process]

@@ -16,7 +16,7 @@ from db.standing import ForeignStore
 from infra import apikeys, fleet, genesis, keeping
 from infra.operator_command import command
 from infra.process_telemetry import watched
-from infra.settings import Settings, SettingsError
+from infra.settings import Settings, SettingsError, weights
 from infra.topic_files import declared
 from memquorum import topics
 from memquorum.commands import HALTED, option
@@ -48,7 +48,18 @@ CONTRADICTIONS: tuple[type[Exception], ...] = (SignConflict, DigestConflict, For
 @command(
     "fleet run",
     option(
-        "role", choices=["intake", "streams", "replica", "commit", "consolidator", "rehearsal", "verifier", "retrieval"]
+        "role",
+        choices=[
+            "intake",
+            "streams",
+            "replica",
+            "commit",
+            "consolidator",
+            "rehearsal",
+            "verifier",
+            "retrieval",
+            "events",
+        ],
     ),
     option("--member", type=int, help="the replica's member id"),
     login="role",
@@ -262,7 +273,7 @@ def _intake(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
         limits=limits,
         living=PostgresLiving(settings.memory_dsn) if limits.counts_memories else None,
         refused=settings.refused,
-        weights=settings.weights,
+        weights=weights(settings),
         registry=schema_registry.named(settings, partial(health.alarm, "schema registry")),
         stamps=genesis.stamps(settings, genesis.identities(settings, made)),
         stop=stop,
@@ -378,13 +389,13 @@ def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telem
     from db.stored_orders import PostgresStoredOrders
     from infra import summariser
     from memquorum.core.consensus.inforce import Configurations
-    from workers.consolidator import together
     from workers.consolidator.compareloop import STAGE, CompareLoop
     from workers.consolidator.comparison_turn import Comparer
     from workers.consolidator.generalising import Generalising
     from workers.consolidator.opening import Opening
     from workers.consolidator.rollup_upkeep import RollupLoop
     from workers.consolidator.worker import Consolidator
+    from workers.kafka import together
 
     settings.require("bootstrap", "memory_dsn")
     codec, stamps, stop = load_codec(), genesis.service_stamps(settings), Stop().on_signals()
@@ -501,6 +512,20 @@ def _verifier(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry
     ).run(ready)  # fmt: skip
 
 
+def _events(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
+    from workers.events.mirror import Mirror
+
+    settings.require("bootstrap")
+    stop, codec, stamps = Stop().on_signals(), load_codec(), genesis.service_stamps(settings)
+    if not settings.journal_mirror:
+        log.info("no events are told: journal_mirror is false")
+        telemetry.health.note("events", "none: journal_mirror is false")
+        _rest(stop, ready, telemetry)
+        return
+    instance = settings.instance or None
+    Mirror(settings.bootstrap, codec, stop=stop, stamps=stamps, telemetry=telemetry, instance=instance).run(ready)
+
+
 def _rest(stop: Stop, ready: Ready, telemetry: Telemetry) -> None:
     """Runs a process without work: it only reports that it is alive."""
     ready()
@@ -573,4 +598,5 @@ _START: dict[str, Callable[[Settings, Genesis, int, Ready, Telemetry], None]] = 
     "rehearsal": _rehearsal,
     "verifier": _verifier,
     "retrieval": _retrieval,
+    "events": _events,
 }

@@ -140,6 +140,8 @@ class Settings(_Bounds):
     # serializers. Empty: such records are refused. The file, if there is one, holds USER:PASSWORD for it.
     registry_url: str = ""
     registry_login_file: Path = Path("registry.login")
+    # If true, the journal is also written to a topic for other tools, without content (docs/operate/events.md).
+    journal_mirror: bool = False
     # The time after an erasure during which some of it may remain in files without a `sweep`; at least a day longer
     # than the outside topics keep records. It only dates receipts.
     residue_ms: Count = 2 * 24 * 3600 * 1000
@@ -265,14 +267,6 @@ class Settings(_Bounds):
             raise quota.LimitsError(f"limits: {error}") from None
 
     @property
-    def weights(self) -> Weights:
-        """The weight of each kind in a suggested sensitivity. Raises SettingsError."""
-        try:
-            return Weights(self.suggest_sensitivity, read_weights(self.sensitivity_weights))
-        except BadWeights as error:
-            raise SettingsError(f"settings: sensitivity_weights: {error}") from None
-
-    @property
     def redacted(self) -> tuple[str, ...]:
         """The namespaces whose texts are given only masked, as the setting names them. Raises SettingsError."""
         named = tuple(self.redact_namespaces.split())
@@ -344,6 +338,14 @@ def require_place(option: str, file: Path) -> None:
         raise SettingsError(f"{option} {file}: there is no folder {file.parent}; make it first")
 
 
+def weights(settings: Settings) -> Weights:
+    """The weight of each kind in a suggested sensitivity. Raises SettingsError."""
+    try:
+        return Weights(settings.suggest_sensitivity, read_weights(settings.sensitivity_weights))
+    except BadWeights as error:
+        raise SettingsError(f"settings: sensitivity_weights: {error}") from None
+
+
 def console_url(settings: Settings) -> str:
     """Returns the address of the console, which the retrieval service serves."""
     return f"{settings.retrieval_url}/console/"
@@ -375,7 +377,7 @@ def load(environment: Mapping[str, str] = os.environ, run_dir: Path | None = Non
         raise SettingsError(f"settings: ingest_{error}") from None
     _ = settings.origins
     _ = settings.refused
-    _ = settings.weights
+    _ = weights(settings)
     _ = settings.redacted
     paths = {f.name: folder / getattr(settings, f.name) for f in fields(Settings) if _KINDS[f.name] is Path}
     return replace(settings, **{**paths, "run_dir": folder})

@@ -193,7 +193,13 @@ def _run(
     named = replace(now, instance="supervised")
     members = genesis.identities(now, genesis.read(now))
     start = start_forked(forks) if forks else start_anew
-    fleet = Fleet(roles(members), now.logs_dir, ready, lambda process: environment(named, process), start)
+    fleet = Fleet(
+        roles(members, events=now.journal_mirror),
+        now.logs_dir,
+        ready,
+        lambda process: environment(named, process),
+        start,
+    )
     parts.callback(fleet.stop)
     fleet.start()
     _watch(fleet, Servers(kafka.nodes, postgres), books, stopping, lambda: told(now))

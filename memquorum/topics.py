@@ -36,6 +36,7 @@ CHECKPOINTS = "memory.consensus.checkpoint.v1"
 EVIDENCE = "memory.consensus.evidence.v1"
 JOURNAL = "memory.journal.appended.v1"
 HEADS = "memory.journal.head.v1"
+MIRROR = "memory.journal.mirrored.v1"
 
 # Their records bear the line's stamp (core/identity/stamps.py). All but the heads are signed by nobody.
 STAMPED = frozenset({ACCEPTED, REFUSED, ASKED, CLOSED, SCORED, REENCODED, CROSSED, REWARDS, JOURNAL, HEADS})
@@ -78,4 +79,5 @@ ALL = (
     EVIDENCE,
     JOURNAL,
     HEADS,
+    MIRROR,
 )

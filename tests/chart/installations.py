@@ -33,6 +33,7 @@ INSTALLATIONS: dict[str, dict[str, Any]] = {
         roles={
             "streams": {"autoscaling": {"enabled": True, "minReplicas": 2}},
             "retrieval": {"autoscaling": {"enabled": True}, "service": {"annotations": {"a.example/b": "c"}}},
+            "events": {"enabled": True},
             "commit": {"nodeSelector": {"disk": "fast"}, "storage": {"storageClassName": "fast"}},
         },
         settings={

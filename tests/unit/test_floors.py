@@ -69,7 +69,10 @@ FLOORS: Floors = (
     {"streams": ("streams",), "workers.kafka": ("workers.kafka",)},
     {"client": ("memquorum.client", "memquorum.cli", "memquorum.admin", "memquorum.__main__")}
     | _each(
-        *(f"workers.{process}" for process in ("audit", "consolidator", "intake", "rehearsal", "replica", "verifier")),
+        *(
+            f"workers.{process}"
+            for process in ("audit", "consolidator", "events", "intake", "rehearsal", "replica", "verifier")
+        ),
         of="",
     ),
     _each("mcp", "langgraph", "anthropic", "openai_agents", "llama_index", "adk", "mem0", of="memquorum.")

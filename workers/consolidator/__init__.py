@@ -5,7 +5,7 @@ summaries, by a summariser: `extractive`, which takes sentences as they are, or 
 and has a `budget` of tokens; `disclosing` says beforehand whose text is sent, and `beside` keeps the place in the group
 meanwhile. `rule_summaries` names the memory that a rule fails on. `parked`: sessions of which it made nothing, and that
 are tried again. The members decide on the summaries. `rollup_upkeep` keeps what is said of one thing across sessions up
-to date, beside it (`together`), and publishes the general forms that `generalising` makes of what experience promoted;
+to date, beside it, and publishes the general forms that `generalising` makes of what experience promoted;
 `publishing`: in whose name all of it is said, `published`: what the store has to know of before a session is read
 again. `compareloop` follows the journal and asks the endpoint which statements of older memories a newer one overtakes
 (`comparison_turn`). `opening` opens what rests sealed because of a summary that was erased, so that one is made anew of

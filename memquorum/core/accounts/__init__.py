@@ -9,5 +9,5 @@
 3. orders that are requested over HTTP: `erasing`, `forgetting`, `restoring`, `rolling_back`, `pinning`; `order_words`:
    the result of one;
 4. the journal in words: `tail` a line an entry, `chronicle` the entries about a namespace in sentences,
-   `changes` two times of it compared.
+   `changes` two times of it compared; `mirrored` an event an entry, for other people's tools.
 """

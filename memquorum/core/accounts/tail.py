@@ -151,7 +151,7 @@ class Tail:
         return f"by {made.verifier}: {TRIED.get(detail.status, detail.status)}{gain}"
 
     def _decided(self, decided: Decided) -> Iterator[str]:
-        proposals = {p.memory_ids: p for p in self._proposals(decided)}
+        proposals = {p.memory_ids: p for p in proposals_of(self._codec, decided)}
         results = [
             r
             for r in decided.results
@@ -174,15 +174,6 @@ class Tail:
             named = ", ".join(result.memory_ids)
             yield f"  {result.outcome:<9} {named}{where}: {why(KINDS[result.kind], result.reason)}"
 
-    def _proposals(self, decided: Decided) -> tuple[Proposal, ...]:
-        """What was proposed; nothing where the certificate cannot be read, which is for `verify` to say."""
-        try:
-            body = self._codec.decode_as(PrePrepare, self._codec.decode_as(Signed, decided.pre_prepare).body)
-            signed = self._codec.decode_as(Signed, body.nomination)
-            return self._codec.decode_as(NominationProposed, signed.body).proposals
-        except DecodeError:
-            return ()
-
     def _erased(self, entry: JournalEntry, erased: Erased) -> Iterator[str]:
         self._forgotten.difference_update(one.memory_id for one in erased.episodes)
         part = f", part {erased.part + 1} of {erased.parts}" if erased.parts > 1 else ""
@@ -198,6 +189,16 @@ class Tail:
             keys = many(len(ids), "memory")
             yield f"destroyed   the keys of {keys}: nobody can read them any more"
             yield from (f"  destroyed {memory_id}" for memory_id in ids)
+
+
+def proposals_of(codec: Codec, decided: Decided) -> tuple[Proposal, ...]:
+    """Returns what was proposed; nothing where the certificate cannot be read, which is for `verify` to say."""
+    try:
+        body = codec.decode_as(PrePrepare, codec.decode_as(Signed, decided.pre_prepare).body)
+        signed = codec.decode_as(Signed, body.nomination)
+        return codec.decode_as(NominationProposed, signed.body).proposals
+    except DecodeError:
+        return ()
 
 
 _MISSED = {MISSED: "gone already", ASKS: "forgotten already, and the members vote on it again"}

@@ -158,6 +158,7 @@ def test_the_line_has_all_its_roles_in_order() -> None:
             "retrieval",
         )
     ]
+    assert [role.name for role in fleet.roles(4, events=True)][-2:] == ["retrieval", "events"]
 
 
 def test_two_of_a_role_may_announce_themselves_at_once(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ SCHEMA: dict[str, Any] = json.loads((CHART / "values.schema.json").read_text())
 TEMPLATES = {file.name: file.read_text() for file in (CHART / "templates").iterdir()}
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 TOLD = dict(re.findall(rf"^{PREFIX}([A-Z_]+): (.+)$", TEMPLATES["_helpers.tpl"], re.MULTILINE))
-SINGLES = [role.name for role in fleet.roles(4) if role.kind != "replica"]
+SINGLES = [role.name for role in fleet.roles(4, events=True) if role.kind != "replica"]
 
 
 def named(text: str) -> list[str]:

@@ -48,18 +48,19 @@ JOBS = {
     "topics": ["kafka", "topics"],
     "migrate": ["database", "migrate"],
 }
-ROLES = {role.name: list(role.command[4:]) for role in fleet.roles(4)}
+ROLES = {role.name: list(role.command[4:]) for role in fleet.roles(4, events=True)}
 OURS = [*JOBS, *ROLES]
 PROFILES = {
     "prometheus": "observability",
     "grafana": "observability",
     "collector": "observability",
     "registry": "registry",
+    "events": "events",
 }
 
 
 def test_there_is_every_part_and_no_other() -> None:
-    assert sorted(SERVICES) == sorted([*BROKERS, "postgres", *OURS, *PROFILES])
+    assert sorted(SERVICES) == sorted({*BROKERS, "postgres", *OURS, *PROFILES})
     assert {name: one["profiles"] for name, one in SERVICES.items() if "profiles" in one} == {
         name: [profile] for name, profile in PROFILES.items()
     }

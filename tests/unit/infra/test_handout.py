@@ -27,6 +27,7 @@ WANTED = {
     "rehearsal": {"keys/service-rehearsal.key", "logins/rehearsal.pgpass"},
     "verifier": {*(f"keys/service-verifier-{nth}.key" for nth in (1, 2, 3)), "logins/verifier.pgpass"},
     "retrieval": {"keys/service-erasure.key", "logins/retrieval.pgpass"},
+    "events": {"keys/stamps.key"},
     "topics": set(),
     "migrate": {"admin.pgpass", *(f"logins/{name}.pgpass" for name in logins.PROCESSES)},
     **{

@@ -91,13 +91,18 @@ def test_a_query_keeps_the_installations_of_several_namespaces_apart(place: str,
 def test_the_targets_of_compose_are_its_processes() -> None:
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
     processes = {
-        name for name, one in compose["services"].items() if one.get("command", [])[:2] == ["fleet", "run"]
+        name
+        for name, one in compose["services"].items()
+        if one.get("command", [])[:2] == ["fleet", "run"] and "profiles" not in one
     }  # fmt: skip
     port = compose["x-settings"]["MEMQUORUM_WATCH_PORT"]
     told = yaml.safe_load((FOLDER / "targets.yml").read_text())
     assert {one["labels"]["instance"]: one["targets"] for one in told} == {
         name: [f"{name}:{port}"] for name in processes
     }
+    # A process of a profile is found by its name, so that nobody is told that it is down where it is not wanted.
+    (scraped,) = yaml.safe_load((FOLDER / "prometheus.yml").read_text())["scrape_configs"]
+    assert scraped["dns_sd_configs"] == [{"names": ["events"], "type": "A", "port": int(port)}]
 
 
 def test_every_alert_has_a_runbook_and_a_case() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from db.standing import Fenced, ForeignStore
-from infra import admin_commands, apikeys, fleet, genesis, roles
+from infra import admin_commands, apikeys, fleet, genesis, logins, roles
 from infra.settings import Settings, SettingsError, load
 from memquorum.commands import HALTED
 from memquorum.core.vote.evidence import NAMED
@@ -25,7 +25,7 @@ def settings(tmp_path: Path) -> Settings:
 
 
 def test_every_role_of_the_fleet_can_be_started() -> None:
-    assert {role.command[6] for role in fleet.roles(4)} == set(roles._START)
+    assert {role.command[6] for role in fleet.roles(4, events=True)} == set(roles._START)
 
 
 def test_who_has_contradicted_itself_stays_down_until_the_note_is_removed(
@@ -134,3 +134,9 @@ def test_what_a_role_lacks_is_named_before_anything_starts(settings: Settings, t
         roles.run(settings, "replica", 0)
     with pytest.raises(SettingsError, match="no genesis file"):
         roles.run(load({}, tmp_path / "empty"), "intake")
+
+
+def test_a_process_without_a_login_knows_no_database(settings: Settings) -> None:
+    told = replace(settings, memory_dsn="dbname=memory user=postgres", vault_dsn="dbname=vault user=postgres")
+    given = logins.of(told, "events")
+    assert (given.memory_dsn, given.vault_dsn, given.bootstrap) == ("", "", told.bootstrap)

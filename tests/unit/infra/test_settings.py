@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.settings import Settings, SettingsError, load
+from infra.settings import Settings, SettingsError, load, weights
 from memquorum.core.privacy.sensitivity import SHIPPED, Weights
 from memquorum.core.quota import Limits, Plan
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
@@ -120,11 +120,10 @@ def test_whose_orders_are_refused_is_read_and_who_orders_nothing_is_named(tmp_pa
 
 
 def test_how_much_kinds_weigh_is_read_and_what_is_no_kind_is_named(tmp_path: Path) -> None:
-    shipped = load({}, tmp_path).weights
+    shipped = weights(load({}, tmp_path))
     assert shipped == SHIPPED and shipped.on
     given = {"MEMQUORUM_SENSITIVITY_WEIGHTS": "email=0  health=1", "MEMQUORUM_SUGGEST_SENSITIVITY": "false"}
-    weights = load(given, tmp_path).weights
-    assert weights == Weights(False, {**SHIPPED.ppm, "email": 0, "health": 1_000_000})
+    assert weights(load(given, tmp_path)) == Weights(False, {**SHIPPED.ppm, "email": 0, "health": 1_000_000})
     for wrong, told in (
         ("mail=0", "'mail' is not a kind of personal data; the kinds are address"),
         ("email=2", "'email=2': write email=WEIGHT"),

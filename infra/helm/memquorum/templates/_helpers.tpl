@@ -60,6 +60,7 @@ MEMQUORUM_GENESIS_FILE: /cluster/genesis.json
 MEMQUORUM_KEYS_DIR: /cluster/keys
 MEMQUORUM_MASTER_KEY_FILE: /cluster/master.key
 MEMQUORUM_REGISTRY_LOGIN_FILE: /cluster/registry.login
+MEMQUORUM_JOURNAL_MIRROR: {{ .Values.roles.events.mirror | quote }}
 MEMQUORUM_SUMMARISER_KEY_FILE: /cluster/summariser.key
 MEMQUORUM_REPLICATION: {{ .Values.kafka.replication | quote }}
 MEMQUORUM_MIN_ISR: {{ .Values.kafka.minIsr | quote }}
