@@ -7,7 +7,8 @@
   `keeping` (periodic work);
 2. the operator's commands: `admin_commands` lists them, `operator_command` declares one, `command_words` is for shells.
    To inspect: `status` (`retained`), `installation_doctor`, `checks`, `past_command`, `evidence_command`,
-   `policy_preview` and `budget_preview`, `rehearse`, `dlq`, `query_log`, `audit_questions`, `learn`, `whatif_command`.
+   `policy_preview` and `budget_preview`, `rehearse`, `dlq`, `webhook_command`, `query_log`, `audit_questions`, `learn`,
+   `whatif_command`.
    To order: `operator_orders`, `erase_command`, `hold`, `restore_command`; `configuration_change`, `members`,
    `policy_command`. To maintain: `prune_command`, `reencode_command`, `sweep` and `sweeps`, `copies`, `vaultbackup`,
    `images` of containers;

@@ -33,6 +33,7 @@ NOUNS = {
     "memories": "orders with the operator's key, and work on all",
     "orders": "what became of an order",
     "dlq": "records that intake refused",
+    "webhooks": "events that a target did not take",
     "audit": "proofs and records",
     "images": "container images",
 }
@@ -64,6 +65,7 @@ WHERE = {
     "memories reencode": "infra.reencode_command",
     "orders show": "infra.operator_orders",
     "dlq": "infra.dlq",
+    "webhooks": "infra.webhook_command",
     **dict.fromkeys(("audit verify", "audit rebuild"), "infra.checks"),
     "audit past": "infra.past_command",
     "audit evidence": "infra.evidence_command",

@@ -106,6 +106,8 @@ def _files(settings: Settings, process: str) -> Iterator[tuple[Path, Path]]:
         yield settings.master_key_file, Path(MASTER)
     if kind == "intake" and settings.registry_login_file.exists():
         yield settings.registry_login_file, Path("registry.login")
+    if kind == "events" and settings.webhooks_file.exists():
+        yield settings.webhooks_file, Path("webhooks.toml")
     if kind == "migrate":
         for name in logins.PROCESSES:
             yield logins.file_of(settings, name), Path("logins", f"{name}.pgpass")

@@ -68,9 +68,11 @@ _ACTS_AS = {
 }
 # A consumer that only uses `assign` names a group nevertheless, and librdkafka looks for its coordinator.
 _UNASSIGNED = "memquorum-unassigned"
+# A name with a `*` at its end is the beginning of names.
 _GROUPS = (
     ("intake", "intake"), ("streams", "memquorum-streams"), ("consolidator", "memquorum-consolidator"),
     ("consolidator", "memquorum-rollups"), ("consolidator", "memquorum-comparisons"), ("events", "memquorum-mirror"),
+    ("events", "memquorum-webhook-*"),
 )  # fmt: skip
 _TIMEOUT_S = 30
 
@@ -186,8 +188,9 @@ def _every() -> AclBindingFilter:
 
 
 def _binding(name: str, kind: ResourceType, resource: str, operation: AclOperation) -> AclBinding:
-    literal, allow = ResourcePatternType.LITERAL, AclPermissionType.ALLOW
-    return AclBinding(kind, resource, literal, f"User:{name}", "*", operation, allow)
+    pattern = ResourcePatternType.PREFIXED if resource.endswith("*") else ResourcePatternType.LITERAL
+    allow = AclPermissionType.ALLOW
+    return AclBinding(kind, resource.removesuffix("*"), pattern, f"User:{name}", "*", operation, allow)
 
 
 def _all_done(answers: Mapping[Any, Future[Any]], what: str) -> None:

@@ -513,17 +513,31 @@ def _verifier(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry
 
 
 def _events(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
+    from infra import webhook_command
     from workers.events.mirror import Mirror
+    from workers.events.webhooks import Webhooks
+    from workers.kafka import together
 
     settings.require("bootstrap")
     stop, codec, stamps = Stop().on_signals(), load_codec(), genesis.service_stamps(settings)
-    if not settings.journal_mirror:
-        log.info("no events are told: journal_mirror is false")
-        telemetry.health.note("events", "none: journal_mirror is false")
+    instance = settings.instance or None
+    loops: list[Callable[[], None]] = [
+        Webhooks(
+            settings.bootstrap, codec, one, stop=stop, stamps=stamps, telemetry=telemetry, instance=instance
+        ).run
+        for one in webhook_command.targets(settings)
+    ]  # fmt: skip
+    if settings.journal_mirror:
+        mirror = Mirror(settings.bootstrap, codec, stop=stop, stamps=stamps, telemetry=telemetry, instance=instance)
+        loops.append(mirror.run)
+    if not loops:
+        why = f"journal_mirror is false, and there is no {settings.webhooks_file}"
+        log.info("no events are told: %s", why)
+        telemetry.health.note("events", f"none: {why}")
         _rest(stop, ready, telemetry)
         return
-    instance = settings.instance or None
-    Mirror(settings.bootstrap, codec, stop=stop, stamps=stamps, telemetry=telemetry, instance=instance).run(ready)
+    ready()
+    together.run(stop, *loops)
 
 
 def _rest(stop: Stop, ready: Ready, telemetry: Telemetry) -> None:

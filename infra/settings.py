@@ -142,6 +142,8 @@ class Settings(_Bounds):
     registry_login_file: Path = Path("registry.login")
     # If true, the journal is also written to a topic for other tools, without content (docs/operate/events.md).
     journal_mirror: bool = False
+    # The targets of webhooks, if there is such a file (docs/operate/events.md).
+    webhooks_file: Path = Path("webhooks.toml")
     # The time after an erasure during which some of it may remain in files without a `sweep`; at least a day longer
     # than the outside topics keep records. It only dates receipts.
     residue_ms: Count = 2 * 24 * 3600 * 1000

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from db.migrate import migrate
-from infra import genesis, kafkalogins, logins, reencode_command, settings, summariser, topic_files
+from infra import genesis, kafkalogins, logins, reencode_command, settings, summariser, topic_files, webhook_command
 from infra.embedded.brokers import Brokers, standing
 from infra.embedded.kafka_broker import Demands
 from infra.embedded.postgres import Postgres
@@ -93,6 +93,7 @@ def _up(given: Settings, parsed: Namespace) -> int:
         return 0
     check_encoders(given)
     summariser.check(given)
+    webhook_command.targets(given)
     console = terminal.console(stderr=True)
     with console.status("starting") as line:
         running = launch(given, lambda step: line.update(f"starting: {step}"), parsed.wait)
@@ -194,7 +195,7 @@ def _run(
     members = genesis.identities(now, genesis.read(now))
     start = start_forked(forks) if forks else start_anew
     fleet = Fleet(
-        roles(members, events=now.journal_mirror),
+        roles(members, events=webhook_command.wanted(now)),
         now.logs_dir,
         ready,
         lambda process: environment(named, process),

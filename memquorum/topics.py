@@ -37,6 +37,7 @@ EVIDENCE = "memory.consensus.evidence.v1"
 JOURNAL = "memory.journal.appended.v1"
 HEADS = "memory.journal.head.v1"
 MIRROR = "memory.journal.mirrored.v1"
+UNDELIVERED = "memory.webhook.undelivered.v1"
 
 # Their records bear the line's stamp (core/identity/stamps.py). All but the heads are signed by nobody.
 STAMPED = frozenset({ACCEPTED, REFUSED, ASKED, CLOSED, SCORED, REENCODED, CROSSED, REWARDS, JOURNAL, HEADS})
@@ -80,4 +81,5 @@ ALL = (
     JOURNAL,
     HEADS,
     MIRROR,
+    UNDELIVERED,
 )

@@ -10,9 +10,10 @@ import msgspec
 
 from memquorum.core.accounts.mirrored import JournalMirrored
 from tests import ROOT
+from workers.events.undelivered import WebhookUndelivered
 
 FOLDER = ROOT / "schemas" / "json"
-JSON_RECORDS: dict[str, type[msgspec.Struct]] = {one.__name__: one for one in (JournalMirrored,)}
+JSON_RECORDS: dict[str, type[msgspec.Struct]] = {one.__name__: one for one in (JournalMirrored, WebhookUndelivered)}
 """The records that are JSON, by name: those that other people's tools read."""
 
 

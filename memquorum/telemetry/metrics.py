@@ -217,6 +217,10 @@ NAMESPACES = Definition(
     "memquorum_namespaces", "gauge", ("stage",),
     "Namespaces that have memories in use, as of some seconds ago.",
 )  # fmt: skip
+WEBHOOKS = Definition(
+    "memquorum_webhook_attempts_total", "counter", ("target", "outcome"),
+    "Attempts to post an event to a target: delivered or failed; and events that became dead letters: undelivered.",
+)  # fmt: skip
 CACHED = Definition(
     "memquorum_cache_memories", "gauge", (),
     "Memories whose vectors the retrieval caches hold, of all namespaces.",
@@ -231,7 +235,7 @@ ALL = (
     EPISODES, DECISIONS, STOPPED, BEYOND, ACCOUNTS_SPENT, ACCOUNTS_CLOSED, HELD_BACK, AMBIGUOUS, OPEN, EPOCHS, LATE,
     LEFT_OUT, VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS, CACHE_SEARCHES, CACHED, CACHES, OVER_QUOTA,
     FULL, KNOWN_TEXTS, REJECTED, FAILED_RULES, FAILED, REHEARSALS, REHEARSED, TRIALS, TRYING, ADMISSIONS,
-    EXPERIENCE, GAIN, MEMORIES, NAMESPACES,
+    EXPERIENCE, GAIN, MEMORIES, NAMESPACES, WEBHOOKS,
 )  # fmt: skip
 
 Read = Callable[[], Mapping[tuple[str, ...], float]]
@@ -286,6 +290,7 @@ class Meters:
         self.memories = Gauge(MEMORIES.name, MEMORIES.sentence, MEMORIES.labels, registry=self.registry)
         self.namespaces = Gauge(NAMESPACES.name, NAMESPACES.sentence, NAMESPACES.labels, registry=self.registry)
         self.gain = Gauge(GAIN.name, GAIN.sentence, GAIN.labels, registry=self.registry)
+        self.webhooks = self._counter(WEBHOOKS)
         self._read: list[tuple[Definition, Read]] = []
         self.registry.register(self)
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 from confluent_kafka.admin import AdminClient
 
 from memquorum import kafka
+from tests.support.commands import ran
 from tests.support.events import by_shard, mirrored, telling
+from tests.support.receiver import receiving, written
 from tests.support.sessions import SHARDS, Plant
 from tests.support.waiting import until
+from workers.events import undelivered
 from workers.events.mirror import GROUP
 
 ENTRIES = "SELECT shard, seq, effect, encode(hash, 'hex') FROM journal ORDER BY shard, seq"
+HOOKED = "SELECT shard, seq FROM journal WHERE namespace = 'hooked' AND effect IN ('stored', 'erased') ORDER BY seq"
 
 
 def test_the_mirror_is_the_journal_also_across_kills(fleet: Plant) -> None:
@@ -40,3 +47,64 @@ def test_the_mirror_is_the_journal_also_across_kills(fleet: Plant) -> None:
     assert [entries[one.shard, one.seq] for one in told] == [(one.type, one.hash) for one in told]
     stored = [one for one in told if one.namespace == "mirrored-b" and one.type == "stored"]
     assert len(stored) == 5 and {one.agent for one in stored} == {"bert"}
+
+
+def test_a_target_gets_each_event_once_and_in_order_whatever_happens(fleet: Plant, tmp_path: Path) -> None:
+    """It fails twice and redirects, and the process is killed in the middle; another target is away all the time."""
+    mine = 'namespaces = ["hooked"]\ntypes = ["stored", "erased"]'
+    with (
+        fleet.client("hooked") as memory,
+        receiving([204, 500, 503, 307]) as receiver,
+        receiving(always=500) as away,
+    ):
+        told = written(tmp_path / "webhooks.toml", audit=(receiver, mine), down=(away, 'namespaces = ["hooked"]'))
+        ids = fleet.live(memory)
+        assert memory.erase(memory_id=ids[0], dry_run=False).status == "erased"
+        with telling(fleet.line, webhooks_file=told) as process:
+            until(lambda: len(receiver.asked) >= 3, "nothing was tried again")
+            process.kill()
+            process.wait()
+        with telling(fleet.line, webhooks_file=told):
+            until(lambda: len(receiver.bodies) == 6, lambda: receiver.asked)
+            until(lambda: len(away.asked) > 1, "the other target is not tried")
+    wanted = [f"{shard}/{seq}" for shard, seq in fleet.rows(HOOKED)]
+    assert receiver.accepted == wanted, "each once, in the journal's order"
+    assert {event_id for event_id, status in receiver.asked if status != 204} == {wanted[1]}, "it waits for its turn"
+    assert receiver.forged == [] and len({event_id for event_id, _ in away.asked}) == 1
+    last = receiver.bodies[wanted[-1]]
+    assert (last["type"], last["memory_ids"], last["namespace"]) == ("erased", [ids[0]], "hooked")
+
+
+def test_what_a_target_does_not_take_becomes_a_dead_letter_that_is_sent_again(fleet: Plant, tmp_path: Path) -> None:
+    with fleet.client("unhooked") as memory, receiving(always=500) as receiver:
+        told = written(
+            tmp_path / "webhooks.toml",
+            strict=(receiver, 'attempts = 1\nnamespaces = ["unhooked"]\ntypes = ["stored"]'),
+        )
+        ids = fleet.live(memory)[:5]
+
+        def infra(*words: str) -> tuple[int, str]:
+            places = {"MEMQUORUM_WEBHOOKS_FILE": str(told)}
+            done = ran("infra", "admin", "webhooks", *words, "--run-dir", str(fleet.line.run_dir), env=places)
+            return done.returncode, done.stdout
+
+        with telling(fleet.line, webhooks_file=told):
+            until(lambda: len(receiver.asked) == 5, lambda: receiver.asked)
+            until(lambda: len(undelivered.read(fleet.line.bootstrap, SHARDS)) == 5)
+            letters = [json.loads(line) for line in infra("list", "--target", "strict", "--json")[1].splitlines()]
+            assert [(one["id"], one["why"], one["attempts"]) for one in letters] == [
+                (event_id, "status 500", 1) for event_id, _ in receiver.asked
+            ]
+            assert infra("list", "--letter", "strict/0/0")[0] == 1
+            assert infra("replay", "--all", "--go")[0] == 1, "it still does not take them"
+            receiver.always = 204
+            assert infra("replay", "--letter", letters[0]["letter"], "--go") == (0, "1 of 1 letter sent\n")
+            assert "4 letters would be sent" in infra("replay", "--target", "strict")[1]
+            assert infra("replay", "--target", "strict", "--go") == (0, "4 of 4 letters sent\n")
+            assert infra("list")[1].strip() == "no undelivered events"
+            # The target goes on behind them.
+            fleet.now += 1_000
+            later = memory.add("The gate of dock 9 is red.", occurred_at=fleet.now, explicit=True, wait=True).memory_id
+            until(lambda: any(later in body["memory_ids"] for body in receiver.bodies.values()), "it stands still")
+    assert [body["memory_ids"] for body in receiver.bodies.values()] == [[one] for one in (*ids, later)]
+    assert receiver.forged == []

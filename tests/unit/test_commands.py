@@ -35,6 +35,7 @@ IN_JSON = {
     "fleet status", "fleet doctor", "audit verify", "audit rebuild", "memories reencode", "dlq list", "dlq replay",
     "audit queries", "audit ask", "policy learn", "policy preview", "audit evidence", "kafka prune", "database sweep",
     "members show", "policy show", "keys list", "orders show", "memories rehearse", "policy whatif",
+    "webhooks list", "webhooks replay",
 }  # fmt: skip
 
 

@@ -26,6 +26,7 @@ from workers.kafka.strangers import Strangers
 _LOG = logging.getLogger("memquorum.events")
 _WAIT_S = 0.2
 _ANSWER_S = 10.0
+_AHEAD_MOST = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class JournalEvents:
         self._strangers = Strangers(_LOG, stamps)
         self._ahead = deque[Message]()
         self._seqs: dict[int, int] = {}
+        self._begins: list[TopicPartition] = []
         settings = {"group.instance.id": f"{group}-{instance}"} if instance else {}
         self._consumer = loop.consumer(bootstrap, group, **settings)
         self._consumer.subscribe([topics.JOURNAL], on_assign=self._assigned, on_revoke=self._revoked)
@@ -61,7 +63,11 @@ class JournalEvents:
     def read(self, most: int) -> list[Told]:
         """Returns the next records, `most` at most; waits a moment for the first. `commit` says that they are done."""
         if not self._ahead:
-            self._ahead.extend(loop.records(self._consumer, most, _WAIT_S))
+            self._ahead.extend(loop.records(self._consumer, _AHEAD_MOST, _WAIT_S))
+        if self._begins:
+            # So the entries from here on are told, also if this process ends before the first of them.
+            begins, self._begins = self._begins, []
+            self._consumer.commit(offsets=begins, asynchronous=False)
         found = [self._ahead.popleft() for _ in range(min(most, len(self._ahead)))]
         self._shown.took([(topics.JOURNAL, len(found))])
         return [self._read(message) for message in found]
@@ -96,19 +102,24 @@ class JournalEvents:
         self._consumer.close()
 
     def _assigned(self, consumer: Consumer, partitions: Sequence[TopicPartition]) -> None:
+        places = []
         for place in consumer.committed(list(partitions), timeout=_ANSWER_S):
             said = place.metadata or ""
             known = int(said) if said.isdecimal() else 0
             self._seqs[place.partition] = max(known, self._told(place.partition))
             if place.offset < 0 and self._from_now:
                 end = consumer.get_watermark_offsets(place, timeout=_ANSWER_S)[1]
-                consumer.commit(offsets=[TopicPartition(topics.JOURNAL, place.partition, end)], asynchronous=False)
+                self._begins.append(TopicPartition(topics.JOURNAL, place.partition, end))
+            places.append(TopicPartition(topics.JOURNAL, place.partition, place.offset))
+        begins = {one.partition: one for one in self._begins}
+        consumer.assign([begins.get(place.partition, place) for place in places])
 
     def _revoked(self, _: Any, partitions: Sequence[TopicPartition]) -> None:
         lost = {one.partition for one in partitions}
         self._ahead = deque(message for message in self._ahead if message.partition() not in lost)
         for shard in lost:
             self._seqs.pop(shard, None)
+        self._begins = [one for one in self._begins if one.partition not in lost]
 
     def _read(self, message: Message) -> Told:
         (_, shard), offset = loop.place(message), loop.offset(message)

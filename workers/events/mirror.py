@@ -9,7 +9,6 @@ by its id.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
@@ -50,9 +49,8 @@ class Mirror:
             told=lambda shard: last_mirrored(bootstrap, shard),
         )  # fmt: skip
 
-    def run(self, ready: Callable[[], None] = lambda: None) -> None:
+    def run(self) -> None:
         """Mirrors until it is told to stop."""
-        ready()
         try:
             while not self._stop:
                 self._shown.health.turn()

@@ -40,7 +40,7 @@ def test_what_is_exposed_is_what_is_defined() -> None:
         (metrics.LEFT_OUT, meters.left_out), (metrics.CACHE_SEARCHES, meters.cache_searches),
         (metrics.REJECTED, meters.rejected),
         (metrics.REHEARSALS, meters.rehearsals), (metrics.REHEARSED, meters.rehearsed), (metrics.TRIALS, meters.tried),
-        (metrics.ADMISSIONS, meters.admissions),
+        (metrics.ADMISSIONS, meters.admissions), (metrics.WEBHOOKS, meters.webhooks),
     ):  # fmt: skip
         meter.labels(*definition.labels).inc()
     meters.epochs.labels("replica").inc()

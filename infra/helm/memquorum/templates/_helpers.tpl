@@ -61,6 +61,7 @@ MEMQUORUM_KEYS_DIR: /cluster/keys
 MEMQUORUM_MASTER_KEY_FILE: /cluster/master.key
 MEMQUORUM_REGISTRY_LOGIN_FILE: /cluster/registry.login
 MEMQUORUM_JOURNAL_MIRROR: {{ .Values.roles.events.mirror | quote }}
+MEMQUORUM_WEBHOOKS_FILE: /cluster/webhooks.toml
 MEMQUORUM_SUMMARISER_KEY_FILE: /cluster/summariser.key
 MEMQUORUM_REPLICATION: {{ .Values.kafka.replication | quote }}
 MEMQUORUM_MIN_ISR: {{ .Values.kafka.minIsr | quote }}
