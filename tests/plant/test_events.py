@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
+import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 from confluent_kafka.admin import AdminClient
 
 from memquorum import kafka
+from tests import ROOT
 from tests.support.commands import ran
 from tests.support.events import by_shard, mirrored, telling
 from tests.support.receiver import receiving, written
 from tests.support.sessions import SHARDS, Plant
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_S, until
 from workers.events import undelivered
 from workers.events.mirror import GROUP
 
+PAGE = (ROOT / "docs/operate/events.md").read_text().split("## A sink")[1].split("\n## ")[0]
+RECIPES = dict(re.findall(r"^```(python|sql)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
 ENTRIES = "SELECT shard, seq, effect, encode(hash, 'hex') FROM journal ORDER BY shard, seq"
 HOOKED = "SELECT shard, seq FROM journal WHERE namespace = 'hooked' AND effect IN ('stored', 'erased') ORDER BY seq"
 
@@ -108,3 +115,31 @@ def test_what_a_target_does_not_take_becomes_a_dead_letter_that_is_sent_again(fl
             until(lambda: any(later in body["memory_ids"] for body in receiver.bodies.values()), "it stands still")
     assert [body["memory_ids"] for body in receiver.bodies.values()] == [[one] for one in (*ids, later)]
     assert receiver.forged == []
+
+
+def test_the_sink_of_the_page_copies_each_event_once(fleet: Plant, tmp_path: Path) -> None:
+    program, question = tmp_path / "sink.py", RECIPES["sql"].replace("greenhouse", "sunk")
+    program.write_text(RECIPES["python"])
+
+    def sink() -> sqlite3.Connection:
+        command = [sys.executable, str(program), fleet.line.bootstrap, str(tmp_path / "events.db"), "--once"]
+        subprocess.run(command, check=True, timeout=PATIENCE_S)
+        return sqlite3.connect(tmp_path / "events.db")
+
+    with fleet.client("sunk") as memory, telling(fleet.line, journal_mirror=True):
+        gone, *_ = fleet.live(memory)
+        sink().close()
+        order = memory.erase(memory_id=gone, dry_run=False).order_id
+        until(lambda: any(one.event_id == order for one in mirrored(fleet.line, SHARDS)), "it is not mirrored")
+        copied = sink()
+        told = mirrored(fleet.line, SHARDS)
+    assert [row[1:] for row in copied.execute(question)] == [(order, gone)]
+    keys = copied.execute("SELECT shard, seq FROM event").fetchall()
+    rows = by_shard([one for one in told if (one.shard, one.seq) in set(keys)])
+    assert sum(map(len, rows.values())) == len(keys) > 5
+    assert all(seqs == list(range(1, len(seqs) + 1)) for seqs in rows.values())
+    with sqlite3.connect(tmp_path / "events.db") as forgetful:
+        forgetful.execute("DELETE FROM place")
+    forgetful.close()
+    again = sink().execute("SELECT count(*), count(DISTINCT shard || '/' || seq) FROM event").fetchone()
+    assert again[0] == again[1] >= len(keys), "it was read anew, and no row is there twice"

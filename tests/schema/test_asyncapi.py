@@ -67,7 +67,7 @@ def resolved(document: dict[str, Any], ref: str) -> Any:
 
 
 def faults(document: dict[str, Any]) -> list[str]:
-    """What is wrong with a document's structure."""
+    """Returns the faults in a document's structure."""
     found = [] if document["asyncapi"] == "3.0.0" else ["another version"]
     for kind, one in objects(document):
         may, must = FIELDS[kind]
