@@ -9,6 +9,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from confluent_kafka import KafkaException
@@ -102,6 +103,7 @@ def _vault_at_hand(settings: Settings) -> Vault | None:
     option("-n", "--namespace", help="this one's memories alone"),
     option("--until", type=when, metavar="WHEN", help="the state as of then, ISO 8601 or ms; compares nothing"),
     flag("--whole", "everything in the topics, for a store that lost data; the database is kept"),
+    flag("--without-keys", "with --whole: memories whose keys the vault lacks stay, without content; it names them"),
     flag("--keep", "do not drop the database again; no erasure reaches it"),
     JSON,
     login="administrator",
@@ -112,7 +114,12 @@ def _vault_at_hand(settings: Settings) -> Vault | None:
 )
 def rebuild(settings: Settings, parsed: Namespace) -> int:
     """Rebuilds the store from topics and vault and compares the two; 0 if both are equal, else 1."""
-    told = rebuilt(settings, parsed.into, parsed.namespace, parsed.until, parsed.whole, keep=parsed.keep)
+    if parsed.without_keys and not parsed.whole:
+        raise SettingsError("--without-keys is for --whole, which makes the store again")
+    told = rebuilt(
+        settings, parsed.into, parsed.namespace, parsed.until, parsed.whole,
+        keep=parsed.keep, without_keys=parsed.without_keys,
+    )  # fmt: skip
     if parsed.json:
         print(json.dumps(told))
     else:
@@ -128,20 +135,21 @@ def rebuilt(
     whole: bool = False,
     *,
     keep: bool = False,
+    without_keys: bool = False,
 ) -> dict[str, Any]:
     """Rebuilds the store into the database `name`, compares the two states, and drops it again. The database is made
     anew, unless a rebuild of the same was killed there: then it goes on where that stood.
 
     A live store is compared as of the beginning of the rebuild. With `until_as_of` nothing is compared: the store shows
     no past. `whole` compares nothing either, and follows the journal to its end, however far the store is: for one that
-    lost data. With `keep` or `whole` the database stays: it holds content in the clear. Returns the report as plain
-    values, with `equal` if compared.
+    lost data. With `keep` or `whole` the database stays: it holds content in the clear. `without_keys`: as for
+    `workers.rebuild.worker.rebuild`. Returns the report as plain values, with `equal` if compared.
     """
     settings.require("bootstrap", "memory_dsn", "vault_dsn")
     _refuse_into(settings, name)
     stays = False
     try:
-        told = _attempts(settings, name, namespace, until_as_of, whole)
+        told = _attempts(settings, name, namespace, until_as_of, whole, without_keys=without_keys)
         stays = keep or whole
         if stays:
             kept_rebuilds.mark(settings.memory_dsn, name, genesis.read(settings).cluster)
@@ -166,7 +174,7 @@ def _refuse_into(settings: Settings, name: str) -> None:
 
 
 def _attempts(
-    settings: Settings, name: str, namespace: str | None, until_as_of: int | None, whole: bool
+    settings: Settings, name: str, namespace: str | None, until_as_of: int | None, whole: bool, *, without_keys: bool
 ) -> dict[str, Any]:
     scope = f"memquorum {__version__}, {'everything' if namespace is None else f'namespace {namespace}'}"
     begun = copies.begun(settings, name, scope, until_as_of)
@@ -174,15 +182,20 @@ def _attempts(
         target = begun or copies.make_empty(settings, name, scope)
         with snapshot(settings.memory_dsn) as live:
             until_seq = None if whole else {shard: state.seq for shard, state in live.standing().items()}
+            rebuild_into = partial(
+                _rebuild, settings, until_seq=until_seq, namespace=namespace, until_as_of=until_as_of,
+                without_keys=without_keys,
+            )  # fmt: skip
             try:
-                report = _rebuild(settings, target, until_seq, namespace, until_as_of, resume=begun is not None)
+                report = rebuild_into(target, resume=begun is not None)
             except NotResumable as error:
                 copies.anew(name, str(error))
                 target = copies.make_empty(settings, name, scope)
-                report = _rebuild(settings, target, until_seq, namespace, until_as_of, resume=False)
+                report = rebuild_into(target, resume=False)
             begun = None
             _refuse_unknown(live, target, namespace)
             told = {**asdict(report), "database": name, "unreadable": len(report.unreadable)}
+            told["without_keys"] = list(report.unreadable) if without_keys else []
             if until_as_of is None and not whole:
                 with snapshot(target) as made:
                     behind = made.standing() != live.standing()
@@ -201,11 +214,12 @@ def _attempts(
 def _rebuild(
     settings: Settings,
     target: str,
+    *,
     until_seq: dict[int, int] | None,
     namespace: str | None,
     until_as_of: int | None,
-    *,
     resume: bool,
+    without_keys: bool,
 ) -> RebuildReport:
     with _progress("rebuilding") as tell:
         return replay.rebuild(
@@ -221,6 +235,7 @@ def _rebuild(
             progress=tell,
             processes=len(os.sched_getaffinity(0)),
             resume=resume,
+            without_keys=without_keys,
         )
 
 
@@ -257,6 +272,8 @@ def _tell(console: Console, told: Mapping[str, Any]) -> None:
     )
     if told["resumed"]:
         console.print(f"  {told['resumed']:,} of the entries were there, of a rebuild that was cut off")
+    for memory_id in told["without_keys"]:
+        console.print(f"  without a key: {memory_id}; erase it, so that the journal says so too")
     if told["kept"]:
         console.print(
             "  kept: it holds content in the clear that no erasure reaches; `memquorum admin database sweep` drops it"

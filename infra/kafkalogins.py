@@ -69,11 +69,12 @@ _ACTS_AS = {
 # A consumer that only uses `assign` names a group nevertheless, and librdkafka looks for its coordinator.
 _UNASSIGNED = "memquorum-unassigned"
 # A name with a `*` at its end is the beginning of names.
-_GROUPS = (
+GROUPS = (
     ("intake", "intake"), ("streams", "memquorum-streams"), ("consolidator", "memquorum-consolidator"),
     ("consolidator", "memquorum-rollups"), ("consolidator", "memquorum-comparisons"), ("events", "memquorum-mirror"),
     ("events", "memquorum-webhook-*"),
 )  # fmt: skip
+"""Identities with their consumer groups."""
 _TIMEOUT_S = 30
 
 
@@ -144,8 +145,8 @@ def wanted(topics: Iterable[Topic] | None = None) -> set[tuple[str, ResourceType
     rights |= {("intake", ResourceType.TOPIC, name, operation) for name in OUTSIDE for operation in clears}
     # Rights to write or read include describing; these describe topics without them, and read the offsets of others.
     rights |= {(OPERATOR, ResourceType.TOPIC, topic.name, AclOperation.DESCRIBE) for topic in declared()}
-    rights |= {(name, ResourceType.GROUP, group, AclOperation.READ) for name, group in _GROUPS}
-    rights |= {(OPERATOR, ResourceType.GROUP, group, AclOperation.DESCRIBE) for _, group in _GROUPS}
+    rights |= {(name, ResourceType.GROUP, group, AclOperation.READ) for name, group in GROUPS}
+    rights |= {(OPERATOR, ResourceType.GROUP, group, AclOperation.DESCRIBE) for _, group in GROUPS}
     # It lets in as much as can be scored within a moment (`workers.intake.scored_offsets`).
     rights.add(("intake", ResourceType.GROUP, "memquorum-streams", AclOperation.DESCRIBE))
     asking = set(IDENTITIES) - {ADMIN, AGENT}

@@ -326,9 +326,15 @@ class Settings(_Bounds):
         return {f"{PREFIX}{name.upper()}": str(value) for name, value in asdict(self).items()}
 
     def save(self) -> None:
-        """Writes settings.json, whole or not at all."""
-        data = {name: str(v) if isinstance(v, Path) else v for name, v in asdict(self).items() if name != "run_dir"}
+        """Writes settings.json, whole or not at all; paths in the run folder are relative, so that it may be moved."""
+        data = {name: _relative(value, self.run_dir) for name, value in asdict(self).items() if name != "run_dir"}
         wholefiles.write(self.file, json.dumps(data, indent=2) + "\n")
+
+
+def _relative(value: Any, folder: Path) -> Any:
+    if not isinstance(value, Path):
+        return value
+    return str(value.relative_to(folder.resolve()) if value.is_relative_to(folder.resolve()) else value)
 
 
 def require_place(option: str, file: Path) -> None:

@@ -72,6 +72,7 @@ _OWN_SERVERS = ("MEMQUORUM_BOOTSTRAP", "MEMQUORUM_MEMORY_DSN", "MEMQUORUM_VAULT_
 @command(
     "fleet up",
     flag("--foreground", "stay, log to the terminal, stop on Ctrl-C"),
+    flag("--servers", "Kafka and Postgres alone, to put a backup back"),
     option(
         "--wait",
         type=seconds,
@@ -89,14 +90,19 @@ def _up(given: Settings, parsed: Namespace) -> int:
         if os.environ.get(name):
             raise SettingsError(f"`up` starts servers of its own: unset {name}, or start the roles with `run`")
     if parsed.foreground:
-        serve(given, lambda running: print("\n".join(_addresses(running)), flush=True))
+        serve(given, lambda running: print("\n".join(_addresses(running)), flush=True), servers_alone=parsed.servers)
         return 0
     check_encoders(given)
     summariser.check(given)
     webhook_command.targets(given)
     console = terminal.console(stderr=True)
     with console.status("starting") as line:
-        running = launch(given, lambda step: line.update(f"starting: {step}"), parsed.wait)
+        running = launch(
+            given, lambda step: line.update(f"starting: {step}"), parsed.wait, servers_alone=parsed.servers
+        )
+    if parsed.servers:
+        print(f"Kafka and Postgres of {running.run_dir} are ready, and no process of the fleet is started")
+        return 0
     print("\n".join(_addresses(running)))
     print("  make status | make psql | make down")
     return 0
@@ -124,11 +130,14 @@ def _down(given: Settings, parsed: Namespace) -> int:
     return 0
 
 
-def serve(configured: Settings, ready: Callable[[Settings], None] = lambda _: None) -> None:
+def serve(
+    configured: Settings, ready: Callable[[Settings], None] = lambda _: None, *, servers_alone: bool = False
+) -> None:
     """Starts all parts, watches them until SIGTERM or SIGINT, stops them. Call from the main thread.
 
-    `ready` is called once with the settings in force, when every process is ready. Raises SupervisorError if another
-    supervisor has the run folder, or the error of a part that did not start.
+    `servers_alone`: starts no process of the fleet. `ready` is called once with the settings in force, when every
+    process is ready. Raises SupervisorError if another supervisor has the run folder, or the error of a part that did
+    not start.
     """
     stopping = Stop().on_signals()
     run_dir = configured.run_dir
@@ -137,7 +146,7 @@ def serve(configured: Settings, ready: Callable[[Settings], None] = lambda _: No
     with _locked(run_dir), contextlib.ExitStack() as parts:
         books = _Books(run_dir / PIDS)
         try:
-            _run(configured, parts, books, stopping, ready)
+            _run(configured, parts, books, stopping, ready, servers_alone=servers_alone)
         except Exception as error:
             books.write(state="failed", step=str(error))
             raise
@@ -154,10 +163,18 @@ def _close_to_others(run_dir: Path) -> None:
 
 
 def _run(
-    configured: Settings, parts: contextlib.ExitStack, books: _Books, stopping: Stop, told: Callable[[Settings], None]
+    configured: Settings,
+    parts: contextlib.ExitStack,
+    books: _Books,
+    stopping: Stop,
+    told: Callable[[Settings], None],
+    *,
+    servers_alone: bool,
 ) -> None:
     # It imports while the servers start. Only on Linux does the kernel kill its processes with it.
-    forks = ForkServer(configured.logs_dir / "forkserver.log") if sys.platform == "linux" else None
+    forks = None
+    if sys.platform == "linux" and not servers_alone:
+        forks = ForkServer(configured.logs_dir / "forkserver.log")
     if forks:
         parts.callback(forks.close)
         forks.begin()
@@ -192,15 +209,11 @@ def _run(
     ready = configured.run_dir / "ready"
     # Only in their environment: a process added with `run` must not replace one of these.
     named = replace(now, instance="supervised")
-    members = genesis.identities(now, genesis.read(now))
-    start = start_forked(forks) if forks else start_anew
-    fleet = Fleet(
-        roles(members, events=webhook_command.wanted(now)),
-        now.logs_dir,
-        ready,
-        lambda process: environment(named, process),
-        start,
+    wanted = (
+        [] if servers_alone else roles(genesis.identities(now, genesis.read(now)), events=webhook_command.wanted(now))
     )
+    start = start_forked(forks) if forks else start_anew
+    fleet = Fleet(wanted, now.logs_dir, ready, lambda process: environment(named, process), start)
     parts.callback(fleet.stop)
     fleet.start()
     _watch(fleet, Servers(kafka.nodes, postgres), books, stopping, lambda: told(now))
@@ -262,11 +275,13 @@ def started(configured: Settings, progress: Progress | None = None) -> Iterator[
         stop(process, signal.SIGTERM, _DOWN_S)
 
 
-def launch(configured: Settings, progress: Progress, wait_s: float = _READY_S) -> Settings:
-    """Starts an installation that stays when this process ends; `down` stops it. If it is not ready after `wait_s`
-    seconds, it is stopped. Raises SupervisorError."""
+def launch(
+    configured: Settings, progress: Progress, wait_s: float = _READY_S, *, servers_alone: bool = False
+) -> Settings:
+    """Starts an installation, or its servers alone, that stays when this process ends; `down` stops it. If it is not
+    ready after `wait_s` seconds, it is stopped. Raises SupervisorError."""
     _refuse_second(configured.run_dir)
-    process = _spawn(configured, attached=False)
+    process = _spawn(configured, attached=False, more=("--servers",) if servers_alone else ())
     try:
         _await_ready(configured.run_dir, process, progress, wait_s)
     except BaseException:
@@ -289,10 +304,10 @@ def down(run_dir: Path) -> bool:
     return True
 
 
-def _spawn(configured: Settings, attached: bool) -> subprocess.Popen[bytes]:
+def _spawn(configured: Settings, attached: bool, more: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
     configured.save()
     (configured.run_dir / PIDS).unlink(missing_ok=True)
-    words = ("admin", "fleet", "up", "--foreground", "--run-dir", str(configured.run_dir))
+    words = ("admin", "fleet", "up", "--foreground", "--run-dir", str(configured.run_dir), *more)
     command = [sys.executable, "-m", "infra", *words]
     environment = {**_inherited(), "PYTHONUNBUFFERED": "1"}
     file = configured.logs_dir / _LOG

@@ -89,7 +89,13 @@ class Partition:
         self._consumer.close()
 
     def records(self, patience_s: float, start: int | None = None) -> Iterator[Record]:
-        """Yields the records from the offset on, or from the beginning.
+        """Yields the records from the offset on, or from the beginning, without strangers'; see `messages`."""
+        for message in self.messages(patience_s, start):
+            if self._strangers is None or not self._strangers.wrote(message):
+                yield Record(loop.offset(message), message.value() or b"")
+
+    def messages(self, patience_s: float, start: int | None = None) -> Iterator[Message]:
+        """Yields all records as they were received, from the offset on, or from the beginning.
 
         All up to `end` are yielded, or TopicUnreadable is raised; beyond it, records until none has come for
         `patience_s`.
@@ -100,12 +106,8 @@ class Partition:
             reached: dict[tuple[str, int], int] = {}
             found = loop.records(self._consumer, _READ_MOST, _POLL_S, reached=reached)
             for message in found:
-                offset = message.offset()
-                assert offset is not None
-                position = offset + 1
-                if self._strangers is not None and self._strangers.wrote(message):
-                    continue
-                yield Record(offset, message.value() or b"")
+                position = loop.offset(message) + 1
+                yield message
             position = max(position, reached.get(self._place, 0))
             now = time.monotonic()
             if found:

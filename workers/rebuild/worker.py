@@ -93,6 +93,7 @@ def rebuild(
     progress: Callable[[Progress], None] | None = None,
     processes: int = 1,
     resume: bool = False,
+    without_keys: bool = False,
 ) -> RebuildReport:
     """Rebuilds the state in an empty, migrated database: everything that the topics hold at this moment.
 
@@ -103,7 +104,8 @@ def rebuild(
     topic, which are ignored; None: they stop the rebuild. `processes`: how many share the shards, this one among them;
     with more than one the vault is pickled for the others. `resume`: the database holds what a rebuild of the same had
     written when it was cut off. Each shard goes on at its last transaction: entries before that are followed again, in
-    memory, and their rows and contents are not written again.
+    memory, and their rows and contents are not written again. `without_keys`: memories whose keys the vault lacks stay
+    without content.
 
     Raises NotEmpty, NotResumable, CannotReplay, KeysMissing (after everything was written), Fenced (another cluster's),
     PartLost, and StoreUnavailable, VaultUnavailable, KafkaException or TopicUnreadable if a part cannot be reached.
@@ -128,9 +130,12 @@ def rebuild(
         calls += [partial(job.shard, shard, course) for shard in mine]
         done = together(calls, course, len(apart) + (_AT_ONCE if apart else _AT_ONCE_ALONE))
     unreadable = _unreadable(memory_dsn)
-    if unreadable and until_as_of is None and until_seq is None:
+    if unreadable and until_as_of is None and until_seq is None and not without_keys:
         names = ", ".join(unreadable[:_NAMED_MOST]) + (", …" if len(unreadable) > _NAMED_MOST else "")
-        raise KeysMissing(f"the vault has no keys of live memories, {many(len(unreadable), 'memory')}: {names}")
+        raise KeysMissing(
+            f"the vault has no keys of live memories, {many(len(unreadable), 'memory')}: {names}. If it is newer than "
+            "the topics, they were erased or forgotten in between: `--without-keys` goes on"
+        )
     took = time.monotonic() - began
     return RebuildReport(done.entries, done.memories, done.contents, unreadable, took, done.resumed)
 

@@ -39,7 +39,8 @@ def test_up_waits_for_as_long_as_it_is_told(
 ) -> None:
     waited: list[float] = []
 
-    def launch(given: Settings, progress: Callable[[str], None], wait_s: float) -> Settings:
+    def launch(given: Settings, progress: Callable[[str], None], wait_s: float, *, servers_alone: bool) -> Settings:
+        assert not servers_alone
         waited.append(wait_s)
         return given
 
@@ -67,7 +68,16 @@ def test_in_the_foreground_it_is_said_once_that_all_are_ready(
                 stopping.set()
             return False
 
-    def run(configured: Settings, parts: object, books: Any, stopped: Stop, ready: Callable[[Settings], None]) -> None:
+    def run(
+        configured: Settings,
+        parts: object,
+        books: Any,
+        stopped: Stop,
+        ready: Callable[[Settings], None],
+        *,
+        servers_alone: bool,
+    ) -> None:
+        assert not servers_alone
         watched = cast(Any, Watched())
         supervisor._watch(watched, watched, books, stopping, lambda: ready(configured))
 
