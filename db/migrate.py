@@ -97,6 +97,8 @@ def migrate(dsn: str, database: str, folder: Path | None = None) -> list[str]:
                 )
             done.append(migration.name)
         if folder is None:
+            told = sql.SQL(QUERIES["migration_told"]).format(newest=sql.Literal(wanted[-1].name))
+            connection.execute(told)
             grant(connection, database)
             if database == "memory":
                 _tell_schemas(connection)
@@ -112,6 +114,31 @@ def missing(dsn: str, database: str) -> list[str]:
             return [one.name for one in _missing(connection, wanted, database)]
         except errors.UndefinedTable:
             return [one.name for one in wanted]
+
+
+def check_version(dsn: str, database: str) -> None:
+    """Raises MigrationError if a database is of a later version than this one, or was not migrated to this one.
+
+    The login needs no right but to connect. Raises psycopg.Error.
+    """
+    newest = load(MIGRATIONS / database)[-1].name
+    with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as connection:
+        row = connection.execute(QUERIES["migration_newest"]).fetchone()
+    there = row[0] if row and row[0] else "none"
+    if there != "none" and there[:4] > newest[:4]:
+        raise MigrationError(_later(database, there))
+    if there != newest:
+        raise MigrationError(
+            f"the newest migration of the database {database} is {there}, and of this version {newest}: run `memquorum "
+            "admin database migrate` first"
+        )
+
+
+def _later(database: str, name: str) -> str:
+    return (
+        f"{database}/{name} was applied to the database but is not in this checkout: use the newer checkout, or a "
+        "store that this one rebuilt"
+    )
 
 
 def grant(connection: psycopg.Connection, database: str) -> None:
@@ -162,9 +189,7 @@ def _missing(connection: psycopg.Connection, wanted: list[Migration], database: 
     here = {m.name: m for m in wanted}
     for name, checksum in applied.items():
         if name not in here:
-            raise MigrationError(
-                f"{database}/{name} was applied to the database but is not in this checkout: use the newer checkout"
-            )
+            raise MigrationError(_later(database, name))
         if here[name].checksum != checksum:
             raise MigrationError(
                 f"{database}/{name} was changed after it had been applied: put it back and add a new file instead"

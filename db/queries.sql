@@ -17,6 +17,14 @@ SELECT pg_advisory_lock(%(key)s)
 -- What was applied, in order.
 SELECT name, checksum FROM migration ORDER BY name
 
+-- :name migration_told
+-- Says what the newest one is, to logins that may not read the table.
+COMMENT ON TABLE migration IS {newest}
+
+-- :name migration_newest
+-- The newest one, or null.
+SELECT obj_description(to_regclass('public.migration'), 'pg_class')
+
 -- :name record_schema_known
 -- Adds a schema of records that SQL decodes.
 INSERT INTO record_schema (mark, name, shape) VALUES (%(mark)s, %(name)s, %(shape)s) ON CONFLICT (mark) DO NOTHING

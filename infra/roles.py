@@ -11,6 +11,9 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+import psycopg
+
+from db import migrate
 from db.connection import KEYDESTROYER, KEYMAKER, KEYREADER
 from db.standing import ForeignStore
 from infra import apikeys, fleet, genesis, keeping
@@ -85,6 +88,7 @@ def run(settings: Settings, role: str, member: int | None = None) -> int:
         log.critical("%s is not started: it halted before. Read %s, correct the cause, remove that file", name, note)
         return HALTED
     made = genesis.read(settings)
+    _check_databases(settings)
     try:
         with watched(settings, name) as telemetry:
             _START[role](settings, made, member or 0, lambda: _announce(settings, name, telemetry), telemetry)
@@ -95,6 +99,19 @@ def run(settings: Settings, role: str, member: int | None = None) -> int:
         log.critical("%s halts: %s", name, error)
         return HALTED
     return 0
+
+
+def _check_databases(settings: Settings) -> None:
+    """Raises SettingsError if a database is of a later version than this one, or was not migrated to it. A server that
+    does not answer, or does not admit this process, is left to whatever needs it."""
+    for database, dsn in (("memory", settings.memory_dsn), ("vault", settings.vault_dsn)):
+        try:
+            if dsn:
+                migrate.check_version(dsn, database)
+        except psycopg.Error:
+            continue
+        except migrate.MigrationError as error:
+            raise SettingsError(str(error)) from None
 
 
 def named(role: str, member: int | None) -> str:

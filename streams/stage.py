@@ -27,8 +27,10 @@ from faust.types import TP, EventT, TopicT
 from msgspec import Struct, field
 
 from memquorum import cloudevents
+from memquorum.core.avro import UnknownSchema, later_record
 from memquorum.core.identity.stamps import HEADER, Writer
 from memquorum.ports import EncoderUnavailable, StoreUnavailable, StreamUnavailable, VaultBehind, VaultUnavailable
+from memquorum.schema_files import shared_codec
 from memquorum.telemetry.bundle import STRANGER, Telemetry
 from memquorum.telemetry.health import STUCK_S
 from memquorum.telemetry.leftout import LeftOut, reason
@@ -216,6 +218,8 @@ class _Runner:
             partitions, self._begun = frozenset(self._begun), set()
             await self._call(self._processor.assigned, partitions)
         arrivals = self._arrivals(events)
+        if self._reader is not None:
+            await self._refuse_later(arrivals)
         if self._ahead is not None and (coming := following()) is not None:
             await self._call(self._ahead, arrivals)
             self._following = coming, self._arrivals(coming)
@@ -249,6 +253,13 @@ class _Runner:
         self._left_out.note(self._source, message.partition, message.offset, reason(stamp))
         self._shown.refused(STRANGER)
         return False
+
+    async def _refuse_later(self, arrivals: Sequence[Arrival]) -> None:
+        """Ends the process where a later version of this installation wrote a record; nothing is acknowledged."""
+        for arrival in arrivals:
+            if shared_codec().later(arrival.value):
+                place = f"{self._source}, partition {arrival.partition}, offset {arrival.offset}"
+                await self._end(UnknownSchema(later_record(place)))
 
     def _headers(self, output: Output, hops: Mapping[str, Hop]) -> dict[str, bytes]:
         found = _headers(output, self._name, self._parent(output, hops))
@@ -328,9 +339,13 @@ class _Runner:
         try:
             await self._patiently(self._wrote, places)
         except Displaced as error:
-            log.error("%s: %s: this process ends, and what it has not acknowledged is answered anew", self._name, error)
-            await self._app.crash(error)
-            await asyncio.Event().wait()
+            await self._end(error)
+
+    async def _end(self, error: Exception) -> None:
+        """Ends the process, and does not return."""
+        log.error("%s: %s: this process ends, and what it has not acknowledged is answered anew", self._name, error)
+        await self._app.crash(error)
+        await asyncio.Event().wait()
 
     async def _written(self, outputs: Sequence[tuple[Output, dict[str, bytes]]]) -> list[tuple[str, int, int]]:
         """Writes in order and waits for the broker's word on every record; all again if it is not given. Answers where

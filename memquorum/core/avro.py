@@ -36,6 +36,14 @@ class UnknownSchema(DecodeError):
     """Bytes under a fingerprint that this codec does not have: a later release may have written them."""
 
 
+def later_record(place: str) -> str:
+    """Says that a record is of a later version. `place`: its topic, partition and offset."""
+    return (
+        f"{place}: a later version of this installation wrote the record. This version cannot read it and passes over "
+        "none: start the later version again"
+    )
+
+
 class WrongRecord(DecodeError):
     """Bytes of a sound record where another kind of record belongs."""
 
@@ -106,6 +114,12 @@ class Codec:
         record = _read(_Reader(writer, known.writer, kind), data, 0)
         assert isinstance(record, kind)
         return record
+
+    def later(self, data: bytes) -> bool:
+        """True if bytes have the framing of a record, and a schema that this codec does not have: a later release may
+        have written them."""
+        prefix = data[:_PREFIX_BYTES]
+        return prefix not in self._reader and isinstance(_unknown(prefix), UnknownSchema)
 
     def decode_as(self, kind: type[T], data: bytes) -> T:
         """Decodes in a place where only one kind of record belongs. Raises DecodeError."""

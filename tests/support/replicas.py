@@ -77,8 +77,10 @@ class DerivedVault:
         return 0
 
 
-def member_process(bootstrap: str, genesis: bytes, member: int, run_dir: Path, ready: Any) -> None:
-    """Runs a replica in its process."""
+def member_process(
+    bootstrap: str, genesis: bytes, member: int, run_dir: Path, ready: Any, *, codec: Codec | None
+) -> None:
+    """Runs a replica in its process. `codec`: of another version than this one."""
     logging.basicConfig(
         filename=run_dir / f"replica-{member}.log", level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
     )
@@ -86,7 +88,7 @@ def member_process(bootstrap: str, genesis: bytes, member: int, run_dir: Path, r
         replica.run(
             bootstrap,
             load(genesis),
-            load_codec(),
+            codec or load_codec(),
             DerivedVault(),
             member_id=member,
             seed=seed_of(f"member:{member}"),
@@ -111,19 +113,19 @@ class Replicas:
     processes: dict[int, BaseProcess] = field(default_factory=dict)
     live: dict[int, Any] = field(default_factory=dict)
 
-    def start(self, *members: int) -> None:
-        """Starts members and waits until they are live."""
-        for ready in [self.begin(member) for member in members]:
+    def start(self, *members: int, codec: Codec | None = None) -> None:
+        """Starts members and waits until they are live. `codec`: of another version than this one."""
+        for ready in [self.begin(member, codec) for member in members]:
             assert ready.wait(PATIENCE_S), "a replica did not come to life"
 
-    def begin(self, member: int) -> Any:
+    def begin(self, member: int, codec: Codec | None = None) -> Any:
         """Starts a member; returns the event that it sets once it is live."""
         # A server that has imported everything forks the members: four imports at once take seconds on two cores.
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload([__name__])
         self.live[member] = context.Event()
         arguments = (self.bootstrap, self.genesis, member, self.run_dir, self.live[member])
-        self.processes[member] = context.Process(target=member_process, args=arguments)
+        self.processes[member] = context.Process(target=member_process, args=arguments, kwargs={"codec": codec})
         self.processes[member].start()
         return self.live[member]
 

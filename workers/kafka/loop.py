@@ -36,6 +36,10 @@ class TopicUnreadable(RuntimeError):
     """Kafka does not deliver a record that should exist, or delivers it damaged; the message names the offset."""
 
 
+class LaterRecord(TopicUnreadable):
+    """A later release of this installation wrote a record, which must not be passed over; the message names it."""
+
+
 class Stop:
     """A flag to stop: set by SIGTERM or SIGINT, or by its owner. Workers check it between batches."""
 

@@ -9,7 +9,9 @@ from typing import Protocol
 from confluent_kafka import Message
 
 from memquorum import topics
+from memquorum.core.avro import later_record
 from memquorum.core.identity.stamps import HEADER, Reader, Writer
+from memquorum.schema_files import shared_codec
 from memquorum.telemetry.leftout import LeftOut, reason
 from workers.kafka import loop
 
@@ -32,7 +34,8 @@ class Firsts(Protocol):
 class Strangers(LeftOut):
     """Identifies strangers' records, and counts all records that a worker leaves out.
 
-    Without a reader every record is accepted, which is for tests that feed one stage by hand.
+    Without a reader every record is accepted, which is for tests that feed one stage by hand. Raises LaterRecord for a
+    record of this installation whose schema is unknown here.
 
     A member that was added cannot check earlier stamps. Records are only appended, so it accepts records without its
     tag before the first one with it in a partition, and none after it.
@@ -53,6 +56,8 @@ class Strangers(LeftOut):
             return False
         stamp, offset = loop.stamp(message), loop.offset(message)
         if self._reader.genuine(topic, partition, message.value() or b"", stamp):
+            if shared_codec().later(message.value() or b""):
+                raise loop.LaterRecord(later_record(f"{topic}, partition {partition}, offset {offset}"))
             if self._reader.added and offset < self._first(topic, partition):
                 self._firsts[topic, partition] = offset
                 if self._kept is not None:

@@ -9,6 +9,7 @@ the memory.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import NominationProposed
 from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import NOTHING, Hop, trace_of_vote, unsampled
+
+_LOG = logging.getLogger("memquorum.replica")
 
 _AHEAD = 4  # epochs whose messages may come before the one in flight is decided
 
@@ -52,6 +55,7 @@ class VoteWatch:
         self._now: _Heard | None = None
         self._hop: Hop | None = None
         self._unsent: dict[str, Hop] = {}
+        self._later = ""
         self._written: tuple[int, str | None] = 0, None
         self._nominated: tuple[int, str | None] = 0, None
         self._expect(epoch)
@@ -72,9 +76,16 @@ class VoteWatch:
             if len(kept) < 8 * self._genesis.n:
                 kept.append(self._now)
 
-    def over(self) -> None:
-        """Ends the message: all its effects are noted."""
+    def over(self, later: int = 0) -> None:
+        """Ends the message: all its effects are noted. `later`: the number of messages so far in formats of a later
+        version, which raise an alarm once."""
         self._now = self._hop = None
+        if later and not self._later:
+            self._later = (
+                f"shard {self._shard}: others run a later version, in whose formats their votes do not count here"
+            )
+            self.shown.health.alarm("formats", self._later)
+            _LOG.error("%s", self._later)
 
     def asked(self, nomination: NominationProposed) -> None:
         """Notes a nomination that the seat is to vote on."""

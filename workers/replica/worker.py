@@ -26,6 +26,7 @@ from db.view import View
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.events import Keep, Send, Timings
+from memquorum.core.consensus.gate import LATER
 from memquorum.core.identity.keys import Keys
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
@@ -241,7 +242,7 @@ class Replica:
         parent = loop.traceparent(message) if topic in _VOTES else None
         seat.watch.heard(topic, offset, parent, message.timestamp()[1])
         seat.take(topic, offset, message.value() or b"")
-        seat.watch.over()
+        seat.watch.over(seat.core.ignored[LATER])
 
     def _show(self, counts: Counter[tuple[str, int]]) -> None:
         by_topic: Counter[str] = Counter()

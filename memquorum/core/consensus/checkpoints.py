@@ -86,8 +86,8 @@ class Checkpoints:
         """Takes a record from the log of checkpoints, or counts why not."""
         try:
             signed, record = read_signed(self._codec, self._genesis, event.data, Checkpoint)
-        except BadMessage:
-            self._gate.ignore("stranger")
+        except BadMessage as error:
+            self._gate.unread(error)
             return []
         new = incoming(event, event.message, signed, record)
         self._gate.listen(new)

@@ -4,6 +4,7 @@ in this member's name."""
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct
@@ -12,11 +13,13 @@ from memquorum.core.consensus.buffers import Held
 from memquorum.core.consensus.events import Halt, Message, Note, Noted, Received
 from memquorum.core.consensus.slots import ballot_slot, slot_name, view_slot
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.identity.messages import BadMessage, verify
+from memquorum.core.identity.messages import BadMessage, LaterFormat, verify
 from memquorum.core.records import Signed
 from memquorum.ports import SignedSlot
 
 SERVICE = -1
+LATER = "later format"
+"""The reason for which authentic messages of a later release are not used."""
 OF_EPOCHS = (Message.NOMINATION, Message.BALLOT)
 
 
@@ -87,6 +90,16 @@ class Gate:
         except BadMessage:
             return self.ignore("stranger")
         return True
+
+    def unread(self, error: BadMessage) -> None:
+        """Counts a message that cannot be read. One of this cluster in a format of a later release has a reason of its
+        own."""
+        why = "stranger"
+        if isinstance(error, LaterFormat):
+            with suppress(BadMessage):
+                verify(self._genesis, error.signed)
+                why = LATER
+        self.ignore(why)
 
     def genuine(self, new: Incoming, said: bytes, own: SignedSlot | None) -> bool:
         """True if a first message counts: it is authentic and, in this member's name, the one that this member

@@ -123,8 +123,8 @@ class Inbox:
         self.trail.reads(event)
         try:
             signed, record = read_signed(self._codec, self._genesis, event.data, _RECORDS[event.message])
-        except BadMessage:
-            self._gate.ignore("stranger")
+        except BadMessage as error:
+            self._gate.unread(error)
             return
         new = incoming(event, event.message, signed, record)
         self._gate.listen(new)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
-from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.avro import Codec, DecodeError, UnknownSchema
 from memquorum.core.identity.membership import OPERATOR, Genesis
 from memquorum.core.records import (
     BallotCast,
@@ -61,6 +61,15 @@ _SERVICE: dict[type, str] = {
 
 class BadMessage(ValueError):
     """Raised for a message that proves nothing: forged, foreign, or of another kind. The text says why."""
+
+
+class LaterFormat(BadMessage):
+    """Raised for a message with a body of an unknown schema: a later release may have written it. `signed`: its
+    envelope, with a signature that was not checked."""
+
+    def __init__(self, signed: Signed, why: str) -> None:
+        super().__init__(why)
+        self.signed = signed
 
 
 class UnknownConfiguration(BadMessage):
@@ -133,7 +142,12 @@ def unsigned(codec: Codec, data: bytes, kind: type[SignedRecord]) -> SignedRecor
 def _decode(codec: Codec, data: bytes, kind: type[SignedRecord]) -> tuple[Signed, SignedRecord]:
     try:
         signed = codec.decode_as(Signed, data)
+    except DecodeError as error:
+        raise BadMessage(str(error)) from None
+    try:
         return signed, codec.decode_as(kind, signed.body)
+    except UnknownSchema as error:
+        raise LaterFormat(signed, str(error)) from None
     except DecodeError as error:
         raise BadMessage(str(error)) from None
 

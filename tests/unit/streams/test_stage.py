@@ -309,6 +309,17 @@ async def test_strangers_records_are_passed_over_and_counted(caplog: pytest.LogC
         assert writer.reader().genuine("out", 1, value, stamp)
 
 
+async def test_a_record_of_a_later_version_ends_the_process_before_anything_is_acknowledged() -> None:
+    broker, writer = Broker(), Writer(b"s" * 32, members=4)
+    runner = stage._Runner(broker, Echo(), "echo", "in", transient=(), stamps=writer)  # type: ignore[arg-type]
+    event = Event(broker, "a")
+    event.message.value = b"\xc3\x01" + bytes(range(8)) + b"a body"
+    event.message.headers.append((HEADER, writer.stamp("in", 1, event.message.value)))
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(runner.handle([event]), 0.2)  # type: ignore[list-item]
+    assert broker.notes == ["crashed UnknownSchema"]
+
+
 async def test_a_batch_that_does_not_end_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stage, "STUCK_S", 0.05)
     answered, shown = threading.Event(), Telemetry()

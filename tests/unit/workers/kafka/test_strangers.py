@@ -13,6 +13,7 @@ from db.view import View
 from memquorum import topics
 from memquorum.core.identity import stamps
 from memquorum.telemetry.leftout import ALTERED, NO_STAMP
+from workers.kafka.loop import LaterRecord
 from workers.kafka.strangers import Strangers
 
 KEY = b"k" * 32
@@ -24,8 +25,15 @@ LOG = logging.getLogger("test")
 class Message:
     """The parts of a record that `wrote` asks for."""
 
-    def __init__(self, offset: int, stamp: bytes | None, topic: str = topics.ACCEPTED, shard: int = 0) -> None:
-        self._offset, self._topic, self._shard = offset, topic, shard
+    def __init__(
+        self,
+        offset: int,
+        stamp: bytes | None,
+        topic: str = topics.ACCEPTED,
+        shard: int = 0,
+        value: bytes = b"value",
+    ) -> None:
+        self._offset, self._topic, self._shard, self._value = offset, topic, shard, value
         self._headers = [] if stamp is None else [(stamps.HEADER, stamp)]
 
     def topic(self) -> str:
@@ -38,7 +46,7 @@ class Message:
         return self._offset
 
     def value(self) -> bytes:
-        return b"value"
+        return self._value
 
     def headers(self) -> list[tuple[str, bytes]]:
         return self._headers
@@ -94,3 +102,12 @@ def test_a_restart_has_not_forgotten_it(tmp_path: Path) -> None:
 def test_who_was_a_member_from_the_beginning_needs_its_tag_always() -> None:
     strangers = Strangers(LOG, stamps.for_member(stamps.member_key(KEY, 4), 4))
     assert strangers.wrote(before(0)) and not strangers.wrote(since(1)) and strangers.wrote(before(2))
+
+
+def test_a_record_of_a_later_version_is_not_passed_over() -> None:
+    later = b"\xc3\x01" + bytes(range(8)) + b"a body"
+    reader = Strangers(LOG, stamps.for_services(KEY))
+    with pytest.raises(LaterRecord, match=f"{topics.ACCEPTED}, partition 0, offset 7: a later version of this"):
+        reader.wrote(Message(7, FORMER.stamp(topics.ACCEPTED, 0, later), value=later))  # type: ignore[arg-type]
+    # One of a stranger's is left out, whatever it looks like.
+    assert reader.wrote(Message(8, bytes(16), value=later))  # type: ignore[arg-type]
