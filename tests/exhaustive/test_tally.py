@@ -36,10 +36,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.policy import PPM
@@ -48,13 +50,14 @@ from memquorum.core.vote.kinds import KINDS, PROMOTE, RESTORE
 from memquorum.core.vote.kinds.kind import Opinion
 from memquorum.core.vote.tally import tally
 from tests.builders.genesis import make
+from tests.builders.policies import by_the_paper
 from tests.builders.votes import ballot, following
 
 ABSENT, NO, WEAK, YES = range(4)
 Certificate = tuple[int, ...]
 
 # The last two of each are as uneven as may be: a little more at the top, or less at the bottom, is refused.
-WEIGHTS = {
+WEIGHTS: dict[int, list[tuple[int, ...]]] = {
     4: [(1000,) * 4, (1500, 1500, 1000, 1000), (1499, 1000, 1000, 1000), (1000, 1000, 1000, 1)],
     7: [(1000,) * 7, (1249, 1249, 1000, 1000, 1000, 1000, 1000), (1000,) * 6 + (1,)],
 }
@@ -171,6 +174,40 @@ def test_certificates_that_end_differently(n: int, kind: str, weights: tuple[int
         assert left_out[twice == 0].all()
         together = np.maximum(kept, certificate)[twice == 0]
         assert all(decides[tuple(one)] for one in np.unique(together, axis=0).tolist())
+
+
+def outvoted(weights: tuple[int, ...], tau: Fraction) -> bool:
+    """Whether liars and a primary can promote something for which less than half of the honest weight is."""
+    paper = by_the_paper()
+    genesis = make(len(weights), weights=weights, policy=replace(paper, promote=replace(paper.promote, tau=tau)))
+    proposal = Proposal(("m",), "space", "promote", "test", 0, 0, 0)
+    nomination = NominationProposed(b"", 0, 0, 1, 1_000, 0, "interval", (proposal,))
+    cast = [[ballot(member, opinion("promote", code, genesis)) for code in (NO, YES)] for member in range(genesis.n)]
+    decided = [
+        said
+        for said in itertools.product((False, True), repeat=genesis.n)
+        if tally(genesis, nomination, [cast[member][yes] for member, yes in enumerate(said)])[0].decided
+    ]
+    return any(
+        2 * sum(weights[member] for member in honest if said[member]) <= sum(weights[member] for member in honest)
+        for lying in liars(genesis)
+        for honest in [[member for member in range(genesis.n) if member not in lying]]
+        for said in decided
+    )
+
+
+@pytest.mark.parametrize("weights", [weights for n in (4, 7) for weights in WEIGHTS[n]])
+def test_of_3f_and_1_members_the_quorum_alone_has_most_of_the_honest_weight(weights: tuple[int, ...]) -> None:
+    """SPEC B takes τ_c = 2/3 for the least that is safe (P46). It is not needed if N = 3f+1: f members at most are
+    not for a memory, and they weigh less than a third."""
+    assert not outvoted(weights, Fraction(51, 100))
+
+
+def test_of_more_members_two_thirds_of_the_weight_is_the_least_that_has_it() -> None:
+    """Two honest members of six, where f = 1, may be against it and weigh as much as the three that are for it."""
+    weights = (999, 500, 500, 334, 333, 333)
+    assert outvoted(weights, Fraction(66, 100))
+    assert not outvoted(weights, Fraction(2, 3))
 
 
 @each_election
