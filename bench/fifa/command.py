@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench import rows
-from bench.fifa import page, tables
+from bench.fifa import directions, page, tables
 from bench.fifa.runs import QUICK, Cells, Size
 from bench.kept import Outcome, Row
 
@@ -20,6 +20,7 @@ ROWS: Mapping[str, Callable[[Cells], Row]] = {
     "quiet": tables.quiet,
     "votes": tables.votes,
     "quiet-votes": tables.quiet_votes,
+    "directions": directions.directions,
 }
 """In the order of the page."""
 ONLY = tuple(ROWS)

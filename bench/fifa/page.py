@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import kept, plot, sections
+from bench.fifa import weighting
 from bench.fifa.measures import METRICS
 from bench.page import Latest, latest
 
@@ -52,6 +53,8 @@ def render(runs: Sequence[dict[str, Any]]) -> plot.Files:
         *_missing(rows),
         *(line for name in ("composite", "privacy") if name in rows for line in _row(name, rows[name][1])),
         *(line for name in TABLES if name in rows for line in _tables(name, rows[name][1], charts)),
+        *_weighted(rows),
+        *_directions(rows),
         *_published(rows),
         *sections.machines(rows, rows),
         _WORDS.read_text(encoding="utf-8").rstrip(),
@@ -60,7 +63,7 @@ def render(runs: Sequence[dict[str, Any]]) -> plot.Files:
 
 
 def _missing(rows: Latest) -> Iterator[str]:
-    left = [name for name in ("composite", "privacy", *TABLES) if name not in rows]
+    left = [name for name in ("composite", "privacy", *TABLES, "directions") if name not in rows]
     if left:
         yield from (f'Not measured: {", ".join(left)}; `make fifa ONLY="{" ".join(left)}"` measures that.', "")
 
@@ -138,6 +141,40 @@ def _pairs(pairs: Sequence[Sequence[Any]]) -> Iterator[str]:
         if metric == "composite":
             yield f"| `{first}` | `{second}` | {mean:+.3f} | {delta:+.2f} | {p:.2g} |"
     yield from ("", "</details>", "")
+
+
+def _weighted(rows: Latest) -> Iterator[str]:
+    tables = {name: rows[name][1]["series"]["policies"] for name in TABLES if name in rows}
+    if tables:
+        yield from weighting.lines(tables)
+
+
+def _directions(rows: Latest) -> Iterator[str]:
+    if "directions" not in rows:
+        return
+    row = rows["directions"][1]
+    yield from sections.section("directions", row)
+    yield from (
+        "| expected | difference, 95 % | seeds in which it holds | Cliff's δ, 95 % | Hedges' g, 95 % | p, Holm |",
+        "|---|---:|---:|---:|---:|---:|",
+    )
+    for says, mean, low, high, holds, delta, g, p in row["series"]["known"]:
+        yield f"| {says} | {_span((mean, low, high), 4)} | {holds:.0%} | {_span(delta)} | {_span(g)} | {p:.2g} |"
+    yield from ("", "| where a budget doubles, gains | NC, 95 % | GCR, 95 % |", "|---|---:|---:|")
+    yield from (
+        f"| `{name}` | {_span(nc, 3)} | {_span(gcr, 3)} |" for name, (nc, gcr) in row["series"]["slopes"].items()
+    )
+    yield from ("", "<details><summary>Sizes of effects of all pairs, composite</summary>", "")
+    yield from ("| first | second | difference, 95 % | Cliff's δ, 95 % | Hedges' g, 95 % |", "|---|---|---:|---:|---:|")
+    for first, second, gain, delta, g in row["series"]["pairs"]:
+        yield f"| `{first}` | `{second}` | {_span(gain, 3)} | {_span(delta)} | {_span(g)} |"
+    yield from ("", "</details>", "")
+
+
+def _span(told: Sequence[float], digits: int = 2) -> str:
+    """A value with its interval."""
+    mean, low, high = (f"{value:+.{digits}f}" for value in told)
+    return f"{mean} ({low} to {high})"
 
 
 def _published(rows: Latest) -> Iterator[str]:

@@ -40,6 +40,7 @@ class Size:
     seeds: int = 30
     agents: int = AGENTS
     shares: tuple[int, ...] = SHARES
+    paper: tuple[int, ...] = PAPER
     quick: bool = False
 
     @property
@@ -48,7 +49,7 @@ class Size:
         return max(1, self.seeds // 3)
 
 
-QUICK = Size(seeds=2, agents=1, shares=(20,), quick=True)
+QUICK = Size(seeds=2, agents=1, shares=(20,), paper=PAPER[:1], quick=True)
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,7 @@ def one(asked: Asked, size: Size) -> dict[Cell, Measured]:
     ]
     budgets = {f"{share} %": [agent.all_tokens * share // 100 for agent in agents] for share in size.shares}
     told = sum(agent.all_tokens for agent in agents) / len(agents)
-    paper = PAPER[:1] if size.quick else PAPER
-    budgets |= {f"{tokens:,}": [tokens] * len(agents) for tokens in paper if tokens < told}
+    budgets |= {f"{tokens:,}": [tokens] * len(agents) for tokens in size.paper if tokens < told}
     seed = f"fifa/{asked.seed}".encode()
     return {
         (budget, name): measured(
@@ -93,7 +93,7 @@ class Cells:
     """The results, by whether there are distractors and votes: a list of seeds, each cell → figures."""
 
     def __init__(self, size: Size, cache: Path) -> None:
-        self.size, self._cache = size, cache
+        self.size, self.cache = size, cache
         self._found: dict[tuple[bool, bool], list[Mapping[Cell, Measured]]] = {}
 
     def of(self, *, distractors: bool, votes: bool) -> list[Mapping[Cell, Measured]]:
@@ -115,7 +115,7 @@ class Cells:
         """Returns the vectors of all texts."""
         if self.size.quick:
             return HashingEncoder().encode(texts())
-        return Vectors(self._cache).of(texts())
+        return Vectors(self.cache).of(texts())
 
     def _all(self, asked: Sequence[Asked]) -> list[Mapping[Cell, Measured]]:
         if self.size.quick:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bench import kept, plot
-from bench.fifa import command, page, statistics
+from bench.fifa import command, directions, page, statistics, weighting
 from bench.fifa.living import Counted, Life
 from bench.fifa.measures import measured
 from bench.fifa.prepared import Prepared
@@ -45,6 +45,20 @@ def test_the_other_statistics_are_those_of_their_books() -> None:
     told = statistics.bootstrap([0.0, 1.0] * 50)
     # The normal interval of a proportion of one half in a hundred: ± 1.96 · 0.05.
     assert (told.mean, told.low, told.high) == pytest.approx((0.5, 0.402, 0.598), abs=0.02)
+
+
+def test_sizes_of_effects_have_intervals() -> None:
+    """Hedges' correction of ten pairs is 1 - 3/35."""
+    apart = [1.0, 2.0, 3.0, 4.0, 5.0] * 2
+    found = statistics.hedges(apart)
+    assert found.mean == pytest.approx((1 - 3 / 35) * 3 / np.std(apart, ddof=1))
+    assert 0 < found.low < found.mean < found.high
+    assert statistics.hedges([2.0] * 9) == statistics.Interval(0.0, 0.0, 0.0)
+    apart_by_two = statistics.cliff_interval([3, 4, 5], [0, 1, 2])
+    assert (apart_by_two.mean, apart_by_two.low, apart_by_two.high) == (1, 1, 1)
+    first, second = list(range(20)), list(range(1, 21))
+    mixed = statistics.cliff_interval(first, second)
+    assert mixed.low < mixed.mean < mixed.high and mixed.mean == pytest.approx(statistics.cliff(first, second))
 
 
 def test_the_effect_of_a_factor_is_that_of_a_design_with_repeated_measures() -> None:
@@ -151,6 +165,36 @@ def test_without_votes_the_budget_is_held_and_with_them_as_fast_as_the_caps_allo
         assert alone.over <= 0.01 * alone.held, name
         assert voted.over > alone.over and voted.gone > 20 * voted.kept, name
         assert Life(ready, name, budget, votes=False).live() == alone, name
+
+
+def test_effects_whose_direction_is_known_are_found() -> None:
+    """A smaller budget answers less, chance reaches no more goals than what was told last, and where all is held the
+    policy changes nothing."""
+    size = replace(QUICK, seeds=2, agents=2, shares=(10, 40, 100), paper=())
+    seeds = Cells(size, Path()).of(distractors=True, votes=False)
+    table = directions.Table(seeds, size.shares)
+    for name in FORGETTING:
+        assert [one["100 %", name].gone for one in seeds] == [0, 0]
+        assert table.of("100 %", name, "nc").tolist() == table.of("100 %", "fifo", "nc").tolist()
+        assert (table.steps(name, "nc").mean(axis=1) > 0).all() and table.slope(name, "nc").mean() > 0
+    known = {one.says: (one.more - one.less).mean() for one in directions.expected(table)}
+    assert len(known) == 2 * len(FORGETTING) + 2
+    reversed_ = [says for says, gain in known.items() if gain < 0 and "summaries" not in says]
+    assert reversed_ == []
+
+
+def test_other_weights_order_the_policies_by_the_kept_means() -> None:
+    told = {"a": (0.9, 0.1, 1, 1, 0.5), "b": (0.2, 0.8, 1, 1, 0.5)}
+    policies = {
+        name: dict(zip(weighting.METRICS, ([one] for one in means), strict=True)) for name, means in told.items()
+    }
+    weights = weighting.weightings()
+    assert all(sum(one) == pytest.approx(1) for one in weights.values()) and len(weights) == 12
+    best, value = weighting.order(policies, weights["as published"])[0]
+    assert best == "a" and value == pytest.approx(0.25 + 0.35 + 0.075)
+    assert weighting.order(policies, weights["without NC"])[0][0] == "b"
+    shares = weighting.firsts(policies)
+    assert sum(shares.values()) == pytest.approx(1) and 0.45 < shares["a"] < 0.55
 
 
 def test_metrics_are_those_of_the_paper() -> None:
