@@ -1,6 +1,6 @@
 r"""Measures the quality of forgetting: `make bench WHAT=forget DATA=FOLDER`, of some parts with ONLY="PART …".
 
-Four parts, on one core, without Kafka or Postgres: the core's own functions in one process (`fleet`). The first run
+Five parts, on one core, without Kafka or Postgres: the core's own functions in one process (`fleet`). The first run
 encodes 42,000 short texts, some four minutes of an idle core, and keeps them in --cache. Each part then takes less than
 three.
 
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import kept
-from bench.forgetting import footprint, items, meetings, page, talks, whole
+from bench.forgetting import footprint, items, meetings, page, sweep, talks, whole
 from bench.forgetting.said import BY_THE_PAPER, Said
 from bench.forgetting.vectors import Vectors
 from bench.kept import Outcome, Row
@@ -68,6 +68,7 @@ PARTS: Mapping[str, tuple[str, Callable[[Material], dict[str, Any]]]] = {
     "meetings": (AMI, lambda material: whole.measure(list(material.said.values()))),
     "locomo": (LOCOMO, lambda material: talks.measure(list(talks.read(material.data)), material.vectors)),
     "footprint": (AMI, _footprint),
+    "sweep": (AMI, lambda material: sweep.measure(material.meetings, material.vectors)),
 }
 """Part → the set that it needs, and its measurement."""
 

@@ -129,6 +129,11 @@ class Worths:
         self._ranks.add(worth)
         return worth
 
+    def worth(self, text: str) -> int:
+        """Returns the worth that a text would have now."""
+        said = _content(text)
+        return worth_ppm(said, self._counts.tell(said))
+
     def ranks(self, worths: Sequence[int]) -> Numbers:
         """Returns the ranks among the texts so far."""
         return np.array([self._ranks.rank_ppm(worth) for worth in worths], np.int64)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import kept, plot
+from bench.forgetting import sweep
 from bench.forgetting.footprint import AT, EARLY, EVERY, LATE, PACES_S, PAPER
 
 PAGE = kept.ROOT / "docs" / "measured" / "forgetting-quality.md"
@@ -60,9 +61,9 @@ def render(parts: Latest) -> dict[Path, str | plot.Chart]:
     for name, write in PARTS.items():
         if name in parts:
             lines += [*write(parts[name][1]), ""]
-    if "footprint" in parts:
-        files[_PLOT] = _drawn(parts["footprint"][1])
-        lines += [f"![footprint]({_PLOT})", ""]
+        if name in parts and name == "footprint":
+            files[_PLOT] = _drawn(parts[name][1])
+            lines += [f"![footprint]({_PLOT})", ""]
     lines.append((_BESIDE / "bounds.md").read_text(encoding="utf-8").rstrip())
     return {Path(PAGE.name): "\n".join(lines) + "\n", **files}
 
@@ -190,6 +191,7 @@ PARTS: Mapping[str, Callable[[Mapping[str, Any]], list[str]]] = {
     "meetings": _whole,
     "locomo": _locomo,
     "footprint": _footprint,
+    "sweep": sweep.lines,
 }
 """Each part as Markdown."""
 

@@ -107,6 +107,11 @@ class Said:
         ]
 
     @cached_property
+    def opinions(self) -> Opinions:
+        """Returns the opinions of all acts by the shipped rule, each at the moment it is due."""
+        return self.due(range(len(self.meeting.acts)), Shipped)
+
+    @cached_property
     def salience(self) -> NDArray[np.int64]:
         """Returns each act's salience when it was said: by its novelty and its worth, without reward and confidence."""
         return np.array([one.salience_ppm for one in self.judged], np.int64)
@@ -147,12 +152,19 @@ class Said:
         """Speaker → the acts that its member reads: those that salience stored, and whether each repeats another."""
         return {
             speaker: [
-                (at, (str(at), self.vectors[at], self.judged[at].outcome == REINFORCED))
+                (at, (str(at), self.vectors[at], repeats))
                 for at, act in enumerate(self.meeting.acts)
-                if act.speaker == speaker and self.judged[at].outcome != BELOW_THRESHOLD
+                if act.speaker == speaker and (repeats := self.repeated(at)) is not None
             ]
             for speaker in self.meeting.speakers
         }
+
+    def repeated(self, act: int) -> bool | None:
+        """True if an act only repeats another, None if salience did not store it: then no member has it in its
+        context.
+        """
+        outcome = self.judged[act].outcome
+        return None if outcome == BELOW_THRESHOLD else outcome == REINFORCED
 
     def _recent(self, heard: int, rule: Rule) -> list[Context]:
         """Each member's: of each of its own speakers the last 64 among the first acts of the meeting."""

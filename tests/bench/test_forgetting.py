@@ -11,16 +11,17 @@ import pytest
 
 from bench import __main__ as bench
 from bench import plot
-from bench.forgetting import command, footprint, measures, meetings, page, talks
+from bench.forgetting import command, footprint, measures, meetings, page, sweep, talks
 from bench.forgetting.centred import NEAREST, Centred
 from bench.forgetting.fleet import Fleet, Worths, genesis, turning
 from bench.forgetting.rarity import rarities, words
-from bench.forgetting.said import RULES, UNCAPPED, Said
+from bench.forgetting.said import BY_THE_PAPER, RULES, UNCAPPED, Said
 from bench.forgetting.whole import survivors
 from memquorum.core import decay
-from memquorum.core.policy import NO_CAPS, CapsPolicy, EpochPolicy, Policy
+from memquorum.core.policy import NO_CAPS, CapsPolicy, EpochPolicy, Policy, from_json, to_json
 from memquorum.core.vote.kinds import FORGET
 from memquorum.core.vote.tally import needed_ppm
+from memquorum.encoders.hashing import HashingEncoder
 from tests.builders.policies import by_the_paper
 
 HOUR = 3_600_000
@@ -252,6 +253,35 @@ def test_a_footprint_and_a_rival_as_small() -> None:
     assert 0 < course.forgotten[0] <= 256
     rival = footprint.rival(script, course.alive, lambda used: used)
     assert rival.alive.tolist() == course.alive.tolist() and rival.last.sum() == course.alive[-1]
+
+
+def test_a_sweep_moves_one_constant_and_the_shipped_value_is_among_them() -> None:
+    for constant, values in sweep.VALUES.items():
+        assert any(value == pytest.approx(sweep.shipped(constant)) for value in values)
+        for value in values:
+            policy = sweep.moved(Policy(), constant, value)
+            assert from_json(to_json(policy)) == policy
+            assert (policy == Policy()) == (value == pytest.approx(sweep.shipped(constant)))
+
+
+def test_a_higher_theta_forgets_more_and_a_higher_share_of_the_weight_less(tmp_path: Path) -> None:
+    _meeting(tmp_path)
+    (read,) = meetings.read(tmp_path)
+    said = Said(read, HashingEncoder().encode([act.text for act in read.acts]), BY_THE_PAPER)
+    kept = {
+        (constant, value): sweep.kept_by(said, sweep.moved(BY_THE_PAPER, constant, value))
+        for constant, values in sweep.VALUES.items()
+        for value in values
+    }
+    for constant, falls in (("θ", True), ("α", False)):
+        counts = [int(kept[constant, value].sum()) for value in sweep.VALUES[constant]]
+        assert counts == sorted(counts, reverse=falls)
+    # At the shipped values the vote is that of the page.
+    shipped = said.opinions.turns >= BY_THE_PAPER.forget.theta_ppm
+    assert all((kept[name, value] == shipped).all() for name in ("θ", "δ") for value in (sweep.shipped(name),))
+    moved = list(sweep.salience([said]))
+    assert {(one["weight"], one["by"]) for one in moved} == {(w, by) for w in sweep.WEIGHTS for by in (-0.1, 0.1)}
+    assert all(0 < one["mean shift"] <= one["largest"] < 0.2 for one in moved)
 
 
 def test_without_the_sets_it_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
