@@ -18,7 +18,7 @@ from bench.kept import Outcome, Row
 from bench.parts import parts
 from bench.right import votes
 from bench.right.frame import Material, Measure
-from bench.vm import beside, claims, lasting, page, rehearsed
+from bench.vm import apart, beside, claims, lasting, page, rehearsed
 from bench.vm.fleet import AGENTS, Said, vote
 from memquorum.encoders.onnx import OnnxEncoder
 from tests.simulation import scale
@@ -136,6 +136,7 @@ ROWS: Mapping[str, Measure] = {
     "VM-9": speed,
     "VM-10": lasting.knowledge,
     "VM-11": alike,
+    "VM-11-ways": apart.ways,
     "P41": lively,
     "P42": rehearsed.old_share,
     "T16": beside.readers,

@@ -14,7 +14,7 @@ from bench.page import Latest, latest
 
 PAGE = kept.ROOT / "docs" / "measured" / "validation.md"
 RESULTS = kept.RESULTS / "vm"
-ORDER = ("VM-7", "VM-8", "VM-9", "VM-10", "VM-11", "P39", "P40", "P41", "P42", "T16", "OP-26")
+ORDER = ("VM-7", "VM-8", "VM-9", "VM-10", "VM-11", "VM-11-ways", "P39", "P40", "P41", "P42", "T16", "OP-26")
 _WORDS = Path(__file__).with_name("words.md")
 
 

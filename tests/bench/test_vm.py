@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from bench.forgetting.meetings import Act, Meeting
+from bench.forgetting.said import Said as SaidMeeting
 from bench.right.frame import Material
 from bench.sets import Absent
-from bench.vm import claims, command, page
+from bench.vm import apart, claims, command, page
 from bench.vm.fleet import AGENTS, Said, vote
+from memquorum.core.policy import Policy
 from memquorum.encoders.hashing import HashingEncoder
 from tests.simulation import scale
 
@@ -77,6 +81,47 @@ def test_an_epoch_that_is_not_decided_is_no_figure(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(material, "vectors", type("Vectors", (), {"of": VECTORS}), raising=False)
     row = command.lively(material)
     assert [goal.met for goal in row.goals] == [False, True, True, True, True]
+
+
+def _heard(count: int = 60) -> apart.Heard:
+    things = ("pump", "valve", "boiler", "gate")
+    acts = tuple(
+        Act(
+            "ABCD"[at % 4],
+            10_000 * at,
+            10_000 * at + 5,
+            f"The {things[at % 4]} {at} holds {at * 7 % 90} bar.",
+            True,
+            (),
+        )
+        for at in range(count)
+    )
+    meeting = Meeting("M", "M", ("A", "B", "C", "D"), acts, ())
+    return apart.Heard(SaidMeeting(meeting, VECTORS([act.text for act in acts]), Policy()))
+
+
+def test_the_ways_differ_from_the_shipped_rule_in_what_they_say_alone() -> None:
+    heard = _heard()
+    ranks, shares = heard.shipped()
+    due = heard.said.opinions
+    assert (ranks == due.halves[0]).all() and (shares == due.halves[1]).all()
+    for way in (apart.Heard.drawn, apart.Heard.joined):
+        other = way(heard)
+        assert (other[0] == ranks).all() and (other[1] != shares).any()
+    assert (heard.joined()[1][0] == shares[0]).all()
+    encoded = heard.encoded()[1]
+    assert (encoded[:2] == shares[:2]).all()
+    moved = heard.jittered()
+    assert all(0 < np.abs(a - b).max() <= 150_000 for a, b in zip(moved, (ranks, shares), strict=True))
+    own = heard.ranked()[0]
+    assert (own != ranks).any() and len({tuple(row) for row in own.tolist()}) > 1
+
+
+def test_members_that_vote_the_same_are_wholly_alike() -> None:
+    votes = np.array([[True, False, True], [True, False, True], [False, True, False], [True, True, True]])
+    assert list(apart.correlations(votes)) == pytest.approx([1, -1, -1])
+    shipped = apart.WAYS["as shipped: members by agent"][1]
+    assert shipped == Policy() and len(apart.WAYS) > apart.ALLOWED
 
 
 def test_every_row_has_its_place_on_the_page() -> None:
