@@ -8,7 +8,7 @@ ADMIN  := $(BIN)/memquorum admin
 UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(CURDIR)/$(BIN)/uv
 # What a target or a part of the benchmarks needs beside `setup` (TARGET:NAME): an environment of its own, .tools/NAME of
 # requirements/NAME.lock.
-PACKAGES := peers:peers right:trees languages:multilingual pages:charts fifa:charts console:console langgraph:langgraph conformance:conformance \
+PACKAGES := peers:peers use:peers right:trees languages:multilingual pages:charts fifa:charts console:console langgraph:langgraph conformance:conformance \
   chart:chart adapters:adapters adapters:adk adapters:crewai compose:compose ways:langgraph ways:adapters ways:adk ways:crewai
 MODULES  := soak:faults.soak simulate:simulation test-beside:beside
 of     = $(patsubst $(1):%,%,$(filter $(1):%,$(2)))
@@ -75,7 +75,7 @@ check: setup  ## the tests alone
 test check:
 	@$(BIN)/python -m tests.sessions $(if $(filter test,$@),--with-types)
 
-bench: setup  ## WHAT=line (the default), backpressure, peers, scale, forget, reading, right, vm, consolidation, policies, experience, languages, console, encoder (of .tools/torch, where that is made); pages only draws; ONLY="NAME …" QUICK=1 DATA=FOLDER JSON=FILE
+bench: setup  ## WHAT=line (the default), backpressure, peers, scale, forget, reading, right, vm, consolidation, policies, experience, languages, console, use, encoder (of .tools/torch, where that is made); pages only draws; ONLY="NAME …" QUICK=1 DATA=FOLDER JSON=FILE
 fifa: setup  ## agents whose memory has a budget, under each of seven policies: docs/measured/fifa.md; SEEDS=30, QUICK=1, ONLY="ROW …", JSON=FILE
 fifa: WHAT := fifa
 bench fifa:

@@ -9,6 +9,7 @@ policies: how much budgets keep, policy by policy; how much personal data is fou
 encoder: texts per second of the encoders, on a CUDA card too.
 languages: the languages of the encoders, and their cost.
 experience: how much is admitted by proof, and how much of it is found.
+use: questions that are answered with this memory, with others and with none, at equal tokens.
 console: the console in a browser: its size, how soon it shows what happens, the cost of open pages.
 pages: draws the pages of the kept runs, without a measurement.
 """
@@ -47,6 +48,7 @@ WHAT = {
     "policies": "bench.policies.command",
     "experience": "bench.experience.command",
     "console": "bench.console.command",
+    "use": "bench.use.command",
     "pages": "bench.pages",
 }
 DATA = kept.ROOT.parent / "shared" / "data"
@@ -65,8 +67,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--cache", type=Path, metavar="FOLDER", help="where vectors of texts are kept")
     made.add_argument("--seeds", type=int, help="fifa: so many seeds; another number than 30 is a trial, kept apart")
     made.add_argument("--minutes", type=float, help="backpressure: how long to publish (default: 10)")
-    made.add_argument("--turns", type=int, help="peers: so many texts; another number is a trial, kept apart")
-    made.add_argument("--python", type=Path, help="peers: of the others' environment (default: .tools/peers)")
+    made.add_argument("--turns", type=int, help="so many texts; peers: another number is a trial, kept apart")
+    made.add_argument("--python", type=Path, help="peers, use: of the others' environment (default: .tools/peers)")
     made.add_argument("--members", type=int, nargs="+", help="scale: numbers of members")
     made.add_argument("--silent", action="store_true", help="scale: the first f members say nothing")
     made.add_argument("--keep", action="store_true", help="scale: keeps the outcome")

@@ -16,6 +16,7 @@ from bench.languages import page as languages
 from bench.peers import page as peers
 from bench.policies import page as policies
 from bench.right import page as right
+from bench.use import page as use
 from bench.vm import page as validation
 from tests.simulation import scalepage
 
@@ -35,5 +36,6 @@ def run(given: Namespace) -> Outcome:
     policies.draw()
     experience.draw()
     console.draw()
+    use.draw()
     scalepage.draw()
     return Outcome([], 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 import time
@@ -14,6 +13,7 @@ from typing import Any
 
 import psycopg
 
+from bench import cpu
 from infra import genesis, settings, supervisor
 from infra.embedded.kafka_broker import Kafka
 from infra.embedded.postgres import Postgres
@@ -35,7 +35,6 @@ WHOLE = ("intake", "streams", *REPLICAS, "commit", "consolidator", "rehearsal", 
 AGENTS = {"ada": 0, "ben": 1, "cleo": 2, "dan": 3}
 """Agent → member: each member has one whose episodes it judges by."""
 
-_TICK = os.sysconf("SC_CLK_TCK")
 _READY_S = 60.0
 
 
@@ -78,7 +77,7 @@ class Parts:
 
     def check(self) -> None:
         """Fails if a process has died: its figures would be of something else."""
-        gone = [name for name, pid in self.pids().items() if _stat(pid) is None]
+        gone = [name for name, pid in self.pids().items() if cpu.stat(pid) is None]
         assert not gone, f"died: {gone}; logs in {self.settings.logs_dir}"
 
     def pids(self) -> dict[str, int]:
@@ -96,7 +95,7 @@ class Parts:
 
     def cpu_s(self) -> dict[str, float]:
         """Processor time used so far by process, with its children's."""
-        return {name: sum(_cpu(p) for p in _tree(pid)) for name, pid in self.pids().items()}
+        return {name: cpu.used_s(pid) for name, pid in self.pids().items()}
 
     @contextmanager
     def reader(self) -> Iterator[psycopg.Connection]:
@@ -193,34 +192,10 @@ def names_of(shards: Collection[int], genesis_: Genesis) -> dict[int, str]:
     return {shard: found[shard] for shard in shards}
 
 
-def _stat(pid: int) -> list[str] | None:
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    except (FileNotFoundError, ProcessLookupError):
-        return None
-    return None if fields[0] == "Z" else fields
-
-
-def _cpu(pid: int) -> float:
-    fields = _stat(pid)
-    # user, system, and both of children that have ended
-    return sum(int(x) for x in fields[11:15]) / _TICK if fields else 0.0
-
-
-def _tree(pid: int) -> Iterator[int]:
-    yield pid
-    try:
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            for child in (task / "children").read_text().split():
-                yield from _tree(int(child))
-    except (FileNotFoundError, ProcessLookupError):
-        return
-
-
 def _resident_kib(pid: int, whole_tree: bool) -> int:
     if not whole_tree:
         return _field(Path(f"/proc/{pid}/status"), "VmRSS:")
-    return sum(_field(Path(f"/proc/{p}/smaps_rollup"), "Pss:") for p in _tree(pid))
+    return sum(_field(Path(f"/proc/{p}/smaps_rollup"), "Pss:") for p in cpu.tree(pid))
 
 
 def _field(file: Path, name: str) -> int:

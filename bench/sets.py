@@ -18,6 +18,7 @@ AMI, BEAM, LOCOMO, NLI, QMSUM, QUORA, SICK, STSB = (
     "ami_keep", "beam100k", "locomo", "nli", "qmsum", "quora_dup", "sick", "stsb",
 )  # fmt: skip
 PII, CONFAIDE = "pii_presidio", "confaide"
+LONGMEMEVAL = "longmemeval_one"
 _BESIDE = ("LICENSE", "LICENCE", "README", "MANIFEST")
 
 

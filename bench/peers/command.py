@@ -31,7 +31,7 @@ from bench.peers.table import FLOOR, OURS
 from bench.sets import LOCOMO, Absent, there
 from db import sweeping
 
-_PYTHON = kept.ROOT / ".tools" / "peers" / "bin" / "python"
+PYTHON = kept.ROOT / ".tools" / "peers" / "bin" / "python"
 _TURNS, _QUESTIONS = 1_000, 200
 _PATIENCE_S = 240
 # They send nothing out, and write nothing outside of the run's folder.
@@ -66,26 +66,40 @@ def other(name: str, python: Path, running: Parts, task: Task) -> Row:
         "system": name, "dsn": dsn, "dsn_batched": dsn_batched, "folder": str(folder), "canary": canary(name),
         "texts": task.texts, "questions": [asked.text for asked in task.questions], "warm": task.warm,
     }  # fmt: skip
-    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "MEM0_DIR": str(folder), **_QUIET}
-    result = folder.with_suffix(".json")
-    command = [str(python), "-m", "bench.peers.driver", str(result)]
-    try:
-        done = subprocess.run(
-            command, cwd=kept.ROOT, env=environment | {"PYTHONPATH": str(kept.ROOT)}, input=json.dumps(job),
-            capture_output=True, text=True, check=False, timeout=_PATIENCE_S,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return table.absent(name, f"not done within {_PATIENCE_S} s")
-    # Without onnxruntime and the like its modules cannot even be read.
-    if done.returncode == NOT_INSTALLED or "ModuleNotFoundError" in done.stderr:
-        return table.absent(name, "not installed")
-    if done.returncode:
-        print(done.stderr[-2_000:], file=sys.stderr)
-        return table.absent(name, "failed")
-    made = table.row(name, json.loads(result.read_text(encoding="utf-8")), task)
+    told = in_process("bench.peers.driver", python, folder, job)
+    if isinstance(told, str):
+        return table.absent(name, told)
+    made = table.row(name, told, task)
     in_files = [place for file in folder.rglob("*.db") for place in residue.sqlite_tables(file, needle(name))]
     made.series["left"] = {"tables": residue.tables(dsn, needle(name)) + in_files}
     return made
+
+
+def in_process(
+    driver: str, python: Path, folder: Path, job: dict[str, Any], patience_s: float = _PATIENCE_S
+) -> dict[str, Any] | str:
+    """Runs a driver in a process of the others' environment, and returns what it measured; a text says why it did not.
+    `folder`: where the measured system keeps its files."""
+    if not python.is_file():
+        return "not installed"
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "MEM0_DIR": str(folder), **_QUIET}
+    result = folder.with_suffix(".json")
+    try:
+        done = subprocess.run(
+            [str(python), "-m", driver, str(result)], cwd=kept.ROOT,
+            env=environment | {"PYTHONPATH": str(kept.ROOT)}, input=json.dumps(job),
+            capture_output=True, text=True, check=False, timeout=patience_s,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return f"not done within {patience_s:.0f} s"
+    # Without onnxruntime and the like its modules cannot even be read.
+    if done.returncode == NOT_INSTALLED or "ModuleNotFoundError" in done.stderr:
+        return "not installed"
+    if done.returncode:
+        print(done.stderr[-2_000:], file=sys.stderr)
+        return "failed"
+    told: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
+    return told
 
 
 def measure(python: Path, task: Task) -> tuple[list[Row], str]:
@@ -133,7 +147,7 @@ def run(given: Namespace) -> Outcome:
         return Outcome([])
     task = choose(conversations.locomo(given.data, pictures=False), turns, _QUESTIONS)
     began, begun = time.perf_counter(), kept.begin()
-    rows, postgres = measure(given.python or _PYTHON, task)
+    rows, postgres = measure(given.python or PYTHON, task)
     begun |= {
         "task": {
             "turns": len(task.texts),

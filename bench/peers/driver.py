@@ -23,7 +23,7 @@ DELETED = 50
 K = 10
 
 
-class _Shut:
+class Shut:
     """Counts what wants out, and refuses it."""
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ def main() -> int:
     except PackageNotFoundError as error:
         print(f"not installed: {error.name}", file=sys.stderr)
         return NOT_INSTALLED
-    shut = _Shut()
+    shut = Shut()
     told |= measure(make, job)
     Path(sys.argv[1]).write_text(json.dumps({**told, "network": shut.tried}), encoding="utf-8")
     return 0

@@ -79,10 +79,10 @@ def measure(running: Parts, task: Task, canary: str) -> dict[str, Any]:
 
     def each(call: Callable[[str], Any], texts: Sequence[str] = questions) -> tuple[list[tuple[Any, float]], float]:
         """Returns each call's result and time, and the processor time of all, with its consequences in the fleet."""
-        _settled(running)
+        settled(running)
         before = running.cpu_s()
         asked = [ms(lambda text=text: call(text)) for text in texts]
-        _settled(running)
+        settled(running)
         return asked, sum(difference(before, running.cpu_s()).values()) / len(texts) * 1_000
 
     cold, told["cpu ms"] = each(service.search)
@@ -117,8 +117,8 @@ def _after(pause_s: float, call: Callable[[], Any]) -> tuple[Any, float]:
     return ms(call)
 
 
-def _settled(running: Parts) -> None:
-    """Until nothing has been journalled for a second: what was asked before is not to slow down what comes."""
+def settled(running: Parts) -> None:
+    """Waits until nothing has been journalled for a second: what was asked before is not to slow down what comes."""
     with running.reader() as connection:
         while any(True for _ in connection.notifies(timeout=1.0, stop_after=1)):
             pass
@@ -140,36 +140,45 @@ async def _added(running: Parts, task: Task) -> dict[str, Any]:
             assert receipt.outcome == "stored", receipt
             if at >= _WARM:
                 single.append((time.perf_counter() - began) * 1000)
-    # A second apart, for a retrieval looks at the turns before and after.
-    start = time.time_ns() // 1_000_000 - len(task.texts) * 1_000
-    episodes = [
-        {"content": text, "session": session, "occurred_at": start + at * 1_000}
-        for at, (text, session) in enumerate(zip(task.texts, task.sessions, strict=True))
-    ]
-    ids = []
-    async with AsyncMemory(namespace=NAMESPACE, **address) as memory:
-        began = time.perf_counter()
-        for first in range(0, len(episodes), BATCH):
-            ids += [receipt.memory_id for receipt in await memory.add_all(episodes[first : first + BATCH])]
-        await asyncio.to_thread(_until_stored, running, len(episodes))
-        seconds = time.perf_counter() - began
+    ids, seconds = await stored(running, NAMESPACE, task.texts, task.sessions)
     return {"add ms": single, "batched s": seconds, "ids": ids}
 
 
-def _until_stored(running: Parts, count: int, patience_s: float = 300) -> None:
-    """Until the store has them, and a search finds them."""
+async def stored(
+    running: Parts, namespace: str, texts: Sequence[str], sessions: Sequence[str]
+) -> tuple[list[str], float]:
+    """Publishes texts in batches and waits until they are stored; returns their ids, and the seconds that it took."""
+    # A second apart, for a retrieval looks at the turns before and after.
+    start = time.time_ns() // 1_000_000 - len(texts) * 1_000
+    episodes = [
+        {"content": text, "session": session, "occurred_at": start + at * 1_000}
+        for at, (text, session) in enumerate(zip(texts, sessions, strict=True))
+    ]
+    ids = list[str]()
+    address = {"agent": "ada", "kafka": running.bootstrap, "url": running.settings.retrieval_url}
+    async with AsyncMemory(namespace=namespace, **address) as memory:
+        began = time.perf_counter()
+        for first in range(0, len(episodes), BATCH):
+            ids += [str(receipt.memory_id) for receipt in await memory.add_all(episodes[first : first + BATCH])]
+        # The same text again makes the memory stronger that is there.
+        await asyncio.to_thread(_until_stored, running, namespace, len({*texts}))
+        return ids, time.perf_counter() - began
+
+
+def _until_stored(running: Parts, namespace: str, count: int, patience_s: float = 300) -> None:
+    """Waits until the store has them, and a search finds them."""
     deadline = time.monotonic() + patience_s
     asked = "SELECT count(*) FROM memory WHERE namespace = %s"
     with running.reader() as connection:
-        while (found := _count(connection, asked)) < count:
+        while (found := _count(connection, asked, namespace)) < count:
             running.check()
             assert time.monotonic() < deadline, f"{found} of {count} are stored after {patience_s:.0f} s"
             for _ in connection.notifies(timeout=0.5, stop_after=1):
                 pass
 
 
-def _count(connection: psycopg.Connection, asked: str) -> int:
-    row = connection.execute(asked, [NAMESPACE]).fetchone()
+def _count(connection: psycopg.Connection, asked: str, namespace: str) -> int:
+    row = connection.execute(asked, [namespace]).fetchone()
     assert row is not None
     return int(row[0])
 
