@@ -340,7 +340,7 @@ WHERE (c.stated OR c.statements IS DISTINCT FROM '{{}}') AND NOT EXISTS (
     WHERE a.older = c.newer AND c.older::text = ANY (a.again) AND x.agent = n.agent)
 ORDER BY c.seq, c.older"""
 _OF_MEMORIES = {"supports": (_SUPPORTS, 2), "conflicts": (_CONFLICTS, 14)}
-"""What is asked of some memories, and its number of columns."""
+"""The questions about some memories, and the number of their columns."""
 
 
 def _beside(found: str) -> str:

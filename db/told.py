@@ -1,4 +1,4 @@
-"""What a statement that finds memories tells of them besides: the questions that a read would ask next, answered in the
+"""Reads what a statement tells of the memories that it finds: the questions that a read would ask next, answered in the
 same snapshot (`$beside` of queries.sql)."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _COLUMNS = 2
 
 
 class Told(Struct, frozen=True):
-    """What was told of the memories of one statement. `entries`: by id, where each was said last in the accepted
+    """The answers about the memories of one statement. `entries`: by id, where each was said last in the accepted
     stream. `vectors`: by id, of a search. `pairs`: rows of `conflicts`."""
 
     entries: Mapping[str, int]

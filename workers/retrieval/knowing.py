@@ -1,4 +1,4 @@
-"""What one request knows of the memories that it found: a read asks for their contradictions, supports, vectors and
+"""Knows what one request found out about memories: a read asks for their contradictions, supports, vectors and
 places, and most of it came with them (`db.told`)."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Known:
     def __init__(self, reads: Reads, sight: Sight) -> None:
         self.sight = sight
         self.chosen: Chosen | None = None
-        """What the answer was chosen from, where it may be kept."""
+        """The choice behind the answer, where it may be kept."""
         self._reads = reads
         self._told: list[Told] = []
 

@@ -37,7 +37,7 @@ class Again(Struct, Generic[A], frozen=True):
     answer: A
     hits: tuple[Hit, ...]
     named: frozenset[str] = frozenset()
-    """Of a context, the memories of which its text tells who else said the same."""
+    """The memories of a context whose text tells who else said the same."""
 
 
 class Repeating(Generic[A]):
@@ -55,7 +55,7 @@ class Repeating(Generic[A]):
         if self._held is not None:
             told = type(wanted).__name__, sight.text, replace(wanted, reader=replace(reader, peek=False))
             self._fingerprint = self._held.queries.fingerprint(msgspec.msgpack.encode(told))
-            # What the store is asked from now on has the journal at least up to there.
+            # Each later question to the store sees the journal at least up to there.
             self._seq, self._forgot = self._held.cache.seq, self._held.forgot
 
     async def again(self, kind: type[A]) -> Again[A] | None:
@@ -82,7 +82,7 @@ class Repeating(Generic[A]):
 
     def keep(self, known: Known, answer: A, named: frozenset[str] = frozenset()) -> None:
         """Keeps an answer that was made by all steps."""
-        # What was forgotten meanwhile may be in it.
+        # It may hold a memory that was forgotten meanwhile.
         if self._held is None or known.chosen is None or self._held.forgot != self._forgot:
             return
         items = tuple(map(emptied, answer.items))

@@ -23,14 +23,14 @@ from memquorum.core.retrieval.ranking import Candidate, Ranking, Scored, strengt
 
 T = TypeVar("T", Answering, Around, Placed)
 
-# What the marks of an answer say of a memory; the rest is the memory's, as the store has it.
+# The marks of an answer on a memory; the rest is the memory's, as the store has it.
 _MARKS = ("excerpt", "overtaken", "overtakes", "conflicts_with", "also_by", "alike", "passage", "folded")
 _CONTENT = {"text": "", "key": None, "path": None, "attributes": None, "subject": ""}
 _REMEMBERED = tuple(name for name in Remembered.__struct_fields__ if name not in _MARKS)
 
 
 class Standing(Struct, frozen=True):
-    """How memories stand: when each was used last, its salience in millionths, and the time of their shard."""
+    """The state of memories: when each was used last, its salience in millionths, and the time of their shard."""
 
     last_access: Sequence[int | None] = ()
     salience_ppm: Sequence[int | None] = ()
@@ -48,7 +48,7 @@ class Ranked(Struct, frozen=True):
 
 
 class Chosen(Struct, frozen=True):
-    """What an answer was chosen from: `ranked`, best first, by `policy`, and the `traces` of an agent. `by_value`: the
+    """The choice behind an answer: `ranked`, best first, by `policy`, and the `traces` of an agent. `by_value`: the
     answer depends on the scores and not only on their order."""
 
     ranked: tuple[Ranked, ...]
