@@ -262,8 +262,8 @@ def test_no_record_is_copied_as_a_dataclass(path: Path) -> None:
     assert "replace" not in {alias.name for node in taken if node.module == "dataclasses" for alias in node.names}
 
 
-# The counts of `python -m tests.house` may only fall: lower a limit when its count has fallen. A result that is kept for
-# the first time adds to the bytes of JSON.
+# The counts of `python -m tests.house` may only fall: lower a limit when its count has fallen. The results of a new
+# benchmark add to the bytes of JSON.
 MOST = (92, 92, 18, 915_000, 14, 150, 6, 6)
 
 
