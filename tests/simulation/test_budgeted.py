@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from db.view_weights import ViewWeights
-from memquorum.core.budgets import least
+from memquorum.core.budgets import lazily, least
 from memquorum.core.policy import PPM
 from tests.simulation import budgeted
 from tests.simulation.budgeted import (
@@ -63,7 +63,9 @@ def _all_may_go(*_: Any) -> Mapping[str, least.BudgetPlace]:
     return dict.fromkeys(_[-1], least.BudgetPlace(0, PPM))
 
 
-def _in_any_order(order: Sequence[tuple[str, int]], held: int, over: int, asked: Sequence[str], *, alike: bool) -> Any:
+def _in_any_order(
+    order: Sequence[tuple[str, int]], held: int, over: int, asked: Sequence[str], *, alike: bool = False
+) -> Any:
     return dict.fromkeys(asked, least.BudgetPlace(0, over * PPM // held))
 
 
@@ -74,9 +76,9 @@ def _nothing_is_too_much(*_: Any) -> Mapping[str, least.BudgetPlace]:
 @pytest.mark.parametrize(
     ("broken", "module", "name", "instead"),
     [
-        ({PROTECTED, ORDER, EXCESS}, least, "places", _all_may_go),
-        ({PROTECTED, ORDER, EXCESS, TOGETHER}, least, "_places", _in_any_order),
-        ({HELD}, least, "places", _nothing_is_too_much),
+        ({PROTECTED, ORDER, EXCESS}, lazily, "places", _all_may_go),
+        ({PROTECTED, ORDER, EXCESS, TOGETHER}, lazily, "placed", _in_any_order),
+        ({HELD}, lazily, "places", _nothing_is_too_much),
         ({NAMED}, budgeted, "wrong", lambda *_: None),
         ({PROTECTED, ORDER, BROUGHT_BACK}, ViewWeights, "rest", lambda *_: None),
     ],

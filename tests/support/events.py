@@ -36,6 +36,8 @@ def telling(line: Settings, **changed: Any) -> Iterator[subprocess.Popen[bytes]]
         yield process
     finally:
         stop(process, signal.SIGTERM, 10)
+        # Nobody watches the fleet for a process that is not of it.
+        (line.run_dir / "watch" / "events.json").unlink(missing_ok=True)
 
 
 def mirrored(line: Settings, shards: int) -> list[JournalMirrored]:

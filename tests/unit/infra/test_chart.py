@@ -97,7 +97,7 @@ def test_alerts_and_dashboards_are_those_of_observability() -> None:
     assert (files / "rules.yml").resolve() == watched / "rules.yml"
     assert (files / "dashboards").resolve() == watched / "grafana" / "dashboards"
     (listed,) = re.findall(r"\$processes := list (.+?) }}", TEMPLATES["monitoring.yaml"])
-    assert named(listed) == SINGLES
+    assert [*named(listed), "events"] == SINGLES, "events are watched where the chart starts their process"
 
 
 def test_a_service_that_stops_answers_while_requests_still_come() -> None:

@@ -44,7 +44,7 @@ class Rounds:
             standing=dict, replaced_after=lambda: {}, digest=lambda namespace: state, tables=lambda namespace, after: {}
         )
 
-    def rebuild(self, _settings: object, _target: object, until_seq: object, *_: object, resume: bool) -> RebuildReport:
+    def rebuild(self, *_: object, until_seq: object, **__: object) -> RebuildReport:
         self.until_seq = until_seq
         self.now = self.left[min(self.done, len(self.left) - 1)]
         self.done += 1
@@ -70,7 +70,7 @@ def test_a_rebuild_leaves_no_copy_unless_it_is_asked_to(
 def test_a_rebuild_that_breaks_off_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rounds = Rounds(monkeypatch, ())
 
-    def lost(*_: object, resume: bool) -> RebuildReport:
+    def lost(*_: object, **__: object) -> RebuildReport:
         raise CannotReplay("broken")
 
     monkeypatch.setattr(checks, "_rebuild", lost)

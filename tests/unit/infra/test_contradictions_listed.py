@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from db.queries import QUERIES
+
 ROOT = Path(__file__).parents[3]
 RULES = "memquorum/core/reading/conflict.py"
 # Callers of the rules or of a model, and receivers of a model's answer.
@@ -30,11 +32,12 @@ def callers() -> set[str]:
 
 def statements() -> set[str]:
     """The statements, and functions of the store, that touch the table of contradictions."""
-    parts = re.split(r"(?m)^-- :name ", (ROOT / "db/queries.sql").read_text())[1:]
+    found = {name for name, statement in QUERIES.items() if _READS.search(re.sub(r"(?m)--.*$", "", statement))}
+    parts = list[str]()
     for file in sorted((ROOT / "db/migrations/memory").glob("*.sql")):
         parts += re.split(r"(?m)^CREATE FUNCTION ", file.read_text())[1:]
     named = ((re.match(r"\w+", part), re.sub(r"(?m)--.*$", "", part.split("$$;")[0])) for part in parts)
-    return {name.group() for name, body in named if name is not None and _READS.search(body)}
+    return found | {name.group() for name, body in named if name is not None and _READS.search(body)}
 
 
 def test_every_place_that_reads_a_contradiction_is_in_the_table() -> None:
