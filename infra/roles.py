@@ -326,7 +326,7 @@ def _streams(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry:
         past=KafkaPast(settings.bootstrap, genesis.service_stamps(settings)),
         contradiction=contradiction(settings),
         exact_cells=settings.exact_cells,
-        packed_max=settings.idle_namespaces_mb << 20,
+        resting_max=settings.idle_namespaces_mb << 20,
         orders=KafkaOrders(settings.bootstrap) if made.operator is not None else None,
         nomination_seed=genesis.service_seed(settings, made, "nomination"),
         further=lambda: genesis.further_seeds(settings, "service-nomination"),

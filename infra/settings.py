@@ -201,8 +201,8 @@ class Settings(_Bounds):
     # memory in the filter in front of the digests: with 10, 1 in 100 new texts is looked up. 0: every text is encoded.
     exact_cells: Cells = 10
     # Streams compares an episode with the memories of its namespace, which it holds in memory: 200,000 in all. Those of
-    # namespaces least lately active are packed to 1.6 KB each, up to so many MiB; beyond, they are read from the store
-    # again, which takes 50 ms for a thousand.
+    # namespaces least lately active rest in 2.3 KB each, up to so many MiB; beyond, they are read from the store again,
+    # which takes 50 ms for a thousand.
     idle_namespaces_mb: Count = 256
     # While `reencode` works: the encoder of the memories not converted yet, by which they are found.
     encoder_before: Literal["none", "minilm", "multilingual", "hashing", "torch"] = "none"

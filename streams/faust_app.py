@@ -129,7 +129,7 @@ def run(
     past: Past | None = None,
     contradiction: Contradiction | None = None,
     exact_cells: int = CELLS,
-    packed_max: int = 0,
+    resting_max: int = 0,
     orders: Orders | None = None,
     nomination_seed: bytes,
     further: Callable[[], Sequence[bytes]] = tuple,
@@ -142,7 +142,7 @@ def run(
     """Runs the stages until SIGTERM or SIGINT; from the main thread of a process of its own.
 
     `ready` is called once the group has taken this process in; again after each rebalance.
-    `instance`: see `create`; `stamps`: see `stage.attach`; `exact_cells`: see `known.Known`; `packed_max`: see
+    `instance`: see `create`; `stamps`: see `stage.attach`; `exact_cells`: see `known.Known`; `resting_max`: see
     `pictures.Pictures`. `nomination_seed`, `further`: see `nomination_stage.Nomination`. The process ends at most 4 s
     after the signal, if need be hard: what was not acknowledged is delivered again.
     """
@@ -153,7 +153,7 @@ def run(
         codec, genesis.policy,
         encoder=encoder, vault=vault, neighbourhoods=neighbourhoods, past=past, crashes=crashes,
         contradiction=contradiction, learned=learned(codec, genesis, schedule, stored),
-        packed_max=packed_max, exact_cells=exact_cells, shown=shown.stage("salience"),
+        resting_max=resting_max, exact_cells=exact_cells, shown=shown.stage("salience"),
     )  # fmt: skip
     salience_stage.attach(app, scoring, stamps=stamps, telemetry=shown)
     decay_stage.attach(app, decay_stage.Decay(codec, genesis, schedule, stored), stamps=stamps, telemetry=shown)

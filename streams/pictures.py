@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import logging
-import pickle
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator
 
 from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.kept import Kept
-from memquorum.core.salience import Surroundings, know, known_by
+from memquorum.core.salience import Surroundings, rest, wake
 from memquorum.ports import Neighbourhoods, StoreUnavailable
 
 log = logging.getLogger(__name__)
+
+_EACH_BYTES = 1_150
 
 
 class Pictures:
@@ -24,15 +25,15 @@ class Pictures:
         encoder: str,
         empty: Callable[[str], Surroundings],
         vectors_max: int,
-        packed_max: int = 0,
+        resting_max: int = 0,
     ) -> None:
         """`encoder`: the name of the one whose vectors are compared. `empty` makes those of a namespace. Beyond
-        `vectors_max` vectors of all together, whole namespaces are packed; beyond `packed_max` bytes of those, the one
-        packed first goes, and is drawn from the journal again when it acts."""
+        `vectors_max` vectors of all together, whole namespaces rest in half the memory; beyond `resting_max` bytes of
+        those, the one that rests longest goes, and is drawn from the journal again when it acts."""
         self._neighbourhoods, self._encoder, self._empty = neighbourhoods, encoder, empty
         self._vectors_max = vectors_max
         self._held: OrderedDict[tuple[int, str], Surroundings] = OrderedDict()
-        self._packed = Kept[tuple[int, str], bytes](len, packed_max)
+        self._resting = Kept[tuple[int, str], Surroundings](_bytes, resting_max)
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
         return iter(self._held)
@@ -41,9 +42,10 @@ class Pictures:
         """Those of a namespace; empty at first."""
         key = shard, namespace
         if key not in self._held:
-            self._held[key] = self._empty(namespace)
-            if (packed := self._packed.pop(key, None)) is not None:
-                know(self._held[key], pickle.loads(packed))  # of this process
+            resting = self._resting.pop(key, None)
+            if resting is not None:
+                wake(resting)
+            self._held[key] = self._empty(namespace) if resting is None else resting
         return self._held[key]
 
     def refresh(self, shard: int, namespace: str) -> None:
@@ -73,17 +75,24 @@ class Pictures:
     def drop(self, shard: int, namespace: str) -> None:
         """Lets a namespace go: the journal brings back what stays."""
         self._held.pop((shard, namespace), None)
-        self._packed.pop((shard, namespace), None)
+        self._resting.pop((shard, namespace), None)
 
     def leave(self, shards: Collection[int]) -> None:
         """Lets all namespaces of these shards go."""
-        for shard, namespace in [key for key in (*self._held, *self._packed) if key[0] in shards]:
+        for shard, namespace in [key for key in (*self._held, *self._resting) if key[0] in shards]:
             self.drop(shard, namespace)
 
     def bound(self) -> None:
-        """Packs the least lately active namespaces while there is too much of them (DESIGN 19)."""
+        """Lets the least lately active namespaces rest while there is too much of them (DESIGN 19)."""
         total = sum(one.size for one in self._held.values())
         while total > self._vectors_max and len(self._held) > 1:
             key, idle = self._held.popitem(last=False)
             total -= idle.size
-            self._packed[key] = pickle.dumps(known_by(idle), pickle.HIGHEST_PROTOCOL)
+            rest(idle)
+            self._resting[key] = idle
+
+
+def _bytes(resting: Surroundings) -> int:
+    """Returns the memory that resting surroundings take. A memory of one sentence counts twice in their size: once for
+    its vector, and once for its text and claims."""
+    return resting.size * _EACH_BYTES

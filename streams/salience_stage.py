@@ -58,7 +58,7 @@ from streams.word_worths import Worths
 log = logging.getLogger(__name__)
 
 # Over all namespaces, 384 dimensions each, texts counted in vectors: some 300 MB. Beyond it the namespace least lately
-# active is packed.
+# active rests.
 _VECTORS_MAX = 200_000
 # A batch shares its costs beside encoding among its episodes. Batches of long texts are smaller: texts of 256 tokens
 # take 60 ms of a core each, and a stop waits for the batch in flight.
@@ -89,14 +89,14 @@ class Salience:
         contradiction: Contradiction | None = None,
         learned: Callable[[int], LearnedPolicy] | None = None,
         vectors_max: int = _VECTORS_MAX,
-        packed_max: int = 0,
+        resting_max: int = 0,
         exact_cells: int = CELLS,
         clock: Callable[[], int] = now_ms,
         shown: Stage | None = None,
     ) -> None:
         """It begins: without a `past` the episodic buffers begin empty, and without `crashes` no text is under
         suspicion: for tests. `contradiction`: asked where the rules do not know. `learned`: the coefficients in
-        force in a shard; None: those of the policy. `vectors_max`, `packed_max`: see `Pictures`. `exact_cells`: see
+        force in a shard; None: those of the policy. `vectors_max`, `resting_max`: see `Pictures`. `exact_cells`: see
         `known.Known`. `clock`: milliseconds since 1970."""
         self._codec = codec
         self._policy = policy.salience
@@ -112,7 +112,7 @@ class Salience:
             encoder.name,
             lambda namespace: around(exact=self._known.digesting(namespace)),
             vectors_max,
-            packed_max,
+            resting_max,
         )
         self._opening = Opening(codec, vault, self._known, self._pictures, self._failures)
         self._clock = clock

@@ -104,15 +104,15 @@ class Neighbourhood:
         self._saying: dict[bytes, tuple[str, ...]] = {}  # the memories of each fingerprint
         self._characters = 0
 
-    def __getstate__(self) -> dict[str, object]:
-        """Gives pickle the vectors as the store holds them (float16), half as large."""
+    def rest(self) -> None:
+        """Keeps the vectors as the store holds them (float16), in half the memory, until `wake`. Do not use it
+        meanwhile."""
         count = len(self._id)
-        kept = (self._matrix[:count] * self._lengths[:count, None]).astype(np.float16)
-        return {**self.__dict__, "_matrix": kept, "_lengths": self._lengths[:count].copy()}
+        self._lengths = self._lengths[:count].copy()
+        self._matrix = (self._matrix[:count] * self._lengths[:, None]).astype(np.float16)
 
-    def __setstate__(self, state: dict[str, object]) -> None:
-        """Becomes what was pickled, to the last bit: dividing by the length and multiplying gives the same float16."""
-        self.__dict__.update(state)
+    def wake(self) -> None:
+        """Is again as before `rest`, to the last bit: dividing by the length and multiplying gives the same float16."""
         self._matrix = self._matrix.astype(np.float32) / self._lengths[:, None]
 
     def __len__(self) -> int:

@@ -279,8 +279,7 @@ class Surroundings:
         `doubts`: a model, asked where the rules leave open whether an episode contradicts a memory. `exact`: under
         which key the namespace's texts are known again; None: `known` knows none. `failures`: takes what a rule fails
         on: what it reads then is like nothing else."""
-        self._failures = failures or Failures()
-        self._policy, self._doubts, self._exact = policy, doubts, exact
+        self._policy, self._doubts, self._exact, self._failures = policy, doubts, exact, failures or Failures()
         self._dimensions, self._agents_max = dimensions, agents_max
         self._buffers: OrderedDict[str, Neighbourhood] = OrderedDict()
         self.memories = Neighbourhood(dimensions, memories_max, None if exact is None else Exact(exact.cells))
@@ -297,8 +296,7 @@ class Surroundings:
     @property
     def size(self) -> int:
         """The size in memory, counted in vectors: long texts count as several."""
-        around = sum(around.size for around in (self.memories, self.long_term, *self._buffers.values()))
-        return around + len(self._summed) + len(self._claims)
+        return sum(around.size for around in self._all()) + len(self._summed) + len(self._claims)
 
     def arrived(self, memory_id: str, agent: str, vector: Vector, text: str, marks: Marks) -> None:
         """A memory is alive, says the journal. ValueError if another encoder made its vector."""
@@ -319,7 +317,7 @@ class Surroundings:
     def left(self, memory_id: str) -> None:
         """Removes a memory that has left its tier, by the journal. Its repetitions are removed as well: saying it again
         is then new."""
-        for around in (self.memories, self.long_term, *self._buffers.values()):
+        for around in self._all():
             around.remove(memory_id)
         for echo in self._echoes.pop(memory_id, ()):
             for buffer in self._buffers.values():
@@ -330,8 +328,8 @@ class Surroundings:
     def recall(self, memory_id: str, agent: str, vector: Vector, text: str, signals: Signals) -> None:
         """Restores an episode that was judged before to its agent's buffer. ValueError for another length."""
         if gates_open(self._policy, signals):
-            unit, length = halved(vector)
-            self._buffer(agent).add(memory_id, unit, self._read(memory_id, agent, text, _UNMARKED), length=length)
+            seen, (unit, length) = self._read(memory_id, agent, text, _UNMARKED), halved(vector)
+            self._buffer(agent).add(memory_id, unit, seen, length=length)
 
     def judge(self, episode: EncodedEpisode) -> Judgement:
         """Judges an episode, which from now on counts among the surroundings of later ones.
@@ -402,9 +400,8 @@ class Surroundings:
         return sum(around.exact.astray() for around in (self.memories, self.long_term) if around.exact is not None)
 
     def _add(self, around: Neighbourhood, memory_id: str, vector: tuple[Vector, float], text: str, seen: Seen) -> None:
-        unit, length = vector
         told = b"" if self._exact is None else digest(self._exact.key, text)
-        around.add(memory_id, unit, seen, told, length)
+        around.add(memory_id, vector[0], seen, told, vector[1])
 
     def _contradicted(self, episode: EncodedEpisode, *looks: Look) -> Denial:
         """Returns the nearest memories of either tier that the episode contradicts; "I" of two agents are two persons.
@@ -500,6 +497,9 @@ class Surroundings:
         flat = self._failures.answer("gist", [memory_id], text, gist, text)
         return Seen(agent, flat, marks, self._failures.answer(_AGREES, [memory_id], b"", fingerprint, text))
 
+    def _all(self) -> tuple[Neighbourhood, ...]:
+        return self.memories, self.long_term, *self._buffers.values()
+
     def _buffer(self, agent: str) -> Neighbourhood:
         """The agent's last `buffer_size` episodes that no gate turned away, stored or not: an episodic trace."""
         if agent in self._buffers:
@@ -511,15 +511,13 @@ class Surroundings:
         return self._buffers[agent]
 
 
-_KNOWN = ("memories", "long_term", "seq", "_buffers", "_summed", "_echoes", "_claims")
+def rest(surroundings: Surroundings) -> None:
+    """Keeps surroundings in less memory until `wake`. Do not use them meanwhile; their size stays."""
+    for around in surroundings._all():
+        around.rest()
 
 
-def known_by(surroundings: Surroundings) -> dict[str, object]:
-    """Returns all that surroundings know, which can be pickled."""
-    return {name: getattr(surroundings, name) for name in _KNOWN}
-
-
-def know(surroundings: Surroundings, known: Mapping[str, object]) -> None:
-    """Gives new surroundings what others knew that were made alike."""
-    for name in _KNOWN:
-        setattr(surroundings, name, known[name])
+def wake(surroundings: Surroundings) -> None:
+    """Makes surroundings that rest what they were before."""
+    for around in surroundings._all():
+        around.wake()

@@ -36,7 +36,7 @@ def telling(line: Settings, **changed: Any) -> Iterator[subprocess.Popen[bytes]]
         yield process
     finally:
         stop(process, signal.SIGTERM, 10)
-        # Nobody watches the fleet for a process that is not of it.
+        # The tests that follow watch the fleet, and this process is not of it.
         (line.run_dir / "watch" / "events.json").unlink(missing_ok=True)
 
 

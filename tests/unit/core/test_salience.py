@@ -1,6 +1,6 @@
 """Salience: the formula, the gates, what counts as near, what repeats, and what a neighbourhood keeps."""
 
-import pickle
+import copy
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import islice
 from pathlib import Path
@@ -930,13 +930,16 @@ def test_so_many_sentences_of_a_text_are_held_against_summaries() -> None:
     assert [line.text for _, line in told.near(ComparedText(" ".join([*rest[:-1], *rest[:3], said])))] == [said]
 
 
-def test_a_pickled_neighbourhood_is_the_same_to_the_last_bit() -> None:
+def test_a_neighbourhood_that_rested_is_the_same_to_the_last_bit() -> None:
     dice, around = np.random.default_rng(7), Neighbourhood(8, 100, Exact())
     for at in range(20):
         unit, length = halved(dice.normal(size=8).astype(np.float32))
         around.add(str(at), unit, Seen("ann", f"Text {at}.", ANN, b"f"), bytes(31) + bytes([at]), length)
     around.remove("3")
-    again, asked = pickle.loads(pickle.dumps(around)), halved(dice.normal(size=8).astype(np.float32))[0]
+    again, asked = copy.deepcopy(around), halved(dice.normal(size=8).astype(np.float32))[0]
+    again.rest()
+    assert again._matrix.nbytes == 2 * 8 * len(around)
+    again.wake()
     assert again._matrix.tobytes() == around._matrix[: len(around)].tobytes()
     assert list(again.look(asked, "5").alike(-1.0)) == list(around.look(asked, "5").alike(-1.0))
     for one in (again, around):

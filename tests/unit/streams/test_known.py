@@ -234,18 +234,20 @@ def test_what_becomes_of_anything_is_the_same_as_if_all_were_encoded(codec: Code
 
 @settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.lists(STEP, max_size=6), min_size=1, max_size=8))
-def test_what_becomes_of_anything_is_the_same_where_idle_namespaces_are_packed(
+def test_what_becomes_of_anything_is_the_same_where_idle_namespaces_rest(
     codec: Codec, steps: list[list[object]]
 ) -> None:
-    assert lived(codec, steps, 10, vectors_max=1, packed_max=1 << 24) == lived(codec, steps, 10)
+    assert lived(codec, steps, 10, vectors_max=1, resting_max=1 << 24) == lived(codec, steps, 10)
 
 
-def test_an_erasure_leaves_nothing_of_a_packed_namespace(codec: Codec) -> None:
-    line = Line(codec, vectors_max=1, packed_max=1 << 20)
+def test_an_erasure_leaves_nothing_of_a_namespace_that_rests(codec: Codec) -> None:
+    line = Line(codec, vectors_max=1, resting_max=1 << 20)
     line.process(line.episode(TEXT))
     line.process(line.episode("Something else.", namespace="m"))
-    packed = line.stage._pictures._packed
-    assert [namespace for _, namespace in packed] == ["n"]
-    assert TEXT.encode() in next(iter(packed.values()))
+    keyed = line.stage._known.digesting("n")
+    assert keyed is not None
+    print_ = digest(keyed.key, TEXT)
+    assert [namespace for _, namespace in line.stage._pictures._resting] == ["n"]
+    assert any(print_ in one for one in reached(line.stage._pictures))
     line.stage.process([erasure(line)])
-    assert not any(TEXT.encode() in one for one in reached(line.stage._pictures))
+    assert not any(print_ in one for one in reached(line.stage._pictures))
