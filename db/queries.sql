@@ -856,6 +856,17 @@ SET memories = erasure.memories + excluded.memories, episodes = erasure.episodes
 -- The members have decided that the order was genuine, and where it stands.
 UPDATE erasure SET epoch = %(epoch)s WHERE shard = %(shard)s AND order_id = %(order_id)s::uuid
 
+-- :name erasures_headless
+-- Erasures without a signed head, as a rebuild leaves them, each with the place where its entries end.
+SELECT j.seq, j.hash, j.as_of
+FROM erasure e JOIN journal j ON j.shard = e.shard AND j.seq = e.last_seq
+WHERE e.shard = %(shard)s AND e.head IS NULL
+ORDER BY j.seq
+
+-- :name erasure_signed
+-- The journal's service has signed the place where the entries of an erasure end.
+UPDATE erasure SET head = %(head)s WHERE shard = %(shard)s AND last_seq = %(seq)s AND head IS NULL
+
 -- :name erasures_unattested
 -- Orders that the members have not attested yet, each with the epochs in which they did not.
 SELECT e.ordered, e.accepted_at, e.accepted_offset,

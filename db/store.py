@@ -166,6 +166,18 @@ class PostgresStore:
             rows = connection.execute(QUERIES["journal_after"], {"shard": shard, "after": after, "limit": limit})
             return [Published(seq, event_id, as_of, JournalAppended(*link)) for seq, event_id, as_of, *link in rows]
 
+    def headless(self, shard: int) -> list[ShardState]:
+        """Returns the places where entries of erasures end that have no signed head, as a rebuild leaves them."""
+        with self._link.use() as connection:
+            rows = connection.execute(QUERIES["erasures_headless"], {"shard": shard}).fetchall()
+        return [ShardState(shard, seq, hashed, as_of) for seq, hashed, as_of in rows]
+
+    def give_heads(self, shard: int, heads: Mapping[int, bytes]) -> None:
+        """Puts signed heads with the erasures whose entries end at these sequences."""
+        rows = [{"shard": shard, "seq": seq, "head": head} for seq, head in heads.items()]
+        with self._link.use() as connection:
+            connection.cursor().executemany(QUERIES["erasure_signed"], rows)
+
     def destroyed(
         self, codec: Codec, shard: int, after: int, limit: int
     ) -> list[tuple[int, list[str], ErasureOrdered | None]]:

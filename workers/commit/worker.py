@@ -233,6 +233,7 @@ class _Session:
             delivered = self._outbox.delivered.get(shard, 0)
             published.check(start.state, delivered, last.get(shard), partial(self._hash, shard))
             self._republish(shard, max(start.published, delivered))
+            self._sign_erasures(shard)
         self._destroyer.begin(line.state for line in self._lines.values())
         loop.assign(self._consumer, offsets)
         # A session before this one may have left some of them paused.
@@ -260,6 +261,12 @@ class _Session:
             published = rows[-1].seq
         if state.seq:
             self._outbox.head(state, self._lines[shard].rules.genesis)
+
+    def _sign_erasures(self, shard: int) -> None:
+        """Signs the heads of erasures that a rebuild made again: their receipts need them."""
+        genesis, places = self._lines[shard].rules.genesis, self._store.headless(shard)
+        if places:
+            self._store.give_heads(shard, {one.seq: self._outbox.signed_head(one, genesis) for one in places})
 
     def _read(self, wait_s: float) -> None:
         messages = loop.records(self._consumer, _READ_MOST, wait_s)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 
+import psycopg
 import pytest
 
 from db.vault import PostgresVault
@@ -18,6 +19,7 @@ from tests.builders import erasures
 from tests.support.commit_process import GENESIS, MASTER
 from tests.support.erasing import AT, SHARD, beside, fill, order
 from tests.support.flow import Flow, journal_of
+from tests.support.waiting import until
 from tests.support.watch import Worker, await_seq, check_journal, rows
 from tests.support.whole import check_whole
 
@@ -90,6 +92,23 @@ def test_an_order_takes_what_it_names_and_nothing_else(
     said = open_signed(flow.codec, GENESIS, head[0], JournalHead)[1]
     assert (said.seq, said.hash) == rows(databases, "SELECT seq, hash FROM journal WHERE seq = 11")[0]
     whole(flow, databases, vault, postgres)
+
+
+def test_the_receipts_of_a_rebuilt_store_are_signed_anew(flow: Flow, databases: tuple[str, str]) -> None:
+    asked = "SELECT e.head, j.seq, j.hash FROM erasure e JOIN journal j ON j.shard = e.shard AND j.seq = e.last_seq"
+    with Worker(flow.bootstrap, flow.codec, databases) as worker:
+        fill(flow)
+        order(flow)
+        flow.flush()
+        await_seq(databases, SHARD, 11, worker)
+        ((before, *_),) = rows(databases, asked)
+    with psycopg.connect(databases[0], autocommit=True) as connection:
+        connection.execute("UPDATE erasure SET head = NULL")  # a rebuild has none
+    with Worker(flow.bootstrap, flow.codec, databases):
+        until(lambda: rows(databases, asked)[0][0] is not None, lambda: "no head is signed")
+    ((head, seq, hashed),) = rows(databases, asked)
+    said, first = (open_signed(flow.codec, GENESIS, one, JournalHead)[1] for one in (head, before))
+    assert (said.seq, said.hash) == (seq, hashed) and said == first
 
 
 def test_an_order_of_many_in_several_entries(
