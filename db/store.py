@@ -6,7 +6,7 @@ reveals a second writer on the same database: a writer stops at a shard that ano
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from operator import attrgetter
@@ -166,17 +166,14 @@ class PostgresStore:
             rows = connection.execute(QUERIES["journal_after"], {"shard": shard, "after": after, "limit": limit})
             return [Published(seq, event_id, as_of, JournalAppended(*link)) for seq, event_id, as_of, *link in rows]
 
-    def headless(self, shard: int) -> list[ShardState]:
-        """Returns the places where entries of erasures end that have no signed head, as a rebuild leaves them."""
+    def sign_erasures(self, shard: int, sign: Callable[[ShardState], bytes]) -> None:
+        """Signs the places where entries of erasures end that have no signed head, as a rebuild leaves them: their
+        receipts need one."""
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["erasures_headless"], {"shard": shard}).fetchall()
-        return [ShardState(shard, seq, hashed, as_of) for seq, hashed, as_of in rows]
-
-    def give_heads(self, shard: int, heads: Mapping[int, bytes]) -> None:
-        """Puts signed heads with the erasures whose entries end at these sequences."""
-        rows = [{"shard": shard, "seq": seq, "head": head} for seq, head in heads.items()]
-        with self._link.use() as connection:
-            connection.cursor().executemany(QUERIES["erasure_signed"], rows)
+            for seq, hashed, as_of in rows:
+                signed = {"shard": shard, "seq": seq, "head": sign(ShardState(shard, seq, hashed, as_of))}
+                connection.execute(QUERIES["erasure_signed"], signed)
 
     def destroyed(
         self, codec: Codec, shard: int, after: int, limit: int

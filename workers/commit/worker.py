@@ -233,7 +233,6 @@ class _Session:
             delivered = self._outbox.delivered.get(shard, 0)
             published.check(start.state, delivered, last.get(shard), partial(self._hash, shard))
             self._republish(shard, max(start.published, delivered))
-            self._sign_erasures(shard)
         self._destroyer.begin(line.state for line in self._lines.values())
         loop.assign(self._consumer, offsets)
         # A session before this one may have left some of them paused.
@@ -253,20 +252,14 @@ class _Session:
         return b"".join(row.link.hash for row in self._store.journal(shard, seq - 1, 1))
 
     def _republish(self, shard: int, published: int) -> None:
-        state = self._lines[shard].state
+        state, in_force = self._lines[shard].state, self._lines[shard].rules.genesis
         while published < state.seq:
             rows = self._store.journal(shard, published, _REPUBLISH)
-            outgoing = [Outgoing(row.seq, row.event_id, row.link) for row in rows]
-            self._outbox.send(outgoing, state, self._lines[shard].rules.genesis)
+            self._outbox.send([Outgoing(row.seq, row.event_id, row.link) for row in rows], state, in_force)
             published = rows[-1].seq
         if state.seq:
-            self._outbox.head(state, self._lines[shard].rules.genesis)
-
-    def _sign_erasures(self, shard: int) -> None:
-        """Signs the heads of erasures that a rebuild made again: their receipts need them."""
-        genesis, places = self._lines[shard].rules.genesis, self._store.headless(shard)
-        if places:
-            self._store.give_heads(shard, {one.seq: self._outbox.signed_head(one, genesis) for one in places})
+            self._outbox.head(state, in_force)
+            self._store.sign_erasures(shard, partial(self._outbox.signed_head, genesis=in_force))
 
     def _read(self, wait_s: float) -> None:
         messages = loop.records(self._consumer, _READ_MOST, wait_s)

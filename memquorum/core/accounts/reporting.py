@@ -130,10 +130,13 @@ class Reporter(Struct, frozen=True):
         """Returns a record of the report."""
         one, found = told.place, self.found
         account, lines = self._account(told)
+        memory = self._shown(told, account)
+        if account is not None and not one.own:
+            account = structs.replace(account, born=None)
         event = found.events.get(one.event_id or "") if one.own else None
         origin = {} if event is None else structs.asdict(event)
         return Reported(
-            one.memory_id, one.state, one.at, one.because, **origin, memory=self._shown(told, account),
+            one.memory_id, one.state, one.at, one.because, **origin, memory=memory,
             readers=_readers(() if account is None else account.uses), into=found.into.get(one.memory_id, ()),
             account=None if account is None else explaining.plain(structs.replace(account, uses=())), lines=lines,
         )  # fmt: skip
@@ -143,9 +146,11 @@ class Reporter(Struct, frozen=True):
             return None, ()
         by = explaining.configured(self.codec, self.genesis, told.facts.configured)
         account = explaining.explain(self.codec, by, told.facts)
-        if not told.place.own:
-            account = parts.cut(account, {AUDIT})
-        return account, tuple(account_words.history(account, by))
+        if told.place.own:
+            return account, tuple(account_words.history(account, by))
+        # Who else said it, and when, is not told.
+        account = parts.cut(account, {AUDIT})
+        return account, tuple(account_words.history(structs.replace(account, born=None), by))
 
     def _shown(self, told: Told, account: Account | None) -> Shown | None:
         if told.shown is None:
@@ -157,7 +162,7 @@ class Reporter(Struct, frozen=True):
             return structs.replace(memory, text=None if text is None else self.mask(text, memory.memory_id))
         text = None if text is None else own_sentences(text, _quotes(account), self.found.own)
         masked = None if text is None else self.mask(text, memory.memory_id)
-        return structs.replace(parts.cut(memory, {AUDIT}), text=masked)
+        return structs.replace(parts.cut(memory, {AUDIT}), text=masked, agent="", event_id="")
 
 
 def _quotes(account: Account | None) -> tuple[Quote, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from msgspec import convert
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 from starlette.testclient import TestClient
 
 from db.standing import Clear
@@ -176,6 +176,10 @@ def test_each_record_tells_its_origin_its_readers_its_votes_and_its_recipients(c
     assert port.account is not None and [one["recipient"] for one in port.account["sent"]] == [disclosures.HOST]
     assert port.account["born"]["salience_ppm"] == 600_000 and not port.account["uses"]
     assert (again.because, again.memory, again.source) == (ID["a-port"], None, "mail")
+    # Who made a note of it is not told, nor in which words.
+    note = found[ID["note"]]
+    assert (note.because, note.agent, note.account is None) == (ID["a-port"], None, False)
+    assert "ben" not in str(asdict(note)) + " ".join(reporting.record(note))
     assert lost.account is not None and [one["outcome"] for one in lost.account["votes"]] == ["forgotten"]
     assert lost.memory is not None and lost.memory.text is None
     assert lost.memory.sealed_until == lost.account["sealed_until"] is not None
