@@ -29,7 +29,7 @@ class Differing(Deciding, Overseeing):
     async def diff(self, since: int, until: int | None = None) -> Changes:
         """Tells what became otherwise here with `since` ≤ time < `until` (now), in milliseconds: what was learned,
         promoted, overtaken, merged, forgotten, restored and erased. Texts are those that may be read today; memories
-        that were forgotten or erased since have none. Reading them is no use of them. Needs the right to audit."""
+        that were forgotten or erased since have none. Reading them is no use of them. Needs the right to read."""
         until = int(time.time() * 1000) if until is None else until
         between = {"since": since, "until": until}
         effects = tuple(changes.FROM_JOURNAL)

@@ -176,7 +176,7 @@ def test_each_record_tells_its_origin_its_readers_its_votes_and_its_recipients(c
     assert port.account is not None and [one["recipient"] for one in port.account["sent"]] == [disclosures.HOST]
     assert port.account["born"]["salience_ppm"] == 600_000 and not port.account["uses"]
     assert (again.because, again.memory, again.source) == (ID["a-port"], None, "mail")
-    # Who made a note of it is not told, nor in which words.
+    # The report does not tell who made a note of it.
     note = found[ID["note"]]
     assert (note.because, note.agent, note.account is None) == (ID["a-port"], None, False)
     assert "ben" not in str(asdict(note)) + " ".join(reporting.record(note))
