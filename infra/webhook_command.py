@@ -116,8 +116,13 @@ def _replay(settings: Settings, parsed: Namespace) -> int:
 
 
 def _found(settings: Settings, parsed: Namespace) -> tuple[list[WebhookUndelivered], bool]:
-    """Returns the letters that match, and whether all named ones exist; prints the missing ones."""
+    """Returns the letters that match, and whether all named ones exist; prints the missing ones. Raises SettingsError
+    for a target of which there is neither a letter nor a table in the file."""
     every = undelivered.read(settings.bootstrap, genesis.read(settings).shards)
+    known = {one.name for one in targets(settings)} | {one.target for one in every}
+    if unknown := set(parsed.target) - known:
+        there = f"there are: {', '.join(sorted(known))}" if known else "there are none"
+        raise SettingsError(f"--target {', '.join(sorted(unknown))}: no such target; {there}")
     missing = set(parsed.letter) - {one.name for one in every}
     if missing:
         terminal.console(stderr=True).print(f"no such letter: {', '.join(sorted(missing))}", markup=False)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -44,6 +46,15 @@ def test_a_wrong_file_is_refused_by_name_and_its_address_is_not_told(
     with pytest.raises(SettingsError, match=told) as refused:
         webhook_command.targets(written(tmp_path, text, mode))
     assert "webhooks.toml" in str(refused.value) and "T0K3N" not in str(refused.value)
+
+
+def test_a_target_that_nobody_named_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = written(tmp_path, TEXT)
+    monkeypatch.setattr(webhook_command.genesis, "read", lambda _: SimpleNamespace(shards=4))
+    monkeypatch.setattr(webhook_command.undelivered, "read", lambda *_: [])
+    with pytest.raises(SettingsError, match="--target nosuch: no such target; there are: audit"):
+        webhook_command._found(found, Namespace(letter=[], target=["nosuch"]))
+    assert webhook_command._found(found, Namespace(letter=[], target=["audit"])) == ([], True)
 
 
 def test_only_the_process_that_posts_is_handed_the_file(tmp_path: Path) -> None:
