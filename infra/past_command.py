@@ -31,7 +31,7 @@ _AGAIN_S = 5.0
     "audit past",
     option("-n", "--namespace", required=True, help="this one's memories alone"),
     option("--until", type=when, required=True, metavar="WHEN", help="the state as of then, ISO 8601 or ms"),
-    option("--into", default="past", metavar="NAME", help="database that is dropped and created (default: past)"),
+    option("--into", metavar="NAME", help="database that is dropped and created (default: past_PORT)"),
     option("--port", type=int, metavar="N", help="on 127.0.0.1 (default: a free one)"),
     login="administrator",
     kafka="operator",
@@ -46,10 +46,13 @@ def past(settings: Settings, parsed: Namespace) -> int:
     of which only read and audit count; reads are no uses. Memories that were forgotten, cleared or erased since
     have no text.
     """
-    told = rebuilt(settings, parsed.into, parsed.namespace, parsed.until, keep=True)
+    port = parsed.port or free_port()
+    # Two that are served at once have a database each.
+    name = parsed.into or f"past_{port}"
+    told = rebuilt(settings, name, parsed.namespace, parsed.until, keep=True)
     ended = threading.Event()
     try:
-        made = conninfo.make_conninfo(settings.memory_dsn, dbname=parsed.into)
+        made = conninfo.make_conninfo(settings.memory_dsn, dbname=name)
         database_logins.admit(made, settings.memory_dsn, "retrieval")
         gone = kept_rebuilds.remove_gone(made, settings.memory_dsn) + told["unreadable"]
         print(
@@ -57,10 +60,10 @@ def past(settings: Settings, parsed: Namespace) -> int:
         )
         # An erasure of today reaches the rebuild, too.
         threading.Thread(target=_keep_up, args=(ended, made, settings.memory_dsn), daemon=True).start()
-        _serve(settings, parsed.into, parsed.port or free_port())
+        _serve(settings, name, port)
     finally:
         ended.set()
-        kept_rebuilds.drop(settings.memory_dsn, parsed.into)
+        kept_rebuilds.drop(settings.memory_dsn, name)
     return OK
 
 

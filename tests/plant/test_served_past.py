@@ -21,7 +21,7 @@ PORT, BADGE = "The gateway listens on port 8080.", "Ada's badge number is 5512."
 def served(fleet: Plant, namespace: str, until: int) -> Iterator[Memory]:
     """A client of the namespace as it stood at a time."""
     command = [sys.executable, "-m", "infra", "admin", "audit", "past", "--run-dir", str(fleet.line.run_dir)]
-    asked = ["--namespace", namespace, "--until", str(until), "--into", "past_of_tests"]
+    asked = ["--namespace", namespace, "--until", str(until)]
     with subprocess.Popen([*command, *asked], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
@@ -48,7 +48,9 @@ def test_what_was_is_served_and_what_was_erased_since_is_not(fleet: Plant) -> No
         fleet.until(lambda: memory.journal(effects=["erased"]).entries)
         uses = len(memory.journal(effects=["accessed"]).entries)
 
-        with served(fleet, "bygone", then) as past:
+        before = databases(fleet)
+        with served(fleet, "bygone", then) as past, served(fleet, "bygone", then) as beside:
+            assert [hit.memory_id for hit in beside.search("Which port does the gateway listen on?")] == [first]
             assert [hit.memory_id for hit in past.search("Which port does the gateway listen on?")] == [first]
             assert past.get(badge).text is None, "it was erased since"
             assert BADGE not in str(past.search("What is Ada's badge number?"))
@@ -56,4 +58,4 @@ def test_what_was_is_served_and_what_was_erased_since_is_not(fleet: Plant) -> No
             with pytest.raises(NotAllowed):
                 past.pin(first)
         assert len(memory.journal(effects=["accessed"]).entries) == uses, "reads of the past are no uses"
-        assert "past_of_tests" not in databases(fleet)
+        assert databases(fleet) == before
