@@ -108,12 +108,15 @@ class Neighbourhood:
         """Keeps the vectors as the store holds them (float16), in half the memory, until `wake`. Do not use it
         meanwhile."""
         count = len(self._id)
-        self._lengths = self._lengths[:count].copy()
-        self._matrix = (self._matrix[:count] * self._lengths[:, None]).astype(np.float16)
+        self._matrix = (self._matrix[:count] * self._lengths[:count, None]).astype(np.float16)
 
     def wake(self) -> None:
         """Is again as before `rest`, to the last bit: dividing by the length and multiplying gives the same float16."""
-        self._matrix = self._matrix.astype(np.float32) / self._lengths[:, None]
+        count = len(self._id)
+        # With the rows that it had: to grow makes the filter of `exact` anew.
+        whole = np.zeros((len(self._lengths), self._matrix.shape[1]), np.float32)
+        whole[:count] = self._matrix.astype(np.float32) / self._lengths[:count, None]
+        self._matrix = whole
 
     def __len__(self) -> int:
         return len(self._id)

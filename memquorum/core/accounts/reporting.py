@@ -148,7 +148,7 @@ class Reporter(Struct, frozen=True):
         account = explaining.explain(self.codec, by, told.facts)
         if told.place.own:
             return account, tuple(account_words.history(account, by))
-        # Who else said it, and when, is not told.
+        # The report does not tell who else said it, and when.
         account = parts.cut(account, {AUDIT})
         return account, tuple(account_words.history(structs.replace(account, born=None), by))
 
