@@ -64,7 +64,7 @@ class _Heard:
         return self.counts.size + _RANKS * len(self.ranks)
 
     def pack(self) -> bytes:
-        """Writes all of it in little room, for `unpacked`."""
+        """Writes all of it in little room; `_unpacked` reads it."""
         return msgpack.encode((*self.counts.state(), {like: one.steps() for like, one in self.ranks.items()}))
 
 
