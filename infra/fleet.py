@@ -30,6 +30,9 @@ _STOP_S = 4.0
 _INFRA = (sys.executable, "-m", "infra")
 _RUN = ("admin", "fleet", "run")
 
+KINDS = ("intake", "streams", "replica", "commit", "consolidator", "rehearsal", "verifier", "retrieval", "events")
+"""The kinds of processes, in the order of their start."""
+
 State = Literal["running", "waiting", "halted", "stopped"]
 
 
@@ -49,14 +52,11 @@ class Role:
 def roles(members: int, *, events: bool = False) -> list[Role]:
     """The fleet's processes in the order of their start. `events`: also the one that tells other tools of the
     journal."""
-    singles = {
-        name: (*_RUN, name)
-        for name in ("intake", "streams", "commit", "consolidator", "rehearsal", "verifier", "retrieval", "events")
-    }
-    replicas = {f"replica-{i}": (*_RUN, "replica", "--member", str(i)) for i in range(members)}
-    order = ["intake", "streams", *replicas, "commit", "consolidator", "rehearsal", "verifier", "retrieval"]
-    order += ["events"] if events else []
-    return [Role(name, (*_INFRA, *(singles | replicas)[name])) for name in order]
+    replicas = [Role(f"replica-{i}", (*_INFRA, *_RUN, "replica", "--member", str(i))) for i in range(members)]
+    kinds = [kind for kind in KINDS if events or kind != "events"]
+    return [
+        role for kind in kinds for role in (replicas if kind == "replica" else [Role(kind, (*_INFRA, *_RUN, kind))])
+    ]
 
 
 class Process(Protocol):

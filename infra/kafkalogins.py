@@ -29,6 +29,7 @@ from confluent_kafka.admin import (
     UserScramCredentialUpsertion,
 )
 
+from infra import fleet
 from infra.embedded.certificates import Authority
 from infra.settings import Settings, SettingsError
 from infra.topic_files import Topic, TopicsError, declared
@@ -45,20 +46,7 @@ AUTHORITY = "kafka-authority"
 BROKER = "broker.pem"
 OPERATOR = "operator"
 AGENT = "agent"
-IDENTITIES = (
-    "intake",
-    "streams",
-    "replica",
-    "commit",
-    "consolidator",
-    "rehearsal",
-    "verifier",
-    "retrieval",
-    "events",
-    OPERATOR,
-    AGENT,
-    ADMIN,
-)
+IDENTITIES = (*fleet.KINDS, OPERATOR, AGENT, ADMIN)
 
 # Names in schemas/topics that are not those of identities.
 _ACTS_AS = {

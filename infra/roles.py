@@ -50,20 +50,7 @@ CONTRADICTIONS: tuple[type[Exception], ...] = (SignConflict, DigestConflict, For
 
 @command(
     "fleet run",
-    option(
-        "role",
-        choices=[
-            "intake",
-            "streams",
-            "replica",
-            "commit",
-            "consolidator",
-            "rehearsal",
-            "verifier",
-            "retrieval",
-            "events",
-        ],
-    ),
+    option("role", choices=list(fleet.KINDS)),
     option("--member", type=int, help="the replica's member id"),
     login="role",
     kafka="role",
