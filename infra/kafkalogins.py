@@ -135,8 +135,10 @@ def wanted(topics: Iterable[Topic] | None = None) -> set[tuple[str, ResourceType
     rights |= {(OPERATOR, ResourceType.TOPIC, topic.name, AclOperation.DESCRIBE) for topic in declared()}
     rights |= {(name, ResourceType.GROUP, group, AclOperation.READ) for name, group in GROUPS}
     rights |= {(OPERATOR, ResourceType.GROUP, group, AclOperation.DESCRIBE) for _, group in GROUPS}
-    # It lets in as much as can be scored within a moment (`workers.intake.scored_offsets`).
-    rights.add(("intake", ResourceType.GROUP, "memquorum-streams", AclOperation.DESCRIBE))
+    # Both look how far the accepted stream is scored (`workers.kafka.scored_offsets`): one lets in as much as can be
+    # scored within a moment, the other waits while much has no score.
+    look = ("intake", "consolidator")
+    rights |= {(name, ResourceType.GROUP, "memquorum-streams", AclOperation.DESCRIBE) for name in look}
     asking = set(IDENTITIES) - {ADMIN, AGENT}
     rights |= {(name, ResourceType.GROUP, _UNASSIGNED, AclOperation.DESCRIBE) for name in asking}
     return rights

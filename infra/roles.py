@@ -399,11 +399,14 @@ def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telem
     from workers.consolidator.opening import Opening
     from workers.consolidator.rollup_upkeep import RollupLoop
     from workers.consolidator.worker import Consolidator
+    from workers.consolidator.yielding import Yielding
     from workers.kafka import together
+    from workers.kafka.scored_offsets import Scored
 
     settings.require("bootstrap", "memory_dsn")
     codec, stamps, stop = load_codec(), genesis.service_stamps(settings), Stop().on_signals()
     in_force = Configurations(codec, made, PostgresStoredOrders(settings.memory_dsn))
+    scored = Scored(settings.bootstrap)
     consolidator = Consolidator(
         settings.bootstrap,
         made,
@@ -418,6 +421,7 @@ def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telem
         stamps=stamps,
         telemetry=telemetry,
         instance=settings.instance or None,
+        yields=Yielding(lambda: scored.waiting(range(made.shards))),
     )
     failures = Failures()
     rollups = RollupLoop(

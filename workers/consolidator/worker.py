@@ -65,13 +65,14 @@ class Consolidator:
         self, bootstrap: str, genesis: Genesis, codec: Codec, *, seed: bytes, sessions: Sessions, opening: Opening,
         policy: Callable[[int], ConsolidatePolicy], stop: loop.Stop, model: Model | None = None, fallback_ms: int = 0,
         stamps: Reader | None = None, telemetry: Telemetry | None = None, instance: str | None = None,
+        yields: Callable[[], str | None] = lambda: None,
     ) -> None:  # fmt: skip
         """`seed`: of the agent in whose name summaries are published; `opening`: opens what rests sealed; `policy`: by
-        which a shard's sessions are summed up now. `model`: is asked where it may be; rules (`Extractive`) make what it
+        which a shard's sessions are summed up now; `yields`: says why a session has to wait for ingest, if it has to. `model`: is asked where it may be; rules (`Extractive`) make what it
         may not see, what is made anew, and what failed for so long as `fallback_ms` says, 0: never."""
         self._genesis, self._codec, self._seed, self._stop = genesis, codec, seed, stop
         self._sessions, self._opening, self._policy = sessions, opening, policy
-        self._model, self._fallback_ms = model, fallback_ms
+        self._model, self._fallback_ms, self._yields = model, fallback_ms, yields
         self._shown = (telemetry or Telemetry()).stage("consolidator")
         self._strangers, self._rules = Strangers(_LOG, stamps), Rules()
         self._parked, self._ahead = Parked(_PARKED_MAX), deque[Message]()
@@ -117,7 +118,17 @@ class Consolidator:
         if closed is None:
             self._commit(place)
             return
-        self._try(Session(closed, place, offset, loop.traceparent(message), message.timestamp()[1]))
+        # What an erasure left waits for its new summary, and is not kept waiting.
+        if closed.summary is not None or self._give_way():
+            self._try(Session(closed, place, offset, loop.traceparent(message), message.timestamp()[1]))
+
+    def _give_way(self) -> bool:
+        """Waits until ingest has room; False if it is told to stop meanwhile."""
+        while not self._stop and (why := self._yields()) is not None:
+            self._shown.health.slow("ingest", why)
+            self._idle(_BEHIND_S)
+        self._shown.health.slow("ingest", None)
+        return not self._stop
 
     def _read(self, message: Message) -> SessionClosed | None:
         """The session that is over; None, with a log line, where a stranger wrote the record or it cannot be

@@ -4,8 +4,7 @@
   positions; `ticking`: the timer of ticks; `event_owners`: owners of event ids; `registry`: a schema registry's client;
   `writing`: the producer;
 2. `gate` and `stocktaking`: limits of namespaces, per minute and for all memories;
-3. `waiting_episodes`: records that wait for their turn; `scored_offsets`: the progress of scoring; `offsets`: the
-   offsets to commit;
+3. `waiting_episodes`: records that wait for their turn; `offsets`: the offsets to commit;
 4. `clearing` and `outside`: delete accepted records from the outside topics; `old_keys`: destroys keys of refused
   records, and of queries.
 """

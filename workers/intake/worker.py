@@ -70,7 +70,7 @@ from workers.intake.offsets import Offsets
 from workers.intake.old_keys import OldKeys
 from workers.intake.outside_topics import Reading
 from workers.intake.registry import Registry
-from workers.intake.scored_offsets import Scored
+from workers.kafka.scored_offsets import Scored
 from workers.intake.stocktaking import Backlog, Stocktaking
 from workers.intake.ticking import Ticking
 from workers.intake.waiting_episodes import Holding

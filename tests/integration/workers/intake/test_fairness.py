@@ -24,7 +24,7 @@ from streams.faust_app import APP_ID
 from tests.builders import erasures
 from tests.support.disturbing import beside
 from tests.support.intake import GENESIS, MASTER, SHARDS, Line
-from workers.intake.scored_offsets import GROUP
+from workers.kafka.scored_offsets import GROUP
 from workers.kafka import loop
 
 FLOOD = 1_500

@@ -62,6 +62,9 @@ class Message:
     def value(self) -> bytes:
         return self._value
 
+    def timestamp(self) -> tuple[int, int]:
+        return 1, 0
+
     def headers(self) -> list[tuple[str, bytes]]:
         return self._headers
 
@@ -152,3 +155,22 @@ def test_many_sessions_on_which_rules_fail_do_not_keep_others_from_being_read(mo
         one._try(Session(CLOSED, ("t", 1), at, None, 0))
     assert len(one._parked) == 10
     assert not one._parked.full
+
+
+def test_a_session_gives_way_to_ingest_and_what_an_erasure_left_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    why = iter(["80 episodes wait for their scores", None])
+    nothing: Any = None
+    one = Consolidator(
+        "127.0.0.1:1", cluster.make(), CODEC, seed=bytes(32), sessions=nothing, opening=nothing,
+        policy=lambda _: LOSES, stop=Stop(), stamps=stamps.for_services(KEY), yields=lambda: next(why),
+    )  # fmt: skip
+    waited, tried = list[str](), list[Session]()
+    monkeypatch.setattr(one, "_idle", lambda _: waited.append(str(one._shown.health.brakes)))
+    monkeypatch.setattr(one, "_try", tried.append)
+    one._take(Message(CODEC.encode(replace(CLOSED, summary="m-9"))))  # type: ignore[arg-type]
+    assert (len(tried), waited) == (1, [])
+    one._parked.lose({(topics.CLOSED, 1)})
+    one._take(Message(CODEC.encode(CLOSED)))  # type: ignore[arg-type]
+    assert len(tried) == 2
+    assert waited == [str({"ingest": "80 episodes wait for their scores"})]
+    assert one._shown.health.brakes == {}

@@ -12,7 +12,7 @@ from workers.kafka import loop
 
 GROUP = "memquorum-streams"
 """The consumer group that scores (`streams.faust_app.APP_ID`)."""
-_LOG = logging.getLogger("memquorum.intake")
+_LOG = logging.getLogger("memquorum.scored")
 _ANSWER_S = 0.5
 
 
@@ -35,6 +35,21 @@ class Scored:
             return None
         self._told = False
         return {p.partition: p.offset for p in found if p.offset >= 0}
+
+    def waiting(self, shards: Iterable[int]) -> int:
+        """Counts the accepted records of some shards that have no score yet; 0 if the broker does not answer."""
+        found = self(shards) or {}
+        try:
+            ends = {shard: self._end(shard) for shard in found}
+        except KafkaException:
+            return 0
+        return sum(max(0, ends[shard] - offset) for shard, offset in found.items())
+
+    def _end(self, shard: int) -> int:
+        ends = self._client.get_watermark_offsets(TopicPartition(topics.ACCEPTED, shard), timeout=_ANSWER_S)
+        if ends is None:
+            raise KafkaException("no answer")
+        return int(ends[1])
 
     def close(self) -> None:
         """Closes the connection."""
