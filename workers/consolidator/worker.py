@@ -68,8 +68,9 @@ class Consolidator:
         yields: Callable[[], str | None] = lambda: None,
     ) -> None:  # fmt: skip
         """`seed`: of the agent in whose name summaries are published; `opening`: opens what rests sealed; `policy`: by
-        which a shard's sessions are summed up now; `yields`: says why a session has to wait for ingest, if it has to. `model`: is asked where it may be; rules (`Extractive`) make what it
-        may not see, what is made anew, and what failed for so long as `fallback_ms` says, 0: never."""
+        which a shard's sessions are summed up now; `yields`: says why a session has to wait for ingest, if it has to.
+        `model`: is asked where it may be; rules (`Extractive`) make what it may not see, what is made anew, and what
+        failed for so long as `fallback_ms` says, 0: never."""
         self._genesis, self._codec, self._seed, self._stop = genesis, codec, seed, stop
         self._sessions, self._opening, self._policy = sessions, opening, policy
         self._model, self._fallback_ms, self._yields = model, fallback_ms, yields

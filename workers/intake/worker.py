@@ -70,13 +70,13 @@ from workers.intake.offsets import Offsets
 from workers.intake.old_keys import OldKeys
 from workers.intake.outside_topics import Reading
 from workers.intake.registry import Registry
-from workers.kafka.scored_offsets import Scored
 from workers.intake.stocktaking import Backlog, Stocktaking
 from workers.intake.ticking import Ticking
 from workers.intake.waiting_episodes import Holding
 from workers.intake.writing import Writing
 from workers.kafka import loop, spans
 from workers.kafka.group_membership import GroupMembership
+from workers.kafka.scored_offsets import Scored
 from workers.kafka.ticks import last_tick
 
 T = TypeVar("T")

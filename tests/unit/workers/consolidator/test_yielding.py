@@ -36,7 +36,7 @@ def test_a_session_waits_while_many_episodes_have_no_score(flood: Flood, yields:
 
 
 def test_no_flood_holds_a_session_back_for_ever(flood: Flood, yields: Yielding) -> None:
-    """What comes after a pause is another flood."""
+    """A pause ends the flood, and another one is yielded to again."""
     flood.waits = 1_000
     began = flood.now
     while yields() is not None:
