@@ -1376,8 +1376,11 @@ SELECT hundredths, replays FROM grade ORDER BY hundredths, replays
 
 -- :name schedule_fading
 -- Of grades, what nobody has used for so long, does not rest and is not protected; the lowest decay score first. Each
--- grade is asked for itself, so it costs what is due. `asked`: see `Fading` of memquorum/ports.py.
-SELECT due.memory_id::text, due.namespace, due.last_access, due.tier
+-- grade is asked for itself, and for so many as are likely to be needed, so it costs what is due. `asked`: see `Fading` of
+-- memquorum/ports.py; `each`: the most of a grade.
+SELECT due.memory_id::text, due.namespace, due.last_access, due.tier, asked.hundredths, asked.replays,
+    -- The logarithm of the score, in millionths and times the milliseconds of an hour.
+    asked.head * 3600000 - asked.rate * greatest(%(as_of)s::bigint - due.last_access, 0) AS score
 FROM jsonb_to_recordset(%(asked)s::jsonb) AS asked (
     hundredths integer, replays integer, unused_since bigint, head numeric, rate numeric)
 CROSS JOIN LATERAL (
@@ -1391,11 +1394,9 @@ CROSS JOIN LATERAL (
           <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
       AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = s.memory_id)
     ORDER BY s.last_access, s.memory_id
-    LIMIT %(limit)s
+    LIMIT %(each)s
 ) due
--- The logarithm of the score, in millionths and times the milliseconds of an hour.
-ORDER BY asked.head * 3600000 - asked.rate * greatest(%(as_of)s::bigint - due.last_access, 0), due.last_access, due.memory_id
-LIMIT %(limit)s
+ORDER BY score, due.last_access, due.memory_id
 
 -- :name schedule_promotable
 -- What is salient and old enough to be put to the vote: first what was read or said again, since nothing is promoted on its
@@ -1432,14 +1433,21 @@ LIMIT %(limit)s
 
 -- :name schedule_aged
 -- Short-term memories that were made before the time of their type, do not rest and are not protected, the oldest first.
-SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades
-FROM strength s
-JOIN memory m ON m.id = s.memory_id
-WHERE s.shard = %(shard)s AND s.tier = 'short-term' AND s.created < (%(before)s::jsonb ->> m.type)::bigint
-  AND coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
-      <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
-  AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = s.memory_id)
-ORDER BY s.created, s.memory_id
+-- Each type is asked for itself, so this costs what is too old, not what is stored.
+SELECT aged.*
+FROM jsonb_each_text(%(before)s::jsonb) AS asked (type, until)
+CROSS JOIN LATERAL (
+    SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades
+    FROM memory m
+    JOIN strength s ON s.memory_id = m.id
+    WHERE m.shard = %(shard)s AND m.tier = 'short-term' AND m.type = asked.type AND m.created < asked.until::bigint
+      AND coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
+          <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
+      AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = m.id)
+    ORDER BY m.created, m.id
+    LIMIT %(limit)s
+) aged
+ORDER BY aged.created, aged.memory_id
 LIMIT %(limit)s
 
 -- :name schedule_contested
@@ -1769,55 +1777,65 @@ ORDER BY m.namespace
 -- Everything that is alive in a namespace, and its summaries that wait for their vote, by id; each with the account of its
 -- subject. `goals`: of so many that goals need, the latest, the nearest counts; `kinds`: by tier, the kind that it rests
 -- for.
-WITH goal AS MATERIALIZED (
-    SELECT e.encoder, e.vector
-    FROM (
-        SELECT p.memory_id, max(p.accepted_at) AS at
-        FROM protection p
-        WHERE p.namespace = %(namespace)s AND p.kind ^@ 'goal:'
-        GROUP BY p.memory_id
-        ORDER BY at DESC, p.memory_id
-        LIMIT %(goals)s
-    ) needed
-    JOIN embedding e ON e.memory_id = needed.memory_id
-), account AS MATERIALIZED (
-    SELECT p.subject, sum(a.spent_ppm)::bigint AS spent_ppm
-    FROM spent a
-    JOIN memory p ON p.id = a.memory_id AND p.namespace = a.namespace
-    WHERE a.namespace = %(namespace)s
-    GROUP BY p.subject
-)
-SELECT m.id::text, m.namespace, m.tier, m.created, coalesce(s.last_access, m.created), coalesce(s.salience_ppm, 0), m.early,
-    coalesce(s.replays, 0), coalesce(s.fades, false), m.type,
-    coalesce((octet_length(c.body) + 3) / 4, (m.characters + 3) / 4), coalesce(s.accesses + s.reinforced, 0),
-    m.sensitivity_ppm,
-    coalesce((
-        SELECT floor(greatest(0, max(1 - (g.vector <=> e.vector))) * 1000000)::integer FROM goal g
-        WHERE g.encoder = e.encoder), 0),
-    (SELECT count(*) FROM (
-        SELECT p.child AS id FROM provenance p WHERE p.namespace = m.namespace AND p.parent = m.id AND NOT p.echo
-            AND NOT EXISTS (SELECT FROM memory g WHERE g.id = p.child AND g.general_of IS NOT NULL)
-        UNION SELECT k.newer FROM conflict k WHERE k.older = m.id
-        UNION SELECT k.older FROM conflict k WHERE k.newer = m.id
-        UNION SELECT k.memory FROM link k WHERE k.target = m.id
-    ) l JOIN strength t ON t.memory_id = l.id)::integer,
-    ARRAY(SELECT n.id::text FROM (
-        SELECT p.parent AS id FROM provenance p WHERE p.child = m.id AND p.namespace = m.namespace AND NOT p.echo
-            AND NOT p.merged AND m.general_of IS NULL -- a general form stays where its lesson goes
-        UNION SELECT k.target FROM link k WHERE k.memory = m.id AND k.namespace = m.namespace AND k.kind = 'requires'
-    ) n ORDER BY n.id),
-    coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
-        > (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s),
-    ARRAY(SELECT p.kind FROM protection p WHERE p.memory_id = m.id ORDER BY p.kind),
-    (SELECT j.entry FROM journal j WHERE j.memory_id = m.id AND j.effect IN ('stored', 'drafted') ORDER BY j.seq DESC LIMIT 1),
-    m.subject, coalesce(a.spent_ppm, 0)
-FROM memory m
-LEFT JOIN strength s ON s.memory_id = m.id
-LEFT JOIN content c ON c.memory_id = m.id
+WITH $account
+SELECT $weighed, $near
+FROM $weighing
 LEFT JOIN embedding e ON e.memory_id = m.id
 LEFT JOIN account a ON a.subject = m.subject
 WHERE m.shard = %(shard)s AND m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term', 'draft')
 ORDER BY m.id
+
+-- :name schedule_weighted_some
+-- The same of some memories.
+WITH $account
+SELECT $weighed, $near
+FROM $weighing
+LEFT JOIN embedding e ON e.memory_id = m.id
+LEFT JOIN account a ON a.subject = m.subject
+WHERE m.id = ANY(%(ids)s::uuid[]) AND m.shard = %(shard)s AND m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term', 'draft')
+ORDER BY m.id
+
+-- :name schedule_weights
+-- The same of some memories of a shard, without goals and accounts.
+SELECT $weighed
+FROM $weighing
+WHERE m.id = ANY(%(ids)s::uuid[]) AND m.shard = %(shard)s AND m.tier IN ('short-term', 'long-term', 'draft')
+ORDER BY m.id
+
+-- :name schedule_accounts
+-- What the subjects of a namespace have spent on draws.
+SELECT p.subject, sum(a.spent_ppm)::bigint
+FROM spent a
+JOIN memory p ON p.id = a.memory_id AND p.namespace = a.namespace
+WHERE a.namespace = %(namespace)s AND p.shard = %(shard)s
+GROUP BY p.subject
+
+-- :name schedule_spaces
+-- The namespaces of a shard that match and hold memories.
+SELECT namespace FROM living
+WHERE shard = %(shard)s AND alive > 0
+  AND (namespace = ANY(%(names)s::text[]) OR namespace ^@ ANY(%(beginnings)s::text[]))
+ORDER BY namespace
+
+-- :name schedule_living
+-- What is alive in a namespace, in the order in which it was made, behind one.
+SELECT m.created, m.id::text
+FROM memory m
+WHERE m.namespace = %(namespace)s AND (m.created, m.id) > (%(created)s, %(behind)s::uuid)
+  AND m.shard = %(shard)s AND m.tier IN ('short-term', 'long-term')
+ORDER BY m.created, m.id
+LIMIT %(limit)s
+
+-- :name schedule_entries
+-- A shard's journal entries after one, in order.
+SELECT entry FROM journal WHERE shard = %(shard)s AND seq > %(after)s ORDER BY seq LIMIT %(limit)s
+
+-- :name schedule_around
+-- The memories that memories were made of, contradict or are linked with: how many of these are alive counts in theirs.
+SELECT p.parent::text FROM provenance p WHERE p.child = ANY(%(ids)s::uuid[])
+UNION SELECT k.older::text FROM conflict k WHERE k.newer = ANY(%(ids)s::uuid[])
+UNION SELECT k.newer::text FROM conflict k WHERE k.older = ANY(%(ids)s::uuid[])
+UNION SELECT k.target::text FROM link k WHERE k.memory = ANY(%(ids)s::uuid[])
 
 -- :name schedule_candidates
 -- Those of the memories that are alive, do not rest and are not protected, in the order asked for.

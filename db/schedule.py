@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -35,6 +36,10 @@ from memquorum.ports import (
     Weighted,
 )
 from memquorum.schema_files import shared_codec
+
+_EACH = 16
+"""The least number of memories that are read of a grade."""
+_FIRST = "00000000-0000-0000-0000-000000000000"
 
 
 class PostgresSchedule:
@@ -88,8 +93,15 @@ class PostgresSchedule:
             "shard": shard, "asked": Json(told), "as_of": as_of, "limit": limit, "without": list(without),
             "kinds": Json(GOES if room else LETS_GO),
         }  # fmt: skip
+        each = min(limit, max(_EACH, 4 * limit // max(1, len(asked))))
         with self._link.use() as connection:
-            return [DueMemory(*row) for row in connection.execute(QUERIES["schedule_fading"], parameters)]
+            while True:
+                rows = connection.execute(QUERIES["schedule_fading"], parameters | {"each": each}).fetchall()
+                found = rows if each >= limit else _sure(rows, each)
+                more = max(Counter(row[4:6] for row in rows).values(), default=0) >= each
+                if each >= limit or len(found) >= limit or not more:
+                    return [DueMemory(*row[:4]) for row in found[:limit]]
+                each = min(limit, 4 * each)
 
     def promotable(self, shard: int, salience_ppm: int, created_before: int, limit: int) -> list[Candidate]:
         """Short-term memories that are salient and old enough and rest no longer; see the port."""
@@ -185,6 +197,53 @@ class PostgresSchedule:
         with self._link.use() as connection:
             return found_weighted(connection, shard, namespace)
 
+    def weighted_some(self, shard: int, namespace: str, memory_ids: Collection[str]) -> list[Weighted]:
+        """Returns the same of some memories; see the port."""
+        if not memory_ids:
+            return []
+        with self._link.use() as connection:
+            return found_weighted(connection, shard, namespace, memory_ids)
+
+    def weights(self, shard: int, memory_ids: Collection[str]) -> list[Weighted]:
+        """Returns the same of memories of any namespace, without goals and accounts; see the port."""
+        parameters = {"shard": shard, "ids": list(memory_ids), "kinds": Json(MAKES_ROOM)}
+        with self._link.use() as connection:
+            return [_weighted((*row, 0, 0)) for row in connection.execute(QUERIES["schedule_weights"], parameters)]
+
+    def accounts(self, shard: int, namespace: str) -> dict[str, int]:
+        """Returns what draws have cost the subjects of a namespace; see the port."""
+        parameters = {"shard": shard, "namespace": namespace}
+        with self._link.use() as connection:
+            return dict(connection.execute(QUERIES["schedule_accounts"], parameters).fetchall())
+
+    def spaces(self, shard: int, patterns: Collection[str]) -> list[str]:
+        """Returns the namespaces that hold memories; see the port."""
+        parameters = {"shard": shard, **_patterns(patterns)}
+        with self._link.use() as connection:
+            return [namespace for (namespace,) in connection.execute(QUERIES["schedule_spaces"], parameters)]
+
+    def living(self, shard: int, namespace: str, behind: tuple[int, str] | None, limit: int) -> list[tuple[int, str]]:
+        """Returns the living memories of a namespace behind one; see the port."""
+        created, memory_id = behind or (-1, _FIRST)
+        parameters = {
+            "shard": shard, "namespace": namespace, "created": created, "behind": memory_id, "limit": limit,
+        }  # fmt: skip
+        with self._link.use() as connection:
+            return connection.execute(QUERIES["schedule_living"], parameters).fetchall()
+
+    def entries(self, shard: int, after: int, limit: int) -> list[JournalEntry]:
+        """Returns the shard's journal entries after a sequence; see the port."""
+        parameters, codec = {"shard": shard, "after": after, "limit": limit}, shared_codec()
+        with self._link.use() as connection:
+            rows = connection.execute(QUERIES["schedule_entries"], parameters)
+            return [codec.decode_as(JournalEntry, entry) for (entry,) in rows]
+
+    def around(self, memory_ids: Collection[str]) -> set[str]:
+        """Returns the memories that these were made of, contradict or are linked with; see the port."""
+        with self._link.use() as connection:
+            rows = connection.execute(QUERIES["schedule_around"], {"ids": list(memory_ids)})
+            return {memory_id for (memory_id,) in rows}
+
     def aged(self, shard: int, before: Mapping[str, int], limit: int) -> list[Candidate]:
         """Returns the memories that are older than their type may become; see the port."""
         parameters = {"shard": shard, "before": Json(dict(before)), "limit": limit, "kinds": Json(GOES)}
@@ -212,28 +271,57 @@ class PostgresSchedule:
         return ShardStatus(*row) if row else ShardStatus(shard, 0, 0, 0, 0, 0, 0)
 
 
+def _sure(rows: Sequence[tuple[Any, ...]], each: int) -> Sequence[tuple[Any, ...]]:
+    """Returns the rows of `schedule_fading` before which no other can stand: a grade of which `each` came may have more
+    behind the last of them."""
+    counts = Counter(row[4:6] for row in rows)
+    left = Counter({grade: count for grade, count in counts.items() if count == each})
+    for at, row in enumerate(rows, start=1):
+        left[row[4:6]] -= 1
+        if left[row[4:6]] == 0:
+            return rows[:at]
+    return rows
+
+
 def found_held(connection: psycopg.Connection, shard: int, patterns: Collection[str]) -> dict[str, int]:
     """Returns the number of tokens, for each namespace that matches one of the patterns."""
-    parameters = {
-        "shard": shard,
-        "names": [one for one in patterns if not one.endswith("*")],
-        "beginnings": [one[:-1] for one in patterns if one.endswith("*")],
-    }
+    parameters = {"shard": shard, **_patterns(patterns)}
     return dict(connection.execute(QUERIES["schedule_held"], parameters).fetchall())
 
 
-def found_weighted(connection: psycopg.Connection, shard: int, namespace: str) -> list[Weighted]:
-    """Returns the living memories of a namespace with the values that a budget weighs."""
+def found_weighted(
+    connection: psycopg.Connection, shard: int, namespace: str, only: Collection[str] | None = None
+) -> list[Weighted]:
+    """Returns the living memories of a namespace with the values that a budget weighs. `only`: those of them."""
     parameters = {"shard": shard, "namespace": namespace, "goals": GOALS_NEAREST, "kinds": Json(MAKES_ROOM)}
+    query = QUERIES["schedule_weighted" if only is None else "schedule_weighted_some"]
+    return [_weighted(row) for row in connection.execute(query, parameters | {"ids": list(only or ())})]
+
+
+def _patterns(patterns: Collection[str]) -> dict[str, list[str]]:
+    return {
+        "names": [one for one in patterns if not one.endswith("*")],
+        "beginnings": [one[:-1] for one in patterns if one.endswith("*")],
+    }
+
+
+def _weighted(row: Sequence[Any]) -> Weighted:
+    """Builds a `Weighted` from a row."""
     width, codec = len(Candidate.__struct_fields__), shared_codec()
-    found = list[Weighted]()
-    for row in connection.execute(QUERIES["schedule_weighted"], parameters):
-        *told, needs, rests, protections, entry, subject, spent = row[width:]
-        born = None if entry is None else codec.decode_as(Stored, codec.decode_as(JournalEntry, entry).detail)
-        signals = (None, None) if born is None else (born.worth_ppm, born.novelty_ppm)
-        values: list[Any] = [*told, tuple(needs), rests, tuple(protections), *signals, subject, spent]
-        found.append(Weighted(Candidate(*row[:width]), *values))
-    return found
+    type_, tokens, uses, sensitivity, links, needs, until, epoch, protections, entry, subject, goals, spent = row[
+        width:
+    ]
+    born = None if entry is None else codec.decode_as(Stored, codec.decode_as(JournalEntry, entry).detail)
+    rests = until > epoch + 1
+    return Weighted(
+        Candidate(*row[:width]), type_, tokens, uses, sensitivity, goals, links, tuple(needs), rests,
+        tuple(protections),
+        worth_ppm=None if born is None else born.worth_ppm,
+        novelty_ppm=None if born is None else born.novelty_ppm,
+        subject=subject,
+        spent_ppm=spent,
+        until=until if rests else 0,
+    )  # fmt: skip
 
 
 def _pair(row: Sequence[Any]) -> tuple[Candidate, Candidate]:

@@ -16,6 +16,9 @@
 - `$question`: as `asked`, the vectors of a query by encoder, and as `term`, its words.
 - `$own`: true if one agent or source said both memories `n` and `o`.
 - `$supports(IDS)`, `$conflicts(IDS)`: which of some memories are summaries of which, and what contradicts them.
+- `$weighed`: of a memory `m`, what a budget weighs, from the tables of `$weighing`; `$account`: as `goal`, what goals
+  need in a namespace, and as `account`, what its subjects have spent; `$near`: how near a memory is to those, and what
+  its subject has spent.
 - `$beside(TABLE)`: of a memory `m` where it was said last, and in one of the rows all of these two of the memories that
   a table of the statement names by `id` (`found_rows.told`).
 """
@@ -339,6 +342,54 @@ WHERE (c.stated OR c.statements IS DISTINCT FROM '{{}}') AND NOT EXISTS (
         AND (x.tier IN ('short-term', 'long-term') OR EXISTS (SELECT FROM forgotten f WHERE f.id = x.id))
     WHERE a.older = c.newer AND c.older::text = ANY (a.again) AND x.agent = n.agent)
 ORDER BY c.seq, c.older"""
+_WEIGHED = """m.id::text, m.namespace, m.tier, m.created, coalesce(s.last_access, m.created),
+    coalesce(s.salience_ppm, 0), m.early,
+    coalesce(s.replays, 0), coalesce(s.fades, false), m.type,
+    coalesce((octet_length(c.body) + 3) / 4, (m.characters + 3) / 4), coalesce(s.accesses + s.reinforced, 0),
+    m.sensitivity_ppm,
+    (SELECT count(*) FROM (
+        SELECT p.child AS id FROM provenance p WHERE p.namespace = m.namespace AND p.parent = m.id AND NOT p.echo
+            AND NOT EXISTS (SELECT FROM memory g WHERE g.id = p.child AND g.general_of IS NOT NULL)
+        UNION SELECT k.newer FROM conflict k WHERE k.older = m.id
+        UNION SELECT k.older FROM conflict k WHERE k.newer = m.id
+        UNION SELECT k.memory FROM link k WHERE k.target = m.id
+    ) l JOIN strength t ON t.memory_id = l.id)::integer,
+    ARRAY(SELECT n.id::text FROM (
+        SELECT p.parent AS id FROM provenance p WHERE p.child = m.id AND p.namespace = m.namespace AND NOT p.echo
+            AND NOT p.merged AND m.general_of IS NULL -- a general form stays where its lesson goes
+        UNION SELECT k.target FROM link k WHERE k.memory = m.id AND k.namespace = m.namespace AND k.kind = 'requires'
+    ) n ORDER BY n.id),
+    coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0), h.last_epoch,
+    ARRAY(SELECT p.kind FROM protection p WHERE p.memory_id = m.id ORDER BY p.kind),
+    (SELECT j.entry FROM journal j WHERE j.memory_id = m.id AND j.effect IN ('stored', 'drafted')
+        ORDER BY j.seq DESC LIMIT 1),
+    m.subject"""
+_WEIGHING = """memory m
+JOIN shard h ON h.shard = m.shard
+LEFT JOIN strength s ON s.memory_id = m.id
+LEFT JOIN content c ON c.memory_id = m.id"""
+_ACCOUNT = """goal AS MATERIALIZED (
+    SELECT e.encoder, e.vector
+    FROM (
+        SELECT p.memory_id, max(p.accepted_at) AS at
+        FROM protection p
+        WHERE p.namespace = %(namespace)s AND p.kind ^@ 'goal:'
+        GROUP BY p.memory_id
+        ORDER BY at DESC, p.memory_id
+        LIMIT %(goals)s
+    ) needed
+    JOIN embedding e ON e.memory_id = needed.memory_id
+), account AS MATERIALIZED (
+    SELECT p.subject, sum(a.spent_ppm)::bigint AS spent_ppm
+    FROM spent a
+    JOIN memory p ON p.id = a.memory_id AND p.namespace = a.namespace
+    WHERE a.namespace = %(namespace)s
+    GROUP BY p.subject
+)"""
+_NEAR = """coalesce((
+        SELECT floor(greatest(0, max(1 - (g.vector <=> e.vector))) * 1000000)::integer FROM goal g
+        WHERE g.encoder = e.encoder), 0),
+    coalesce(a.spent_ppm, 0)"""
 _OF_MEMORIES = {"supports": (_SUPPORTS, 2), "conflicts": (_CONFLICTS, 14)}
 """The questions about some memories, and the number of their columns."""
 
@@ -360,6 +411,10 @@ _WHOLE = {
     "neighbours": _NEIGHBOURS,
     "edges": _EDGES,
     "untried": _UNTRIED,
+    "weighed": _WEIGHED,
+    "weighing": _WEIGHING,
+    "account": _ACCOUNT,
+    "near": _NEAR,
     "remembered": ", ".join(_ELSEWHERE.get(one, f"m.{one}") for one in REMEMBERED),
     "shown": ", ".join(_ELSEWHERE.get(one, f"m.{one}") for one in SHOWN),
     # The speaker of a summary: the agent that said all its sources, if it was one agent.

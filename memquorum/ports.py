@@ -19,7 +19,7 @@ from memquorum.core.contained import OutsideError
 from memquorum.core.late_numpy import np
 from memquorum.core.merging import Marks
 from memquorum.core.policy import EpochPolicy, ExperiencePolicy, Policy
-from memquorum.core.records import OrderFound, Patch, Quote, RewardGiven
+from memquorum.core.records import JournalEntry, OrderFound, Patch, Quote, RewardGiven
 from memquorum.core.showing.comparing import Side
 from memquorum.core.tiers import SHORT_TERM
 
@@ -316,7 +316,8 @@ class Weighted(Struct, frozen=True, gc=False):
     `goals_ppm`: its cosine to the nearest of what active goals need, 0 where there is none; `links`: how many memories
     that are alive were made of it or say otherwise; `needs`: what it was made of; `rests`: whether a vote has kept it;
     `protections`: the kinds of those that stand; `worth_ppm`, `novelty_ppm`: as the journal had them when it came;
-    `subject`: whom it is about; `spent_ppm`: what draws have cost that in the namespace (`core.budgets.lots`).
+    `subject`: whom it is about; `spent_ppm`: what draws have cost that in the namespace (`core.budgets.lots`); `until`:
+    of one that rests, the first epoch that may propose it again, 0 where that is not known.
     """
 
     candidate: Candidate
@@ -333,6 +334,7 @@ class Weighted(Struct, frozen=True, gc=False):
     novelty_ppm: int | None
     subject: str = ""
     spent_ppm: int = 0
+    until: int = 0
 
 
 GOALS_NEAREST = 16
@@ -455,6 +457,35 @@ class Schedule(Protocol):
 
     def weighted(self, shard: int, namespace: str) -> list[Weighted]:
         """Everything that is alive in a namespace, and its summaries that wait for their vote, by id."""
+        ...
+
+    def weighted_some(self, shard: int, namespace: str, memory_ids: Collection[str]) -> list[Weighted]:
+        """Those of the memories that `weighted` returns."""
+        ...
+
+    def weights(self, shard: int, memory_ids: Collection[str]) -> list[Weighted]:
+        """Those of the memories, of any namespace, as `weighted` returns them, but without the nearness to goals, and
+        without what a subject has spent."""
+        ...
+
+    def accounts(self, shard: int, namespace: str) -> Mapping[str, int]:
+        """What draws have cost the subjects of a namespace (`core.budgets.lots`)."""
+        ...
+
+    def spaces(self, shard: int, patterns: Collection[str]) -> list[str]:
+        """The namespaces of a shard that match one of the patterns and hold memories, in order."""
+        ...
+
+    def living(self, shard: int, namespace: str, behind: tuple[int, str] | None, limit: int) -> list[tuple[int, str]]:
+        """The memories that are alive in a namespace, by the time when they were made and id, behind one."""
+        ...
+
+    def entries(self, shard: int, after: int, limit: int) -> list[JournalEntry]:
+        """A shard's journal entries after a sequence, in order."""
+        ...
+
+    def around(self, memory_ids: Collection[str]) -> set[str]:
+        """The memories that these were made of, contradict or are linked with: those whose `links` count them."""
         ...
 
     def aged(self, shard: int, before: Mapping[str, int], limit: int) -> list[Candidate]:

@@ -10,6 +10,7 @@
 3. `decay_stage`: what has crossed the threshold at a tick;
 4. `session_stage`: which sessions are over; `reward_stage`: what entries of the journal gave agents;
 5. `nomination_stage`: what a shard is to vote on. `candidates`: which memories it may be, within the caps;
-   `budget_choice`: what is too much of a namespace; `merge_candidates`: which summaries say the same; `order_queue` and
+   `budget_choice`: what is too much of a namespace, by `room_orders`: what namespaces hold, in order;
+   `merge_candidates`: which summaries say the same; `order_queue` and
    `configuration_orders`: which order or request comes first, and by which configuration a shard votes.
 """

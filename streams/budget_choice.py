@@ -1,9 +1,9 @@
 """Chooses the memories to forget of namespaces that hold more tokens than their budgets (SPEC D; `core.budgets`).
 
-A shard is asked what its namespaces with a budget hold; only one that holds too much is read. A namespace over its
-budget of which nothing may be forgotten, since all of it is protected or rests, is not read again before the shard's
-next epoch or before it holds another number of tokens. The rows that were read to see whether an epoch is to be opened
-are not read again for its nomination. The excess over a budget is logged once, by its reasons, and counted by them.
+What namespaces with a budget hold, and in which order it goes, is kept up to date (`streams.room_orders`); of one that
+holds too much the beginning of the order is read. A namespace over its budget of which nothing may be forgotten, since
+all of it is protected or rests, is not read again before the shard's next epoch or before it holds another number of
+tokens. The excess over a budget is logged once, by its reasons, and counted by them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum.core import caps
+from memquorum.core.budgets.beginning import Beginning, beginning, whole
 from memquorum.core.budgets.claims import claim
 from memquorum.core.budgets.ledger import Group, Ledger, Plan
 from memquorum.core.budgets.limits import budget_of
@@ -25,12 +26,13 @@ from memquorum.core.budgets.lots import Lots
 from memquorum.core.budgets.rules import REFLECTS
 from memquorum.core.budgets.weighing import groups, item
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.policy import Budget, Policy, budgets, share
+from memquorum.core.policy import Budget, Policy, share
 from memquorum.core.records import Standing, Weighed
 from memquorum.core.tiers import ALIVE
 from memquorum.core.vote.nomination import Elsewhere, Leaving
 from memquorum.ports import Candidate, Schedule, Weighted
 from memquorum.telemetry.bundle import Stage, Telemetry
+from streams.room_orders import RoomOrders
 
 # So many namespaces are named in words.
 _NAMED = 3
@@ -38,11 +40,10 @@ log = logging.getLogger(__name__)
 
 
 class _Read(Struct):
-    """The state of a shard at a tick: the tokens that its namespaces hold, and the memories of those that were read."""
+    """The state of a shard at a tick: the tokens that its namespaces hold."""
 
     moment: tuple[int, int, int]
     holds: Mapping[str, int]
-    weighted: dict[str, list[Weighted]]
 
 
 NOTHING = Leaving()
@@ -68,6 +69,7 @@ class Budgets:
         self._accounts: dict[tuple[int, str], tuple[int, int, int]] = {}
         self._accounted: dict[tuple[int, str], int] = {}
         self._read: _Read | None = None
+        self._orders = RoomOrders(schedule, self._key)
 
     def over(self, shard: int, standing: Standing, as_of: int, policy: Policy) -> bool:
         """Whether a namespace holds more than its budget, and something of it may go."""
@@ -84,8 +86,7 @@ class Budgets:
         """Shows the accounts of a shard's namespaces as they stand once an epoch is decided, which charges draws."""
         for at, namespace in [key for key, epoch in self._accounted.items() if epoch != standing.last_epoch]:
             if at == shard:
-                known = {one.candidate.memory_id: one for one in self._schedule.weighted(shard, namespace)}
-                self._account(shard, namespace, known, policy, standing.last_epoch)
+                self._account(shard, namespace, policy, standing.last_epoch)
 
     def _leaving(
         self,
@@ -101,7 +102,7 @@ class Budgets:
         moment = shard, standing.last_epoch, as_of
         seen = self._read
         if opens or seen is None or seen.moment != moment:
-            seen = _Read(moment, self._held(shard, policy), {})
+            seen = _Read(moment, self._orders.follow(shard, standing.last_epoch, policy))
         self._read = seen if opens else None
         asked = self._asked(shard, standing, policy, seen.holds, opens=opens)
         if not asked:
@@ -109,16 +110,15 @@ class Budgets:
         rooms = caps.rooms(self._schedule.losses(asked, caps.since(as_of, policy.caps)), asked, as_of, policy.caps)
         chosen = list[list[tuple[Candidate, Weighed]]]()
         for namespace, (budget, held) in asked.items():
-            if namespace not in seen.weighted:
-                seen.weighted[namespace] = self._schedule.weighted(shard, namespace)
-            known = {one.candidate.memory_id: one for one in seen.weighted[namespace]}
-            room = rooms[namespace] - len(known.keys() & set(also.going))
+            room = rooms[namespace] - len(self._orders.living(namespace, also.going))
+            most = max(0, min(room, policy.epoch.proposals_max))
+            read = self._beginning(shard, namespace, budget, policy, as_of=as_of, most=most, also=also)
+            known = read.weighted
             lots = self._lots(shard, standing.last_epoch + 1, namespace, known, policy)
-            plan = self._ledger(known, budget, policy, also, lots).plan(
-                budget.tokens, as_of, most=max(0, min(room, policy.epoch.proposals_max)), groups=_drafts(known, also)
-            )
+            ledger = self._ledger(read, budget, policy, also, lots)
+            plan = ledger.plan(budget.tokens, as_of, most=most, groups=_drafts(known, also))
             self._tell(shard, namespace, budget, plan)
-            self._account(shard, namespace, known, policy, standing.last_epoch)
+            self._account(shard, namespace, policy, standing.last_epoch)
             if opens and not plan.goes:
                 self._stuck[shard, namespace] = standing.last_epoch, held
             chosen.append([])
@@ -133,10 +133,18 @@ class Budgets:
         in_turn = (one for turn in zip_longest(*chosen) for one in turn if one is not None)
         return Leaving(tuple(in_turn), rooms)
 
-    def _held(self, shard: int, policy: Policy) -> Mapping[str, int]:
-        """Returns the tokens that the namespaces with a budget hold."""
-        patterns = {one.pattern for one in budgets(policy.budget)}
-        return self._schedule.held(shard, patterns) if patterns else {}
+    def _beginning(
+        self, shard: int, namespace: str, budget: Budget, policy: Policy, *, as_of: int, most: int, also: Elsewhere
+    ) -> Beginning:
+        """Reads the memories that a plan looks at: all of them where one has no key to be sorted by."""
+        apart = {*also.going, *also.stays, *also.drafts, *(one for some in also.drafts.values() for one in some)}
+        try:
+            order = self._orders.of(namespace)
+            return beginning(
+                order, budget.policy, policy.budget, as_of, most=most, apart=apart, gone=_gone(budget, also)
+            )
+        except OverflowError:
+            return whole(self._schedule.weighted(shard, namespace))
 
     def _asked(
         self, shard: int, standing: Standing, policy: Policy, holds: Mapping[str, int], *, opens: bool
@@ -160,6 +168,7 @@ class Budgets:
         self._told = {key: told for key, told in self._told.items() if key[0] not in shards}
         self._accounts = {key: told for key, told in self._accounts.items() if key[0] not in shards}
         self._accounted = {key: epoch for key, epoch in self._accounted.items() if key[0] not in shards}
+        self._orders.forget(shards)
         for shard in shards:
             self._count(shard)
             self._show_accounts(shard)
@@ -177,15 +186,12 @@ class Budgets:
         subjects = {memory_id: one.subject for memory_id, one in known.items()}
         return Lots(policy.budget, seed, subjects, {one.subject: one.spent_ppm for one in known.values()})
 
-    def _ledger(
-        self, known: Mapping[str, Weighted], budget: Budget, policy: Policy, also: Elsewhere, lots: Lots | None
-    ) -> Ledger:
+    def _ledger(self, read: Beginning, budget: Budget, policy: Policy, also: Elsewhere, lots: Lots | None) -> Ledger:
         """A namespace once what goes anyway is gone."""
-        namespace = next(iter(known.values())).candidate.namespace if known else ""
-        ledger = Ledger(budget.policy, policy.budget, self._key(namespace), lots)
-        summed = {one for sources in also.drafts.values() for one in sources}
-        gone = set(also.going) | (set() if budget.policy in REFLECTS else summed)
-        for memory_id, told in known.items():
+        namespace = next(iter(read.weighted.values())).candidate.namespace if read.weighted else ""
+        ledger, gone = Ledger(budget.policy, policy.budget, self._key(namespace), lots), _gone(budget, also)
+        ledger.beside(read.others)
+        for memory_id, told in read.weighted.items():
             if told.candidate.tier in ALIVE and memory_id not in gone:
                 ledger.put(item(told, voted_on=memory_id in also.stays))
         return ledger
@@ -203,11 +209,11 @@ class Budgets:
                 shard, namespace, plan.over, budget.tokens, reasons_of(plan.excess),
             )  # fmt: skip
 
-    def _account(self, shard: int, namespace: str, known: Mapping[str, Weighted], policy: Policy, epoch: int) -> None:
+    def _account(self, shard: int, namespace: str, policy: Policy, epoch: int) -> None:
         """Shows how much of a namespace's accounts is spent after an epoch: numbers, without names."""
         limits = policy.budget
-        spent = {one.subject: one.spent_ppm for one in known.values()}
         if limits.epsilon_ppm:
+            spent = self._schedule.accounts(shard, namespace)
             over = sum(one + limits.epsilon_ppm > limits.subject_epsilon_ppm for one in spent.values())
             self._accounts[shard, namespace] = max(spent.values(), default=0), limits.subject_epsilon_ppm, over
             self._accounted[shard, namespace] = epoch
@@ -248,6 +254,12 @@ class Budgets:
 def reasons_of(excess: Mapping[str, int]) -> str:
     """Tokens by reason, as people read them."""
     return ", ".join(f"{tokens:,} {reason}" for reason, tokens in excess.items())
+
+
+def _gone(budget: Budget, also: Elsewhere) -> set[str]:
+    """Returns the memories that another proposal of the epoch takes."""
+    summed = {one for sources in also.drafts.values() for one in sources}
+    return set(also.going) | (set() if budget.policy in REFLECTS else summed)
 
 
 def _drafts(known: Mapping[str, Weighted], also: Elsewhere) -> list[Group]:

@@ -6,12 +6,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from memquorum.core.access import covers
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Losses
 from memquorum.core.decay import span_ms
 from memquorum.core.policy import EpochPolicy
-from memquorum.core.records import Crossing, DecayCrossed, Standing
+from memquorum.core.records import Crossing, DecayCrossed, JournalEntry, Lapsed, Standing
+from memquorum.core.tiers import DRAFT
 from memquorum.ports import (
     Candidate,
     DueMemory,
@@ -26,6 +29,7 @@ from memquorum.ports import (
     StoreUnavailable,
     Weighted,
 )
+from memquorum.schema_files import shared_codec
 from streams.stage import Arrival
 from tests.builders import genesis as cluster
 from tests.builders.policies import by_the_paper
@@ -60,6 +64,9 @@ class Shelf:
     same: list[Peer] = field(default_factory=list)
     forms: list[tuple[Candidate, Candidate]] = field(default_factory=list)
     weighs: list[Weighted] = field(default_factory=list)
+    journal: list[JournalEntry] = field(default_factory=list)
+    """A note for each time at which `weighs` was found changed."""
+    seen: dict[str, Weighted] = field(default_factory=dict)
 
     def due(
         self,
@@ -150,6 +157,40 @@ class Shelf:
     def weighted(self, shard: int, namespace: str) -> list[Weighted]:
         self._note("weighted", shard, namespace)
         return [one for one in self.weighs if one.candidate.namespace == namespace]
+
+    def weighted_some(self, shard: int, namespace: str, memory_ids: Collection[str]) -> list[Weighted]:
+        self._note("weighted_some", shard, namespace)
+        return [one for one in self._weighs(memory_ids) if one.candidate.namespace == namespace]
+
+    def weights(self, shard: int, memory_ids: Collection[str]) -> list[Weighted]:
+        return [replace(one, goals_ppm=0, spent_ppm=0) for one in self._weighs(memory_ids)]
+
+    def accounts(self, shard: int, namespace: str) -> dict[str, int]:
+        return {one.subject: one.spent_ppm for one in self.weighs if one.candidate.namespace == namespace}
+
+    def spaces(self, shard: int, patterns: Collection[str]) -> list[str]:
+        self._note("spaces", shard)
+        return sorted({name for one in self.weighs if covers(patterns, name := one.candidate.namespace)})
+
+    def living(self, shard: int, namespace: str, behind: tuple[int, str] | None, limit: int) -> list[tuple[int, str]]:
+        alive = (one.candidate for one in self.weighs if one.candidate.tier != DRAFT)
+        found = sorted((one.created, one.memory_id) for one in alive if one.namespace == namespace)
+        return [one for one in found if behind is None or one > behind][:limit]
+
+    def entries(self, shard: int, after: int, limit: int) -> list[JournalEntry]:
+        now = {one.candidate.memory_id: one for one in self.weighs}
+        changed = sorted(one for one in now.keys() | self.seen.keys() if now.get(one) != self.seen.get(one))
+        if changed:
+            detail = shared_codec().encode(Lapsed("pin", 0, tuple(changed)))
+            self.journal.append(JournalEntry(shard, len(self.journal) + 1, 0, "lapsed", "e", "t", 0, 0, detail))
+            self.seen = now
+        return self.journal[after : after + limit]
+
+    def around(self, memory_ids: Collection[str]) -> set[str]:
+        return {parent for one in self._weighs(memory_ids) for parent in one.needs}
+
+    def _weighs(self, memory_ids: Collection[str]) -> list[Weighted]:
+        return [one for one in self.weighs if one.candidate.memory_id in memory_ids]
 
     def candidates(self, shard: int, memory_ids: Sequence[str], *, room: bool = False) -> list[Candidate]:
         self._note("candidates", shard, tuple(memory_ids))

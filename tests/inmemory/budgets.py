@@ -50,6 +50,7 @@ def _weighted(held: Held, m: Memory, last_epoch: int) -> Weighted:
         )
     clear = held.contents.get(m.id)
     parents = {p.parent for p in held.provenance if p.child == m.id and not (p.echo or p.merged)} - {m.general_of}
+    until = 0 if s is None else s.rest.get(MAKES_ROOM.get(s.tier, ""), 0)
     required = {link.target for link in held.links if link.memory == m.id and link.kind == REQUIRES}
     return Weighted(
         candidate,
@@ -60,12 +61,13 @@ def _weighted(held: Held, m: Memory, last_epoch: int) -> Weighted:
         _goals_ppm(held, m),
         sum(i in held.strengths for i in set(_beside(held, m))),
         tuple(sorted(parents | required)),
-        s is not None and s.rest.get(MAKES_ROOM.get(s.tier, ""), 0) > last_epoch + 1,
+        until > last_epoch + 1,
         tuple(sorted(p.kind for p in held.protections if p.memory_id == m.id)),
         None if told is None else told.worth_ppm,
         None if told is None else told.novelty_ppm,
         m.subject,
         sum(one.spent_ppm for one in held.spent if _pays(held.memories.get(one.memory_id), one, m)),
+        until if until > last_epoch + 1 else 0,
     )
 
 

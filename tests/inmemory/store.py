@@ -778,6 +778,48 @@ class InMemorySchedule(_OfExperience):
         """Returns the living memories of a namespace with the values that a budget weighs; see the port."""
         return weighted(_held(self._store, shard), shard, namespace, self._store.states[shard].last_epoch)
 
+    def weighted_some(self, shard: int, namespace: str, memory_ids: Collection[str]) -> list[Weighted]:
+        """Returns those of the memories; see the port."""
+        return [one for one in self.weighted(shard, namespace) if one.candidate.memory_id in memory_ids]
+
+    def weights(self, shard: int, memory_ids: Collection[str]) -> list[Weighted]:
+        """Returns those of the memories, without goals and accounts; see the port."""
+        named = {self._store.memories[one].namespace for one in memory_ids if one in self._store.memories}
+        found = (one for namespace in sorted(named) for one in self.weighted_some(shard, namespace, memory_ids))
+        return [replace(one, goals_ppm=0, spent_ppm=0) for one in found]
+
+    def accounts(self, shard: int, namespace: str) -> dict[str, int]:
+        """Returns what draws have cost the subjects of a namespace; see the port."""
+        found: Counter[str] = Counter()
+        for one in self._store.rows[Spent].values():
+            stands = self._store.memories.get(one.memory_id)
+            if stands is not None and stands.namespace == one.namespace == namespace and stands.shard == shard:
+                found[stands.subject] += one.spent_ppm
+        return dict(found)
+
+    def spaces(self, shard: int, patterns: Collection[str]) -> list[str]:
+        """Returns the namespaces that hold memories; see the port."""
+        return sorted({self._store.memories[s.memory_id].namespace for s in self._alive(shard)
+                       if covers(patterns, self._store.memories[s.memory_id].namespace)})  # fmt: skip
+
+    def living(self, shard: int, namespace: str, behind: tuple[int, str] | None, limit: int) -> list[tuple[int, str]]:
+        """Returns the living memories of a namespace behind one; see the port."""
+        memories = (self._store.memories[s.memory_id] for s in self._alive(shard))
+        found = sorted((m.created, m.id) for m in memories if m.namespace == namespace)
+        return [one for one in found if behind is None or one > behind][:limit]
+
+    def entries(self, shard: int, after: int, limit: int) -> list[JournalEntry]:
+        """Returns the shard's journal entries after a sequence; see the port."""
+        return [entry for entry, _ in self._store.entries.get(shard, ()) if entry.seq > after][:limit]
+
+    def around(self, memory_ids: Collection[str]) -> set[str]:
+        """Returns the memories that these were made of, contradict or are linked with; see the port."""
+        found = {made.parent for made in self._store.provenance.values() if made.child in memory_ids}
+        for told in self._store.rows[Conflict].values():
+            found |= {told.older} if told.newer in memory_ids else set()
+            found |= {told.newer} if told.older in memory_ids else set()
+        return found | {link.target for link in self._store.rows[LinkRow].values() if link.memory in memory_ids}
+
     def aged(self, shard: int, before: Mapping[str, int], limit: int) -> list[Candidate]:
         """Returns the memories that are older than their type may become; see the port."""
         found = older(self._free(shard, room=True), self._store.memories, before)

@@ -22,6 +22,7 @@ from memquorum.core.budgets.sort_keys import (
     SCORED,
     UNUSED,
     BudgetKeys,
+    Rank,
     Times,
 )
 from memquorum.core.policy import Budget, BudgetPolicy
@@ -37,12 +38,8 @@ _LISTS: Mapping[str, Sequence[tuple[int, int]]] = {
 """The lists of a policy, each with its group of ranks; all others have one."""
 
 
-class Shelf(Protocol):
-    """The memories of a namespace, or of a shard, by their keys. It only knows memories that are alive."""
-
-    def held(self) -> Sequence[int]:
-        """Returns the tokens of all memories, by type."""
-        ...
+class Steps(Protocol):
+    """The memories that may go, by their keys."""
 
     def heads(self, line: int) -> Iterable[tuple[int, int]]:
         """Returns the steps of a line, each with the least value in it."""
@@ -50,6 +47,14 @@ class Shelf(Protocol):
 
     def entries(self, line: int, step: int) -> Iterator[tuple[int, int, str]]:
         """Yields the memories of a step in order: value, creation time and id."""
+        ...
+
+
+class Shelf(Steps, Protocol):
+    """The memories of a namespace, or of a shard, by their keys. It only knows memories that are alive."""
+
+    def held(self) -> Sequence[int]:
+        """Returns the tokens of all memories, by type."""
         ...
 
     def values(self, line: int, step: int, above: int) -> Iterator[int]:
@@ -149,9 +154,14 @@ class _Stock:
                 named[told[0]].append(self._entry(one))
         exposed = self._exposed if self._keys.name == "hybrid" else None
         return [
-            Line(heapq.merge(sorted(named[kind]), self._entries(kind)), self._entry, exposed, self._policy.band_ppm)
+            Line(heapq.merge(sorted(named[kind]), self._rest(kind)), self._entry, exposed, self._policy.band_ppm)
             for kind in range(self._kinds)
         ]
+
+    def _rest(self, kind: int) -> Iterator[Entry]:
+        """Yields the memories of a kind by rank, without the named ones."""
+        for rank, memory_id in in_order(self._shelf, self._keys, self._times, kind, self._named):
+            yield rank, memory_id, memory_id
 
     def told(self, here: str) -> tuple[int, int, Sequence[str]]:
         """See `evictions.Stock`."""
@@ -182,31 +192,35 @@ class _Stock:
         rank = self._times.rank(self._keys.keys(item), item, less=memory_id in self._named)
         return rank, memory_id, memory_id
 
-    def _entries(self, kind: int) -> Iterator[Entry]:
-        """Yields the memories of a kind by rank, without the named ones: the heads of all steps, merged."""
-        numbers, seen = count(), set(self._named)
-        heads = []
-        for which, group in _LISTS.get(self._keys.name, ((SCORED, 0),)):
-            line = which * KINDS + kind
-            for step, value in self._shelf.heads(line):
-                fades = self._times.fades(step)
-                if not self._ends(which, value + fades):
-                    rank = group, value + fades, -MOST
-                    heads.append((rank, "", next(numbers), which, fades, self._shelf.entries(line, step)))
-        heapq.heapify(heads)
-        while heads:
-            (group, *_), memory_id, number, which, fades, rest = heads[0]
-            # A memory may be in several lists: it goes at its first rank.
-            if memory_id and memory_id not in seen:
-                seen.add(memory_id)
-                yield heads[0][0], memory_id, memory_id
-            one = next(rest, None)
-            if one is None or self._ends(which, one[0] + fades):
-                heapq.heappop(heads)
-            else:
-                rank = group, one[0] + fades, one[1]
-                heapq.heapreplace(heads, (rank, one[2], number, which, fades, rest))
 
-    def _ends(self, which: int, value: int) -> bool:
-        """Tells whether the ranks of a list end before a value."""
-        return (which == UNUSED and value >= self._times.stale_before) or (which == BELOW and value >= 0)
+def in_order(
+    shelf: Steps, keys: BudgetKeys, times: Times, kind: int, without: Collection[str] = ()
+) -> Iterator[tuple[Rank, str]]:
+    """Yields the memories of a kind by rank: the heads of all steps, merged. `without`: the memories to leave out."""
+    numbers, seen = count(), set(without)
+    heads = []
+    for which, group in _LISTS.get(keys.name, ((SCORED, 0),)):
+        line = which * KINDS + kind
+        for step, value in shelf.heads(line):
+            fades = times.fades(step)
+            if not _ends(times, which, value + fades):
+                rank = group, value + fades, -MOST
+                heads.append((rank, "", next(numbers), which, fades, shelf.entries(line, step)))
+    heapq.heapify(heads)
+    while heads:
+        (group, *_), memory_id, number, which, fades, rest = heads[0]
+        # A memory may be in several lists: it goes at its first rank.
+        if memory_id and memory_id not in seen:
+            seen.add(memory_id)
+            yield heads[0][0], memory_id
+        one = next(rest, None)
+        if one is None or _ends(times, which, one[0] + fades):
+            heapq.heappop(heads)
+        else:
+            rank = group, one[0] + fades, one[1]
+            heapq.heapreplace(heads, (rank, one[2], number, which, fades, rest))
+
+
+def _ends(times: Times, which: int, value: int) -> bool:
+    """Tells whether the ranks of a list end before a value."""
+    return (which == UNUSED and value >= times.stale_before) or (which == BELOW and value >= 0)

@@ -70,6 +70,15 @@ class Plan(Struct, frozen=True):
     excess: Mapping[str, int]
 
 
+class Others(Struct, frozen=True):
+    """The memories of a namespace that are not put into a ledger (`beginning`): their tokens by type; the same by what
+    `Plan.excess` counts them as, `CAPPED` for those that may go; and, by memory, how many of them need it."""
+
+    of_type: Sequence[int]
+    excess: Mapping[str, int]
+    supports: Mapping[str, int]
+
+
 class Ledger:
     """The memories of one namespace, in the order of one policy. Not safe to share between threads."""
 
@@ -86,6 +95,13 @@ class Ledger:
         self._protected: Counter[str] = Counter()
         self._free = 0
         self._named: frozenset[str] = frozenset()
+
+    def beside(self, others: Others) -> None:
+        """Counts memories that are not put into it. Called before the first memory is put."""
+        self._of_type = [mine + more for mine, more in zip(self._of_type, others.of_type, strict=True)]
+        self._protected.update({why: held for why, held in others.excess.items() if why not in (CAPPED, SUPPORTS)})
+        self._free += others.excess.get(CAPPED, 0)
+        self._supports.update(others.supports)
 
     def __len__(self) -> int:
         return len(self._items)

@@ -172,6 +172,12 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> RowKeys:
     )
 
 
+def touched(codec: Codec, entry: JournalEntry) -> set[str]:
+    """The memories that an entry may have changed. Raises DecodeError for a detail that cannot be read."""
+    keys = needs(codec, entry, codec.decode(entry.detail))
+    return {*keys.memories, *keys.protected, *keys.grounds}
+
+
 def order_in(detail: Any) -> bytes | None:
     """The order, or the request, that an entry with this detail answers: the Signed as received; None of any other."""
     data: bytes | None = detail.order if isinstance(detail, DETAILS) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import psycopg
@@ -11,9 +12,10 @@ from msgspec.structs import asdict
 from psycopg.types.json import Json
 
 from db.queries import QUERIES
+from db.schedule import PostgresSchedule
 from memquorum.core.policy import Policy
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
-from memquorum.core.triage import HOUR_MS, expiring
+from memquorum.core.triage import HOUR_MS, expiring, falling
 from memquorum.core.vote.kinds import LETS_GO
 from memquorum.ports import Grade
 
@@ -53,7 +55,9 @@ def test_what_is_due_in_a_tier_does_not_read_another_tier(databases: tuple[str, 
 
 def test_what_expires_is_found_without_reading_what_does_not(databases: tuple[str, str]) -> None:
     """The grades cost one look at the index each, and what is due what is due."""
-    wanted: dict[str, Any] = {"shard": 0, "as_of": 50 * HOUR_MS, "limit": 256, "without": [], "kinds": Json(LETS_GO)}
+    wanted: dict[str, Any] = {
+        "shard": 0, "as_of": 50 * HOUR_MS, "each": 256, "without": [], "kinds": Json(LETS_GO),
+    }  # fmt: skip
     with psycopg.connect(databases[0], autocommit=True) as connection:
         connection.execute(
             f"""INSERT INTO memory (id, shard, namespace, agent, subject, event_id, tier, created, characters,
@@ -98,3 +102,24 @@ def test_idle_sessions_are_found_without_reading_what_no_summary_is_made_of(data
         found = connection.execute(QUERIES["schedule_idle_sessions"], wanted).fetchall()
     assert [count for *_, count in found] == [3] + [4] * (STORED // 400 - 1)
     assert '"memory_session_short"' in json.dumps(told), told
+
+
+def test_what_falls_lowest_is_found_without_reading_as_much_of_each_grade(databases: tuple[str, str]) -> None:
+    with psycopg.connect(databases[0], autocommit=True) as connection:
+        connection.execute(
+            """INSERT INTO memory (id, shard, namespace, agent, subject, event_id, tier, created, characters,
+                    commitment, encoder, early, changed, seq)
+                SELECT md5(i::text)::uuid, 0, 'n', 'a', 'a', 'e' || i, 'short-term', 0, 1, 'x', 'h', false, 0, i
+                FROM generate_series(1, 6000) i;
+                INSERT INTO strength
+                SELECT id, 0, 'short-term', 400000 + 10000 * (seq % 40), 0, 1000000 * (seq * 7919 % 6000), 0
+                FROM memory;
+                INSERT INTO shard (shard, hash) VALUES (0, 'h');
+                ANALYZE"""
+        )
+    with closing(PostgresSchedule(databases[0])) as schedule:
+        asked = falling(schedule.grades(0), Policy())
+        every = schedule.fading(0, asked, 6 * 10**9, 6_000)
+        for limit in (1, 7, 100, 256, 2_000):
+            assert schedule.fading(0, asked, 6 * 10**9, limit) == every[:limit]
+    assert len(every) == 6_000

@@ -94,10 +94,9 @@ def test_what_is_over_budget_opens_an_epoch_and_says_why(codec: Codec) -> None:
 def test_a_namespace_is_read_once_for_an_epoch_that_its_budget_opens(codec: Codec) -> None:
     stage = Stage(codec, _shelf(C, A, B), _policy())
     assert stage.tick() is not None
-    assert [question[0] for question in stage.shelf.asked if question[0] in ("held", "weighted")] == [
-        "held",
-        "weighted",
-    ]
+    asked = [question[0] for question in stage.shelf.asked]
+    assert asked.count("spaces") == 1, "once for both looks"
+    assert "weighted" not in asked and "held" not in asked, "never as a whole"
     stage.again()
     stage.shelf.weighs.append(_memory("d", 4))
     stage.shelf.alive.append(stage.shelf.weighs[-1].candidate)
@@ -109,13 +108,13 @@ def test_who_is_within_budget_or_has_none_opens_none(codec: Codec) -> None:
     assert Stage(codec, _shelf(A, B, C), _policy("other=64")).tick() is None
     unlimited = Stage(codec, _shelf(A, B, C), _policy(""))
     assert unlimited.tick() is None
-    assert not [question for question in unlimited.shelf.asked if question[0] == "held"]
+    assert not [question for question in unlimited.shelf.asked if question[0] == "spaces"]
 
 
 def test_it_is_asked_only_so_long_after_the_last_epoch(codec: Codec) -> None:
     stage = Stage(codec, _shelf(A, B, C), _policy())
     assert stage.tick(replace(STANDING, last_epoch_at=NOW - MINUTE + 1)) is None
-    assert not [question for question in stage.shelf.asked if question[0] == "held"]
+    assert not [question for question in stage.shelf.asked if question[0] == "spaces"]
 
 
 def test_an_epoch_for_another_reason_takes_it_along_and_does_not_count_on_what_decayed(codec: Codec) -> None:
@@ -229,7 +228,7 @@ def test_what_is_protected_stays_and_is_told_by_its_reason(codec: Codec, caplog:
     # Nothing may be forgotten: it is read again only after a change, and reported only once.
     stage.shelf.asked.clear()
     assert stage.tick() is None
-    assert [question for question in stage.shelf.asked if question[0] == "weighted"] == []
+    assert [question for question in stage.shelf.asked if question[0] == "weighted_some"] == []
     stage.shelf.weighs.append(_memory("new", 0))
     stage.shelf.alive.append(stage.shelf.weighs[-1].candidate)
     assert _told(stage.tick()) == [("new", BUDGET)]
