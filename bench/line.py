@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from bench import (
     caching,
+    choosing,
     context,
     epochs,
     erasing,
@@ -47,6 +48,7 @@ ROWS: dict[str, Callable[[bool], Row]] = {
     "rebuild": rebuilding.measure,
     "flatness": flatness.measure,
     "room": room.measure,
+    "choosing": choosing.measure,
     "resident": resident.measure,
     "reading-scale": reading_scale.measure,
     "erase": erasing.measure,

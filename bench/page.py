@@ -25,6 +25,7 @@ _ORDER = (
     "rebuild",
     "flatness",
     "room",
+    "choosing",
     "resident",
     "context",
     "reading-scale",
