@@ -527,7 +527,7 @@ COPY patch ($columns(patch)) FROM STDIN (FORMAT BINARY)
 -- :name rollup_log
 -- The patches of a namespace's roll-ups, in the order of the journal; each with who said its sentence and about whom, whether
 -- a gate keeps it back where a reader has some, the sentence where its memory is alive, and where it is not whether a summary is
--- that was made of it.
+-- that was made of it. Where memories are named as near, only of roll-ups that have a sentence of one of them, or of what it sums up.
 SELECT p.seq, p.place, p.as_of, p.topic::text, p.op, p.memory::text, p.start, p.finish, p.name_start, p.name_finish, p.section,
     p.said_at, p.replaces::text, p.replaces_start, p.replaces_finish, m.agent, m.subject, %(gated)s::boolean AND ($gates) IS NOT TRUE,
     substr(c.body, p.start::integer + 1, (p.finish - p.start)::integer),
@@ -539,19 +539,23 @@ SELECT p.seq, p.place, p.as_of, p.topic::text, p.op, p.memory::text, p.start, p.
 FROM patch p
 JOIN memory m ON m.id = p.memory
 LEFT JOIN content c ON c.memory_id = p.memory AND m.tier IN ('short-term', 'long-term')
-WHERE p.namespace = %(namespace)s
+WHERE p.namespace = %(namespace)s AND (%(near)s::uuid[] IS NULL OR p.topic IN (
+    SELECT t.topic FROM patch t
+    WHERE t.namespace = %(namespace)s AND (t.memory = ANY(%(near)s::uuid[])
+        OR t.memory IN (SELECT q.source FROM quote q WHERE q.summary = ANY(%(near)s::uuid[])))))
 ORDER BY p.seq, p.place
 LIMIT %(limit)s
 
 -- :name rollup_quotes
 -- The verbatim summaries of a namespace that are alive, the latest first, each with its sentences' sources in their order, and
--- who said these and about whom.
+-- who said these and about whom; of all, or of those that quote some sources.
 SELECT d.id::text, c.body, q.source::text, q.start, q.finish, q.section, q.said_at, s.agent, s.subject
 FROM (
     SELECT m.id, m.created
     FROM memory m
     WHERE m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term') AND m.made_by ^@ 'extractive/'
       AND (NOT %(gated)s::boolean OR ($gates))
+      AND (%(sources)s::uuid[] IS NULL OR m.id IN (SELECT o.summary FROM quote o WHERE o.source = ANY(%(sources)s::uuid[])))
     ORDER BY m.created DESC, m.id
     LIMIT %(limit)s
 ) d

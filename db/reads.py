@@ -214,12 +214,19 @@ class Reads(FoundReads, ErasureReads, EventReads, ListedReads, PastReads, Experi
         rows = await self._pool.ask("rewards", {"namespace": namespace, "agent": agent, "limit": limit}, sight)
         return [(agent, kind, count, amount) for agent, kind, count, amount in rows]
 
-    async def rollup_log(self, sight: Sight, namespace: str, gates: Filters) -> list[Logged]:
+    async def rollup_log(
+        self, sight: Sight, namespace: str, gates: Filters, near: Sequence[str] | None = None
+    ) -> list[Logged]:
         """The patches of a namespace's roll-ups in the order of the journal, with what may be read of their
-        sentences."""
-        wanted = {"namespace": namespace, "gated": True, "limit": rollup_rows.LOG_MOST} | found_rows.filters_of(gates)
+        sentences. `near`: of roll-ups alone that have a sentence of one of these memories, or of what one sums up."""
+        wanted = {"namespace": namespace, "gated": True, "limit": rollup_rows.LOG_MOST, "sources": None}
+        wanted |= {"near": None if near is None else list(near)} | found_rows.filters_of(gates)
         rows = await self._pool.ask("rollup_log", wanted, sight)
-        quotes = await self._pool.ask("rollup_quotes", wanted | {"limit": rollup_rows.SAID_MOST}, sight) if rows else []
+        if near is not None:
+            wanted["sources"] = rollup_rows.unread(rows)
+        wanted["limit"] = rollup_rows.SAID_MOST
+        read = bool(rows) and wanted["sources"] != []
+        quotes = await self._pool.ask("rollup_quotes", wanted, sight) if read else []
         return rollup_rows.logged(rows, rollup_rows.quoted(quotes, self._failures))
 
     async def session(self, sight: Sight, codec: Codec, place: session_rows.Place) -> session_rows.Found:

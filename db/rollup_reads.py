@@ -10,7 +10,7 @@ from memquorum.core.contained import Failures
 from memquorum.core.retrieval.query import ALL
 from memquorum.ports import Logged, StoreUnavailable, Uttered
 
-FREELY = {"gated": False} | filters_of(ALL)
+FREELY = {"gated": False, "near": None, "sources": None} | filters_of(ALL)
 """Filters that let everything pass: the maker of roll-ups reads all memories, whatever restricts readers."""
 
 

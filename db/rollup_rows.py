@@ -23,6 +23,8 @@ LOG_MOST = 50_000
 """The most patches of a namespace that are read; beyond it roll-ups do not change any more."""
 _PATCH = 15
 """The number of columns of a row of the log that hold the patch and its place."""
+_MEMORY, _SUMMED_UP = 5, 19
+"""The columns of a row of the log with the memory of its sentence, and whether that rests because of a summary."""
 
 Quoted = Mapping[Span, tuple[str, Uttered]]
 """The sentences that summaries quote, by position, each with its summary."""
@@ -53,6 +55,12 @@ def quoted(rows: Iterable[Sequence[Any]], failures: Failures | None = None) -> Q
             one = Uttered(quote.memory_id, quote.start, quote.end, text, quote.at, row[-2], row[-1])
             found.setdefault(one.span, (summary, one))
     return found
+
+
+def unread(rows: Iterable[Sequence[Any]]) -> list[str]:
+    """The memories of sentences that a summary may quote, as they cannot be read themselves. `rows`: of
+    `rollup_log`."""
+    return sorted({row[_MEMORY] for row in rows if row[_SUMMED_UP]})
 
 
 def logged(rows: Iterable[Sequence[Any]], quotes: Quoted) -> list[Logged]:

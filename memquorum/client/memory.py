@@ -239,6 +239,7 @@ class AsyncMemory(Ordering, Filing, Differing, Ending, Asking):
         *,
         session: str | None = None,
         buffer_share: float = 0.5,
+        quotas: Mapping[str, float] | None = None,
         k_max: int = 20,
         hops: int = 1,
         peek: bool = False,
@@ -247,12 +248,13 @@ class AsyncMemory(Ordering, Filing, Differing, Ending, Asking):
     ) -> Context:
         """Returns the memories to put into a prompt; str() of it is the text. First this agent's latest episodes, of a
         `session` or of all, up to `buffer_share` of the budget; then the best answers to the query, at most `k_max`.
+        `quotas`: the shares of the budget that `short_term`, `long_term` and `rollups` have first.
         They count as used. With 2 `hops` also memories that the first of these name, for a question that needs two
         memories. Without a query only the latest episodes. Raises Invalid, Unreachable.
         """
         asked = {
             "agent": self._place.need_agent(), "query": query, "budget_tokens": budget_tokens, "session": session,
-            "buffer_share": buffer_share, "k_max": k_max, "hops": hops, **only,
+            "buffer_share": buffer_share, "quotas": quotas, "k_max": k_max, "hops": hops, **only,
         }  # fmt: skip
         return await self._read(Context, "/context", asked, peek, after)
 

@@ -69,6 +69,15 @@ def conditions(said: str) -> dict[str, Any]:
     return {match["name"]: {_HOW[match["how"]]: value}}
 
 
+def _quota(said: str) -> tuple[str, float]:
+    """Parses PART=SHARE."""
+    part, _, share = said.partition("=")
+    try:
+        return part, float(share)
+    except ValueError:
+        raise argparse.ArgumentTypeError("say PART=SHARE, such as long_term=0.3") from None
+
+
 _QUERY = option("query", metavar="QUERY")
 _ID = option("memory_id", metavar="ID")
 _K = counted(RetrieveRequest, "k_max", "-k", told="how many at most")
@@ -253,6 +262,14 @@ def _get(parsed: argparse.Namespace) -> int:
     _QUERY.but(nargs="?", help="without it, only the agent's latest episodes"),
     option("--session", help="its episodes of this session (default: of all)"),
     option("--share", type=float, default=0.5, help="of the budget, for its latest episodes (default: 0.5)"),
+    option(
+        "--quota",
+        action="append",
+        default=[],
+        type=_quota,
+        metavar="PART=SHARE",
+        help="of the budget, first for short_term, long_term (default: 0.15 each) or rollups (0.1); may be repeated",
+    ),
     _K.but(help="other memories at most (default: 20)"),
     _BUDGET,
     _HOPS,
@@ -267,7 +284,8 @@ def _prompt(parsed: argparse.Namespace) -> int:
     used."""
     with opened(parsed) as memory:
         found = memory.context(
-            parsed.query, parsed.budget, session=parsed.session, buffer_share=parsed.share, k_max=parsed.k,
+            parsed.query, parsed.budget, session=parsed.session, buffer_share=parsed.share,
+            quotas=dict(parsed.quota) or None, k_max=parsed.k,
             hops=parsed.hops, peek=parsed.peek, after=parsed.after, **filed(parsed),
             **({} if parsed.as_of is None else {"as_of": parsed.as_of}),
         )  # fmt: skip
@@ -373,6 +391,11 @@ def _context(parsed: argparse.Namespace, found: Retrieved | Recalled, *, numbers
     for place, item in enumerate(items, 1):
         mark = f"{item.way:>7}" if isinstance(item, Around) else _mark(place, item, numbers=numbers)
         _show(console, mark, item, whole=True)
+    for rollup in found.rollups if isinstance(found, Retrieved) else ():
+        for said in rollup.sentences:
+            console.print(terminal.text(console, f"    -  {said.text}"), soft_wrap=True)
+            whence = f"        {said.agent}, {moment(said.said_at)}, of the roll-up of {rollup.topic}"
+            console.print(terminal.text(console, whence), style="dim", soft_wrap=True)
     for line in _counts(found):
         console.print(Text(line), style="dim", soft_wrap=True)
     return OK
@@ -471,6 +494,8 @@ def _where(one: Hit | Answering | Around | Shown) -> str:
 
 def _counts(found: Context | Retrieved | Recalled) -> Iterator[str]:
     yield f"{many(len(found.items), 'memory')}, some {found.tokens} of {found.budget_tokens} tokens"
+    if isinstance(found, Context) and any(found.parts.values()):
+        yield "tokens by part: " + ", ".join(f"{part} {count}" for part, count in found.parts.items() if count)
     if found.left_out:
         told = [f"{left.count} {_REASONS.get(reason, reason)}" for reason, left in found.left_out.items()]
         yield f"left out: {', '.join(told)}"

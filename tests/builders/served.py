@@ -142,6 +142,9 @@ class Store:
     async def conflicts(self, _: Sight, __: list[str]) -> list[Contradiction]:
         return []
 
+    async def conflicts_then(self, _: Sight, __: list[str], ___: int) -> list[Contradiction]:
+        return []
+
     async def passed(self, sight: Sight, question: Question) -> tuple[dict[str, int], dict[str, int]]:
         assert covers(sight.namespaces, question.namespace)
         return dict.fromkeys(question.vectors, 3), {"agent": 2}
@@ -380,7 +383,9 @@ class Store:
         shard = SessionShard(SINCE, 3, SINCE - 1_000)
         return ([wanted, drafted] if place[2] != "unknown" else []), [], [], shard
 
-    async def rollup_log(self, sight: Sight, namespace: str, gates: Filters) -> list[Logged]:
+    async def rollup_log(
+        self, sight: Sight, namespace: str, gates: Filters, near: Sequence[str] | None = None
+    ) -> list[Logged]:
         """Lists three sentences of valve 3 in the greenhouse's roll-up; the last replaces the first and is
         sensitive.
         """

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from memquorum.core.access import READ, Caller
 from memquorum.core.api.answers import Context, Placed
-from memquorum.core.retrieval import buffer, supports, working
+from memquorum.core.retrieval import buffer, rollups, supports, working
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.context import ContextAsked, read_context
 from memquorum.core.retrieval.ranking import DEFAULTS, Scored
@@ -24,6 +24,7 @@ from workers.retrieval.knowing import Known
 from workers.retrieval.pipeline import each_once
 from workers.retrieval.repeating import Again, Repeating
 from workers.retrieval.retrieving import NOT_FOUND, answering, count, given_hits, left_out, shown
+from workers.retrieval.rollups import about
 from workers.retrieval.scored import likely
 from workers.retrieval.service import Service
 
@@ -78,8 +79,15 @@ async def _made(
     ring = buffer.overtaking(buffer.marked(ring, contradict), ranked)
     ranked = await each_once(known, ranked, [trace.candidate.hit.memory_id for trace in ring])
 
+    near = [one.hit.memory_id for one in (*(one.candidate for one in ranked), *(one.candidate for one in ring))]
+    rolled = await about(
+        service, known, namespace, asked.query or "", asked.filters, near=near, most=rollups.GIVEN, mask=mask
+    )
+
     def assemble() -> working.Working:
-        return working.assemble(mask.traces(ring), mask.scored(ranked), frame, asked.query, service.failures)
+        return working.assemble(
+            mask.traces(ring), mask.scored(ranked), frame, asked.query, failures=service.failures, rolled=rolled
+        )
 
     # Off the loop: it compares texts.
     made = await service.desk.read(assemble)
@@ -95,6 +103,8 @@ async def _made(
         left_out=left_out(made.packed, _without(counts, ring, ranked)),
         used=0,
         answerable=None if asked.query is None else answerable,
+        parts=made.took,
+        rollups=made.rolled,
     )
     if asked.query is None:
         known.chosen = chosen([], 0, service.configurations.policy(namespace), DEFAULTS)

@@ -81,9 +81,11 @@ class Repeating(Generic[A]):
         return Again(replace(kept.answer, items=items), hits, kept.named)
 
     def keep(self, known: Known, answer: A, named: frozenset[str] = frozenset()) -> None:
-        """Keeps an answer that was made by all steps."""
+        """Keeps an answer that was made by all steps; none with roll-ups, which hold content."""
         # It may hold a memory that was forgotten meanwhile.
         if self._held is None or known.chosen is None or self._held.forgot != self._forgot:
+            return
+        if not isinstance(answer, Recalled) and answer.rollups:
             return
         items = tuple(map(emptied, answer.items))
         if all(one is not None for one in items):

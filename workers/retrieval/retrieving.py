@@ -29,6 +29,7 @@ from memquorum.core.retrieval import (
     packing,
     requests,
     rereading,
+    rollups,
 )
 from memquorum.core.retrieval import recall as surroundings
 from memquorum.core.retrieval.conflicts import Contradiction
@@ -55,6 +56,7 @@ from workers.retrieval.knowing import Known
 from workers.retrieval.past import candidates, replaced
 from workers.retrieval.pipeline import ARRANGED, Steps, arranged, brought, each_once, ordered, reread, time_asked
 from workers.retrieval.repeating import Again, Repeating
+from workers.retrieval.rollups import about
 from workers.retrieval.scored import likely
 from workers.retrieval.service import Service
 
@@ -92,17 +94,23 @@ async def _retrieved(
     )  # fmt: skip
     given = [item.scored.candidate.hit.memory_id for item in packed.items]
     found, answerable = await likely(service, wanted.query, ranked, given)
+    rolled = await about(
+        service, known, wanted.reader.namespace, wanted.query, wanted.filters,
+        near=[one.candidate.hit.memory_id for one in ranked], most=rollups.GIVEN, mask=mask,
+    )  # fmt: skip
+    rolled, spent = rollups.packed(rolled, given_hits(packed), wanted.budget_tokens - packed.tokens)
     answer = Retrieved(
         namespace=wanted.reader.namespace,
         items=tuple(
             Answering(**shown(item), **_scores(item), **asdict(found[name]))
             for item, name in zip(packed.items, given, strict=True)
         ),
-        tokens=packed.tokens,
+        tokens=packed.tokens + spent,
         budget_tokens=wanted.budget_tokens,
         left_out=left_out(packed, counts),
         used=0,
         answerable=answerable,
+        rollups=rolled,
     )
     kept.keep(known, answer)
     return Again(answer, given_hits(packed))

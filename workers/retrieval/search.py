@@ -28,6 +28,7 @@ from memquorum.core.retrieval.cache import Compared
 from memquorum.core.retrieval.folding import fold
 from memquorum.core.retrieval.overtaken import NOTHING, Beside, joined, placed
 from memquorum.core.retrieval.ranking import Question, idle_forms, near_enough
+from memquorum.core.retrieval.rollups import LATEST
 from memquorum.core.retrieval.scoring import HEAD as SCORED
 from memquorum.core.retrieval.scoring import nearest_first
 from memquorum.ports import Encoder
@@ -36,6 +37,7 @@ from workers.retrieval.knowing import Known
 from workers.retrieval.past import replaced
 from workers.retrieval.pipeline import ARRANGED, Steps, arranged, brought, once, ordered, reread, time_asked
 from workers.retrieval.retrieving import count, counted, diffused, kept_out, own
+from workers.retrieval.rollups import about
 from workers.retrieval.scored import scored
 from workers.retrieval.service import Service
 
@@ -80,9 +82,13 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     hits = await ordered(steps, query.latest_of_equals(_then(found.hits, gone)))
     every = await scored(service, wanted.query, hits[: max(wanted.k, SCORED)])
     given = every[: wanted.k]
+    mask = service.redaction.of(wanted.namespace, asked=wanted.redact)
+    rolled = await about(
+        service, known, wanted.namespace, wanted.query, wanted.filters, near=[hit.memory_id for hit in every],
+        most=LATEST, mask=mask,
+    )  # fmt: skip
     used, warning = await count(service, request, wanted, given)
     cached = service.caching.cached(wanted.namespace)
-    mask = service.redaction.of(wanted.namespace, asked=wanted.redact)
     given = await service.desk.read(mask.hits, given) if mask.on else given
     against = {hit.memory_id: _all_of(hit, beside).against for hit in given}
     return StructResponse(
@@ -99,6 +105,7 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
             left_out=counted(kept),
             answerable=query.answerable(every),
             warning=warning,
+            rollups=rolled,
         )
     )
 

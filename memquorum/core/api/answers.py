@@ -138,17 +138,25 @@ class SearchResult(Struct, frozen=True, omit_defaults=True):
     left_out: dict[str, LeftOut]
     answerable: bool
     warning: str | None = None
+    rollups: tuple[Rollup, ...] = ()
+    """The roll-ups of things that the question names, each with its latest sentences."""
 
 
-def _prompt(items: Iterable[_Item]) -> str:
-    """Formats memories for a prompt: quoted, each on a line of its own, under a heading."""
-    lines = (
+def _prompt(items: Iterable[_Item], rollups: Iterable[Rollup] = ()) -> str:
+    """Formats memories for a prompt: quoted, each on a line of its own, under a heading; then sentences of roll-ups."""
+    lines = [
         quoting.line(
             one.text, one.agent, one.occurred_at, mark=mark(one.text, one.overtaken) + quoting.also_said(one.also_by)
         )
         for one in items
-    )
+    ]
+    lines += [rolled_line(one) for rollup in rollups for one in rollup.sentences]
     return quoting.framed(lines).rstrip("\n")
+
+
+def rolled_line(one: RollupSentence) -> str:
+    """A sentence of a roll-up in a prompt, quoted as a memory is."""
+    return quoting.line(one.text, one.agent, one.said_at, mark=mark(one.text, one.overtaken))
 
 
 class _Item(Remembered, frozen=True, kw_only=True):
@@ -218,6 +226,10 @@ class Context(Struct, frozen=True, omit_defaults=True):
     used: int
     warning: str | None = None
     answerable: bool | None = None
+    parts: dict[str, int] = {}
+    """The tokens that each part took: buffer, short_term, long_term, rollups. Headings are not in them."""
+    rollups: tuple[Rollup, ...] = ()
+    """As of a search, with the sentences that the text has."""
 
     def __str__(self) -> str:
         return self.text
@@ -235,9 +247,11 @@ class Retrieved(Struct, frozen=True, omit_defaults=True):
     used: int
     answerable: bool
     warning: str | None = None
+    rollups: tuple[Rollup, ...] = ()
+    """As of a search, with those of the latest sentences for which the items leave tokens."""
 
     def __str__(self) -> str:
-        return _prompt(self.items)
+        return _prompt(self.items, self.rollups)
 
 
 class Recalled(Struct, frozen=True, omit_defaults=True):
@@ -1064,6 +1078,7 @@ class RollupSentence(Struct, frozen=True):
 
     `said_at`: when it was said last, or, as of a time, first; `since`: the shard's time when it came in, both in
     milliseconds. `read_from`: the memory that it was read from: the one that says it, or a summary that quotes that.
+    `overtaken`: newer memories that contradict it.
     """
 
     text: str
@@ -1076,6 +1091,7 @@ class RollupSentence(Struct, frozen=True):
     subject: str
     since: int
     read_from: str
+    overtaken: tuple[Overtaken, ...] = ()
 
 
 class RollupPatch(Struct, frozen=True):
@@ -1095,8 +1111,8 @@ class RollupPatch(Struct, frozen=True):
 class Rollup(Struct, frozen=True):
     """The sentences about one topic, in the order in which they were said. `unreadable`: the number of sentences that
     cannot be read any more: `summed_up` of them are not in the summary of their source, the others were forgotten or
-    erased. `history`: the patches, where they were asked for. `more`: the number of earlier sentences that are left
-    out."""
+    erased. `history`: the patches, where they were asked for. `more`: the number of sentences that are left out:
+    earlier ones, and in a read with a budget those that do not fit or that another item has."""
 
     namespace: str
     topic: str

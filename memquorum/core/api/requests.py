@@ -467,6 +467,10 @@ class ContextRequest(Gated, frozen=True, kw_only=True):
     buffer_share: Annotated[
         float | None, Meta(description="The share of the budget for the agent's latest memories (default: 0.5).")
     ] = None
+    quotas: Annotated[
+        dict[str, float] | None,
+        Meta(description="Shares of the budget that short_term (0.15), long_term (0.15) and rollups (0.1) have first."),
+    ] = None
     k_max: Annotated[int | None, _K_MAX] = None
     hops: Annotated[int | None, _HOPS] = None
     path: Annotated[str | None, _BELOW] = None

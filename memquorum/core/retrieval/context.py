@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -22,6 +24,7 @@ from memquorum.core.retrieval.query import (
     read_speaker,
     read_time,
 )
+from memquorum.core.retrieval.quotas import Quotas
 from memquorum.core.retrieval.requests import Reader
 from memquorum.core.retrieval.working import Frame
 
@@ -41,6 +44,16 @@ class ContextAsked(Struct, frozen=True):
     hops: int = numbers(ContextRequest)["hops"].default
 
 
+def read_quotas(asked: Mapping[str, float] | None) -> Quotas:
+    """The quotas that a body names, the others as they are by default. Raises BadRequest."""
+    for part, share in (asked or {}).items():
+        if part not in Quotas.__struct_fields__:
+            raise BadRequest("unknown_field", "quotas", f"{part!r} is none of {', '.join(Quotas.__struct_fields__)}")
+        if not 0 <= share <= 1:
+            raise BadRequest("out_of_range", "quotas", f"{part} must lie between 0 and 1: that part of the budget")
+    return Quotas(**(asked or {}))
+
+
 def read_context(body: bytes, bounds: Bounds = DEFAULTS) -> ContextAsked:
     """The context that a JSON body asks for. Raises BadRequest."""
     asked = read_body(body, ContextRequest)
@@ -58,6 +71,7 @@ def read_context(body: bytes, bounds: Bounds = DEFAULTS) -> ContextAsked:
             share=share if asked.query is not None else 1.0,
             k_max=read_number(asked, "k_max", bounds),
             session=asked.session is not None,
+            quotas=read_quotas(asked.quotas),
         ),
         filters=read_time(
             asked.as_of,

@@ -10,8 +10,10 @@ If there is a question, only those sentences of a summary and those passages of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from itertools import chain
+from types import MappingProxyType
 
 import numpy as np
 from msgspec import Struct, field
@@ -25,6 +27,7 @@ from memquorum.core.reading.tokens import tokens
 from memquorum.core.retrieval import folding
 from memquorum.core.retrieval.overtaken import joined, placed
 from memquorum.core.retrieval.pieces import Piece, pieces
+from memquorum.core.retrieval.quotas import Kept, Room
 from memquorum.core.retrieval.ranking import Candidate, Scored
 
 # The cosine from which on two vectors may say the same (SPEC B, θ_dedup).
@@ -33,6 +36,8 @@ ALIKE = 0.92
 LONG_SHARE = 4
 # The most ids that are listed of memories left out for one reason.
 TOLD = 5
+
+_NOTHING: Mapping[str, Kept] = MappingProxyType({})
 
 DUPLICATE, MOST, BUDGET = "duplicate", "k_max", "budget"
 
@@ -70,44 +75,75 @@ def of_text(hit: Hit) -> int:
 
 def pack(
     ranked: Sequence[Scored], budget: int, k_max: int, cost: Callable[[Hit], int] = of_text,
-    question: str | None = None, *, failures: Failures | None = None,
+    question: str | None = None, *, failures: Failures | None = None, kept: Mapping[str, Kept] = _NOTHING,
+    parts: Sequence[str] = (),
 ) -> Packed:  # fmt: skip
     """The best that fit, at most `k_max` memories. `ranked`: best first. `cost`: of a memory, in tokens. `question`:
     what is asked, for which single sentences of a summary, or passages of a long text, may be taken; None: each memory
     as it was found, or the passage of a long text that was found where the whole does not fit. `failures`:
-    takes the memories on which a rule fails: such a one is given as it was found, and says the same as no other."""
+    takes the memories on which a rule fails: such a one is given as it was found, and says the same as no other.
+    `kept`: what some parts have for themselves, where there are such; `parts`: of which part each memory is. A memory
+    that does not fit beside what is kept for others comes in after them, where they leave room for it."""
     failures, order = failures or Failures(), [Piece(place) for place in range(len(ranked))]
     if question is not None:
         names = [one.candidate.hit.memory_id for one in ranked]
         order = failures.answer("pieces", names, order, pieces, ranked, question, budget // LONG_SHARE)
     chosen: dict[int, Item] = {}  # by the place in the ranking
     left: dict[str, dict[str, None]] = {DUPLICATE: {}, MOST: {}, BUDGET: {}}
-    spent = 0
+    spent, room, later = 0, Room(budget, k_max, kept), list[Piece]()
     alike = _alike([scored.candidate for scored in ranked], failures)
     ranked = _standing(ranked, alike)
-    for piece in order:
+    for piece in chain(order, _after(room, later)):
         place, hit = piece.place, ranked[piece.place].candidate.hit
+        part = parts[place] if parts else ""
         before = chosen.get(place)
         # A summary was found by those of its sentences that are near: they say the same, and not all the others.
         asks = before is None and piece.near
-        twin = next((other for other in alike[place] if other in chosen), None) if asks else None
+        twin = (
+            next((other for other in _twins(alike, place, late=bool(later)) if other in chosen), None) if asks else None
+        )
         if twin is not None:
             if hit.memory_id not in chosen[twin].folded:
                 chosen[twin] = _folded(chosen[twin], hit)
             left[DUPLICATE][hit.memory_id] = None
-        elif before is None and len(chosen) == k_max:
-            left[MOST][hit.memory_id] = None
+        elif before is None and room.places(part) <= 0:
+            _leave(piece, left[MOST], hit, later if room.wait(part) else None)
         else:
-            item, price = _fitting(ranked[place], before, piece, cost, budget - spent)
-            if spent + price > budget:
-                left[BUDGET][hit.memory_id] = None
+            item, price = _fitting(ranked[place], before, piece, cost, room.tokens(part))
+            if price > room.tokens(part):
+                _leave(piece, left[BUDGET], hit, later if room.wait(part) else None)
             else:
                 chosen[place] = item
                 spent += price
+                room.take(part, price, before is None)
+    if later:
+        first = {piece.place: at for at, piece in reversed([*enumerate(order)])}
+        chosen = {place: chosen[place] for place in sorted(chosen, key=lambda place: first[place])}
     given = {item.scored.candidate.hit.memory_id for item in chosen.values()}
     ids = {reason: [one for one in named if one not in given] for reason, named in left.items()}
     told = {reason: Left(len(some), tuple(some[:TOLD])) for reason, some in ids.items() if some}
     return Packed(tuple(chosen.values()), spent, told)
+
+
+def _leave(piece: Piece, left: dict[str, None], hit: Hit, later: list[Piece] | None) -> None:
+    """Leaves out a piece of a memory, or looks at it later once more."""
+    if later is None:
+        left[hit.memory_id] = None
+    else:
+        later.append(piece)
+
+
+def _after(room: Room, later: list[Piece]) -> Iterator[Piece]:
+    """The pieces that did not fit beside what was kept for other parts, once all others are packed."""
+    room.free()
+    yield from tuple(later)
+
+
+def _twins(alike: Sequence[Sequence[int]], place: int, *, late: bool) -> Iterator[int]:
+    """The places whose memory says the same: the better ones, and where some pieces come later also the worse ones."""
+    yield from alike[place]
+    if late:
+        yield from (other for other in range(place + 1, len(alike)) if place in alike[other])
 
 
 def _standing(ranked: Sequence[Scored], alike: Sequence[Sequence[int]]) -> Sequence[Scored]:

@@ -1,9 +1,10 @@
 """Builds working memory: the memories for the prompt of one inference (SPEC B, tier 0), within a budget of tokens.
 
 It is built for each inference and stored nowhere. The agent's episodic buffer comes first, up to its share of the
-budget: all of it, or its most salient traces. Then come the memories of the namespace that answer the query best. The
-remaining budget goes to the rest of the buffer. No memory is taken twice, and one that says the same as another is
-folded into it.
+budget: all of it, or its most salient traces. Then come the memories of the namespace that answer the query best, of
+which short-term and long-term memory have a quota each, and roll-ups of what the query names. What a part leaves of its
+quota goes to the next (`quotas`), and what all leave to the rest of the buffer. No memory is taken twice, and one that
+says the same as another is folded into it.
 """
 
 from __future__ import annotations
@@ -14,18 +15,21 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum.core.api import answers
-from memquorum.core.api.answers import Hit
+from memquorum.core.api.answers import Hit, Rollup, RollupSentence
 from memquorum.core.contained import Failures
 from memquorum.core.reading.tokens import tokens
+from memquorum.core.retrieval import quotas, rollups
 from memquorum.core.retrieval.buffer import PLACES, Trace, as_it_happened, by_salience
 from memquorum.core.retrieval.packing import Item, Packed, pack
+from memquorum.core.retrieval.quotas import Quotas
 from memquorum.core.retrieval.ranking import Scored
 from memquorum.core.showing import quoting
 from memquorum.core.showing.quoting import HEADING
 
 BUFFER, RELEVANT = "buffer", "relevant"
-# The headings of the two parts of the text.
+# The headings of the parts of the text.
 SESSION, LATELY, REMEMBERED = "This session:\n", "Lately:\n", "Remembered:\n"
+ASKED = "Of what is asked about:\n"
 _CONTRADICTED = ", contradicted by another memory"
 _FRAME = tokens(HEADING)
 
@@ -48,18 +52,23 @@ class Working(Struct, frozen=True):
     text: str
     named: frozenset[str] = frozenset()
     """The memories of which the text tells who else said the same."""
+    rolled: tuple[Rollup, ...] = ()
+    """The roll-ups of what is asked about, with the sentences that the text has."""
+    took: dict[str, int] = {}
+    """The tokens that each part took (`quotas.PARTS`)."""
 
 
 class Frame(Struct, frozen=True):
     """The limits of a working memory: `budget` tokens, of which the buffer takes `share` first, and at most `k_max`
     memories besides those. `session`: whether the buffer is that of one session. `signed`: of a namespace whose agents
-    sign what they say; elsewhere a role is a claim, and stands in no prompt."""
+    sign what they say; elsewhere a role is a claim, and stands in no prompt. `quotas`: of the other parts."""
 
     budget: int
     share: float
     k_max: int
     session: bool
     signed: bool = False
+    quotas: Quotas = Quotas()
 
 
 def line(hit: Hit, signed: bool = False, *, also: bool = False) -> str:
@@ -78,9 +87,12 @@ def assemble(
     ranked: Sequence[Scored],
     frame: Frame,
     question: str | None = None,
+    *,
     failures: Failures | None = None,
+    rolled: Sequence[Rollup] = (),
 ) -> Working:
-    """The working memory, of the agent's ring and of what answers the question, best first. `failures`: see `pack`."""
+    """The working memory, of the agent's ring and of what answers the question, best first. `failures`: see `pack`.
+    `rolled`: the roll-ups of what is asked about."""
     heading = SESSION if frame.session else LATELY
 
     def cost(hit: Hit) -> int:
@@ -98,8 +110,18 @@ def assemble(
     # Behind every sentence of a summary that was found.
     rest = [replace(one, score=0.0) for one in salient if _id(one) not in taken | relevant]
     every = [*(item.scored for item in first), *found, *rest]
-    packed = pack(every, budget, len(first) + frame.k_max, cost, question, failures=failures)
-    items, named = _named(packed, budget, frame.signed)
+    left = budget - sum(item.tokens for item in first)
+    apart = rollups.wanted(rolled, [*salient, *ranked[: frame.k_max]], rolled_cost)
+    apart = max(0, min(apart and apart + tokens(ASKED), int(frame.budget * frame.quotas.rollups), left))
+    asking = {part: [cost(one.candidate.hit) for one in found if quotas.part_of(one) == part] for part in quotas.PARTS}
+    packed = pack(
+        every, budget - apart, len(first) + frame.k_max, cost, question, failures=failures,
+        kept=quotas.kept(frame.quotas, frame.budget, frame.k_max, asking, left - apart),
+        parts=[BUFFER] * len(first) + [quotas.part_of(one) for one in found] + [BUFFER] * len(rest),
+    )  # fmt: skip
+    given = [item.scored.candidate.hit for item in packed.items]
+    told, more = rollups.packed(rolled, given, budget - packed.tokens, rolled_cost, tokens(ASKED))
+    items, named = _named(packed, budget - more, frame.signed)
     lately = [
         Placed(items[_of(trace)], RELEVANT if _of(trace) in relevant else BUFFER, trace.place)
         for trace in as_it_happened(traces)
@@ -107,26 +129,47 @@ def assemble(
     ]
     there = {_of(trace) for trace in traces}
     remembered = [Placed(item, RELEVANT, None) for name, item in items.items() if name not in there]
-    parts = [(title, part) for title, part in ((heading, lately), (REMEMBERED, remembered)) if part]
-    text = rendered(_hits(lately), _hits(remembered), frame, named)
-    spent = (
-        sum(item.tokens for item in items.values())
-        + sum(tokens(title) for title, _ in parts)
-        + (_FRAME if parts else 0)
-    )
+    titles = [title for title, part in ((heading, lately), (REMEMBERED, remembered)) if part]
+    text = rendered(_hits(lately), _hits(remembered), frame, named, told)
+    spent = sum(item.tokens for item in items.values()) + sum(map(tokens, titles)) + (_FRAME if text else 0) + more
     placed = (*lately, *remembered)
-    return Working(placed, Packed(tuple(one.item for one in placed), spent, packed.left), text, named)
+    all_of = Packed(tuple(one.item for one in placed), spent, packed.left)
+    return Working(placed, all_of, text, named, told, _took(lately, remembered, more))
 
 
-def rendered(lately: Sequence[Hit], remembered: Sequence[Hit], frame: Frame, named: frozenset[str]) -> str:
+def rendered(
+    lately: Sequence[Hit],
+    remembered: Sequence[Hit],
+    frame: Frame,
+    named: frozenset[str],
+    rolled: Sequence[Rollup] = (),
+) -> str:
     """The text of a working memory. `lately`: what is in the agent's buffer; `named`: those of which it tells who else
-    said the same."""
+    said the same; `rolled`: the sentences of roll-ups."""
     parts = ((SESSION if frame.session else LATELY, lately), (REMEMBERED, remembered))
-    return quoting.framed(
+    texts = [
         title + "".join(line(hit, frame.signed, also=hit.memory_id in named) for hit in part)
         for title, part in parts
         if part
-    )
+    ]
+    said = "".join(answers.rolled_line(one) for rollup in rolled for one in rollup.sentences)
+    return quoting.framed([*texts, *([ASKED + said] if said else [])])
+
+
+def rolled_cost(one: RollupSentence) -> int:
+    """The tokens of a sentence of a roll-up in the text."""
+    return tokens(answers.rolled_line(one))
+
+
+def _took(lately: Sequence[Placed], remembered: Sequence[Placed], rolled: int) -> dict[str, int]:
+    """The tokens that each part took, in the order of the parts; none that took nothing."""
+    took = dict.fromkeys(quotas.PARTS, 0)
+    took[quotas.BUFFER] = sum(one.item.tokens for one in lately)
+    took[quotas.ROLLUPS] = rolled
+    for one in remembered:
+        part = quotas.part_of(one.item.scored)
+        took[part or quotas.SHORT] += one.item.tokens
+    return {part: count for part, count in took.items() if count}
 
 
 def _named(packed: Packed, budget: int, signed: bool) -> tuple[dict[str, Item], frozenset[str]]:

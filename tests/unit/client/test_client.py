@@ -528,7 +528,7 @@ async def test_a_context_is_the_text_of_a_prompt() -> None:
         found = await memory.context("q", 5, session="s1")
         await memory.context(peek=True)
     common: dict[str, Any] = {"path": "/context", "namespace": "default", "agent": "ann"}
-    common |= {"buffer_share": 0.5, "k_max": 20, "hops": 1}
+    common |= {"buffer_share": 0.5, "quotas": None, "k_max": 20, "hops": 1}
     assert asked == [
         common | {"query": "q", "budget_tokens": 5, "session": "s1", "peek": False},
         common | {"query": None, "budget_tokens": 2_000, "session": None, "peek": True},

@@ -63,7 +63,7 @@ def test_a_roll_up_is_masked(client: TestClient, service: Served) -> None:
     def rollup_text(asked: str = "") -> str:
         return client.get(f"/rollups/greenhouse/valve%203?history=true{asked}").text
 
-    assert "[" not in rollup_text().replace("[{", "") and rollup_text("&redact=true") == rollup_text()
+    assert "[" not in rollup_text().replace("[{", "").replace("[]", "") and rollup_text("&redact=true") == rollup_text()
     seen: list[str] = []
     service.redaction = Redaction(second=lambda text: seen.append(text) or ())  # type: ignore[func-returns-value]
     assert rollup_text() and not seen

@@ -89,3 +89,34 @@ def test_what_cannot_be_read_is_told_as_a_number() -> None:
         "by or about: ada 2, ben 1",
     ]
     assert list(_list(Rollups("n", (), {}, as_of=1_000))) == ["no roll-ups in 'n', as of 1970-01-01 00:00:01 UTC"]
+
+
+READS = {
+    "/search": {"query": "When does valve 3 open?", "peek": True},
+    "/retrieve": {"query": "When does valve 3 open?", "peek": True},
+    "/context": {"query": "When does valve 3 open?", "peek": True, "agent": "ann"},
+}
+
+
+@pytest.mark.parametrize("path", READS)
+def test_a_read_finds_the_roll_up_of_what_it_asks_about(client: Any, path: str) -> None:
+    def found(**more: Any) -> list[list[str]]:
+        answer = client.post(path, json={"namespace": "greenhouse"} | READS[path] | more)
+        assert answer.status_code == 200, answer.text
+        return [[one["text"] for one in rollup["sentences"]] for rollup in answer.json().get("rollups", ())]
+
+    assert found() == [["Lena oiled valve 3.", "Valve 3 opens at 5 bar now."]]
+    assert found(sensitivity_max=0.5) == [["Lena oiled valve 3.", "Valve 3 opens at 5 bar now."]]
+    assert found(query="When does valve 4 open?") == []
+    assert found(path="users/ada") == [], "a roll-up goes across paths"
+    if path != "/search":
+        assert found(budget_tokens=1) == []
+
+
+def test_a_context_tells_what_each_part_took(client: Any) -> None:
+    told = client.post("/context", json={"namespace": "greenhouse"} | READS["/context"]).json()
+    assert list(told["parts"]) == ["buffer", "rollups"] and sum(told["parts"].values()) < told["tokens"]
+    assert "Of what is asked about:\n" in told["text"] and "Lena oiled valve 3." in told["text"]
+    for quotas in ({"buffer": 0.1}, {"rollups": 1.5}):
+        refused = client.post("/context", json={"namespace": "greenhouse", "quotas": quotas} | READS["/context"])
+        assert (refused.status_code, refused.json()["field"]) == (400, "quotas")

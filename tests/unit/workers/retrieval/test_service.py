@@ -251,7 +251,7 @@ def test_a_body_has_the_fields_that_are_described(keyed: TestClient, endpoint: E
         wrong = keyed.request(
             endpoint.method,
             endpoint.path,
-            json={**(sample(endpoint) or {}), name: [] if name in ("where", "attributes") else {}},
+            json={**(sample(endpoint) or {}), name: [] if name in ("where", "attributes", "quotas") else {}},
         )
         assert (wrong.status_code, wrong.json()["error"], wrong.json()["field"]) == (400, "wrong_type", name)
     for name in schema["required"]:
