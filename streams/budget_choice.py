@@ -28,7 +28,8 @@ from memquorum.core.budgets.weighing import groups, item
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import Budget, Policy, share
 from memquorum.core.records import Standing, Weighed
-from memquorum.core.tiers import ALIVE
+from memquorum.core.tiers import ALIVE, SHORT_TERM
+from memquorum.core.vote.kinds import KINDS, MAKES_ROOM
 from memquorum.core.vote.nomination import Elsewhere, Leaving
 from memquorum.ports import Candidate, Schedule, Weighted
 from memquorum.telemetry.bundle import Stage, Telemetry
@@ -155,7 +156,8 @@ class Budgets:
         within = [name for at, name in self._told if at == shard and name not in holds]
         for namespace, held in sorted({**dict.fromkeys(within, 0), **holds}.items()):
             budget = budget_of(policy.budget, namespace)
-            if budget is None or held <= budget.tokens:
+            barred = KINDS[MAKES_ROOM[SHORT_TERM]].barred(namespace, policy)
+            if budget is None or held <= budget.tokens or barred:
                 if self._told.pop((shard, namespace), None) is not None:
                     self._count(shard)
             elif not opens or self._stuck.get((shard, namespace)) != (standing.last_epoch, held):

@@ -18,6 +18,7 @@ from memquorum.core.policy import CapsPolicy, Policy
 from memquorum.core.records import DecayCrossed, RestoreOrdered, Standing
 from memquorum.core.tiers import ALIVE
 from memquorum.core.vote import nomination
+from memquorum.core.vote.kinds import FORGET, KINDS, LETS_GO
 from memquorum.core.vote.nomination import Going
 from memquorum.ports import Candidate, DueMemory, Schedule
 from memquorum.telemetry.bundle import Stage, Telemetry
@@ -28,6 +29,17 @@ ALARM = "forgetting"
 # Looks at what is due: each leaves out the namespaces that filled the one before.
 _LOOKS = 4
 _NEVER = dict.fromkeys(ALIVE, -1)
+
+
+def keeps(candidate: Candidate, policy: Policy) -> bool:
+    """Whether the memory's namespace keeps it against every vote."""
+    return KINDS[LETS_GO[candidate.tier]].barred(candidate.namespace, policy) is not None
+
+
+def _keeping(policy: Policy) -> set[str]:
+    """The namespaces that keep what they have, as far as the policy names them whole."""
+    names = policy.consolidate.retained.split()
+    return {one for one in names if not one.endswith("*") and FORGET.barred(one, policy)}
 
 
 class Candidates:
@@ -41,7 +53,7 @@ class Candidates:
 
     def expired(self, shard: int, as_of: int, policy: Policy) -> bool:
         """Whether anything has expired that may be nominated; it may be that its namespace's cap leaves no room."""
-        return bool(self._expired(shard, as_of, policy, 1, set()))
+        return bool(self._expired(shard, as_of, policy, 1, _keeping(policy)))
 
     def candidates(
         self, tick: DecayCrossed, standing: Standing, policy: Policy, wanted: RestoreOrdered | None = None
@@ -50,7 +62,7 @@ class Candidates:
         first; and of what a request wants to be forgotten."""
         shard, most = tick.shard, policy.epoch.proposals_max
         before = unused_since(tick.as_of, policy)
-        rooms, stopped, full = dict[str, int](), dict[str, int](), set[str]()
+        rooms, stopped, full = dict[str, int](), dict[str, int](), _keeping(policy)
         measure = partial(self._measure, as_of=tick.as_of, limits=policy.caps, rooms=rooms, stopped=stopped)
 
         def filled(ids: Sequence[str], more: Callable[[], list[DueMemory]]) -> list[Candidate]:
@@ -79,6 +91,12 @@ class Candidates:
         )
         limit = nomination.evicted_limit(standing, len(crossed) + len(expired), policy)
         evicted = self._evicted(shard, tick.as_of, policy, limit, full) if limit else []
+        for _ in range(_LOOKS):
+            keep = {c.namespace for c in evicted if keeps(c, policy)}
+            if keep <= full:
+                break
+            full |= keep
+            evicted = self._evicted(shard, tick.as_of, policy, limit, full)
         measure(evicted)
         asked = self._candidates(shard, wanted.memory_ids) if wanted else []
         asked = [candidate for candidate in asked if wanted and candidate.namespace == wanted.namespace]
@@ -88,8 +106,10 @@ class Candidates:
         measure(doubted)
         aged = self._aged(shard, tick.as_of, policy)
         measure(aged)
-        self._tell(shard, stopped)
-        return Going(crossed, expired, evicted, asked, doubted, aged, rooms=rooms)
+        self._tell(shard, {name: until for name, until in stopped.items() if name not in full})
+        lists = (crossed, expired, evicted, asked, doubted, aged)
+        free = [[one for one in some if not keeps(one, policy)] for some in lists]
+        return Going(free[0], free[1], free[2], free[3], free[4], free[5], rooms=rooms)
 
     def _expired(self, shard: int, as_of: int, policy: Policy, limit: int, without: set[str]) -> list[DueMemory]:
         """Returns the expired memories, the lowest decay score first."""

@@ -63,9 +63,11 @@ class Alike:
         return self._schedule.alike(shard, policy.consolidate.merge_alike_ppm, MOST, since)
 
     def _grouped(self, found: Sequence[Peer], as_of: int, policy: Policy) -> list[tuple[Peer, ...]]:
-        strict = policy.consolidate.strict.split()
-        peers = [one for one in found if not covers(strict, one.candidate.namespace)]
-        least, most = policy.consolidate.merge_alike_ppm, KINDS[MERGES[SHORT_TERM]].takes
+        strict, kind = policy.consolidate.strict.split(), KINDS[MERGES[SHORT_TERM]]
+        homes = {one.candidate.namespace for one in found}
+        barred = {one for one in homes if covers(strict, one) or kind.barred(one, policy)}
+        peers = [one for one in found if one.candidate.namespace not in barred]
+        least, most = policy.consolidate.merge_alike_ppm, kind.takes
         return cliques(peers, least, most, as_of, failures=self.failures)
 
     def forget(self, shards: Iterable[int]) -> None:

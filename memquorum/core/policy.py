@@ -164,6 +164,11 @@ class ConsolidatePolicy(Struct, frozen=True):
     merge_alike_ppm: int = 970_000
     # Namespaces, by blanks, in which a summary lies over its sources and nothing is sealed; `team-*` as elsewhere.
     strict: str = ""
+    # Namespaces in which no vote takes a memory: none is forgotten, evicted, replaced, merged or sealed for a summary.
+    # An erasure still destroys what it names.
+    retained: str = ""
+    # Namespaces in which sessions are not summed up, and summaries are not merged.
+    off: str = ""
 
 
 class TriagePolicy(Struct, frozen=True):
@@ -471,7 +476,7 @@ def from_json(data: dict[str, Any]) -> Policy:
     return Policy(**parts)
 
 
-ADDED: frozenset[str] = frozenset()
+ADDED: frozenset[str] = frozenset({"consolidate.off", "consolidate.retained"})
 """The settings, as `section.setting`, that came after format 1 (`schemas/golden/1/settings.json`). Orders and digests
 hold one only where it is not at its default: so what was signed before it was there is read as it was meant. Its
 default is never another one, and finds no fault with what was decided before; how members vote from now on it may

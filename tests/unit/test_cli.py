@@ -483,7 +483,15 @@ def test_a_context_is_printed_for_a_prompt(client: Recorded, capsys: pytest.Capt
     command = ["context", "q", "-a", "ann", "--session", "s1", "--budget", "9", "--share", "0.25", "-k", "3"]
     command += ["--hops", "2"]
     assert cli.main(command) == OK
-    asked = {"query": "q", "budget_tokens": 9, "session": "s1", "buffer_share": 0.25, "quotas": None, "k_max": 3, "peek": False}
+    asked = {
+        "query": "q",
+        "budget_tokens": 9,
+        "session": "s1",
+        "buffer_share": 0.25,
+        "quotas": None,
+        "k_max": 3,
+        "peek": False,
+    }
     assert asked | {"agent": "ann", "hops": 2} == {name: client.named[name] for name in (*asked, "agent", "hops")}
     told = capsys.readouterr()
     assert told.out == PROMPT.text

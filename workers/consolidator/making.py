@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memquorum.core import ids
+from memquorum.core.access import covers
 from memquorum.core.consolidation import parting
 from memquorum.core.consolidation.parting import Divided, Part
 from memquorum.core.identity.membership import CONSOLIDATOR
@@ -24,6 +25,9 @@ def divided(closed: SessionClosed, memories: Sequence[SessionMemory], policy: Co
     `memories`: the session's, the oldest first; what was accepted after its end is another one's.
     """
     mine = [one for one in memories if one.accepted < closed.accepted_offset]
+    # What takes the place of an erased summary is made all the same: what that said rests sealed until it comes.
+    if closed.summary is None and covers(policy.off.split(), closed.namespace):
+        return parting.undivided(mine)
     return parting.divide(mine, policy)
 
 

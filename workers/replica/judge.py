@@ -161,6 +161,8 @@ class Judge:
         terms[:] = np.array(kind.abstain(nomination.as_of), np.int64)[:, None]
         proposed = [nomination.proposals[at].namespace for at in where]
         for namespace, (context, encoder) in asked.seen.items():
+            if kind.barred(namespace, asked.policy) is not None:
+                continue
             # Excluded, so that it abstains: memories of another namespace or encoder, or with words that it cannot
             # read.
             alike = [r for r in known if r.namespace == namespace == proposed[r.at] and encoder in (None, r.encoder)]

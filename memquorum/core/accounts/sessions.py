@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from memquorum.core.access import covers
 from memquorum.core.accounts.plainly import counted, minute
 from memquorum.core.accounts.telling import Opens, opening
 from memquorum.core.api.answers import Session, SessionDraft, SessionPart, SessionSummary
@@ -29,6 +30,7 @@ _STAYS = {
     parting.TALK: "saying too little",
     parting.WORTH: "worth more than a summary would say of them",
     parting.UNREAL: "a joke, a draft, a tale, a simulation or a rumour",
+    parting.OFF: "in a namespace in which consolidation is switched off",
     parting.SAVES: "so dense that a summary would be no shorter",
 }
 """The reasons why memories are in no summary, after "not summed up:"."""
@@ -107,6 +109,7 @@ def session_state(
             [one for one in made if one.agent == agent],
             [one for one in free if one.agent == agent],
             policy,
+            off=covers(policy.consolidate.off.split(), place[0]),
         )
         for agent, mine in sorted(by_agent.items())
     )
@@ -121,14 +124,20 @@ def session_state(
 
 
 def _part(
-    agent: str, mine: Sequence[Member], made: Sequence[Made], free: Sequence[SessionMemory], policy: Policy
+    agent: str,
+    mine: Sequence[Member],
+    made: Sequence[Made],
+    free: Sequence[SessionMemory],
+    policy: Policy,
+    *,
+    off: bool,
 ) -> SessionPart:
     alive = [one for one in mine if one.tier in (SHORT_TERM, LONG_TERM)]
     drafts = Counter(one.summary for one in mine if one.summary_tier == DRAFT and one.summary is not None)
     kept = {one.summary: one.kept_in for one in mine}
     renews = {one.memory_id: one.renews for one in made}
     summaries = _summaries(mine, made)
-    divided = parting.divide(free, policy.consolidate, _beside(mine))
+    divided = parting.undivided(free) if off else parting.divide(free, policy.consolidate, _beside(mine))
     staying = Counter(why for one in alive if one.summary is None and (why := _stays(one)))
     staying.update(divided.reasons())
     latest = max((one.created for one in free), default=None)

@@ -33,7 +33,7 @@ from memquorum.core.salience import FAILED, UNREADABLE
 from memquorum.core.showing.plurals import many
 from memquorum.core.tiers import ALIVE, DRAFT, FINISHED, GONE, SEALED, SUPERSEDED
 from memquorum.core.vote.kinds import CONTESTS, KINDS, LETS_GO, MAKES_ROOM, RAISES
-from memquorum.core.vote.kinds.kind import UNKNOWN, Kind, opinion_in_words
+from memquorum.core.vote.kinds.kind import RETAINED, UNKNOWN, Kind, opinion_in_words
 
 _USES_SHOWN = 5
 
@@ -54,6 +54,7 @@ WHY = {
     "too_little_weight": "enough members were for it, but their votes count for too little",
     "contradicted": "members whose votes count for half or more found it contradicted",
     CAP: "its namespace had lost as much as may go by then",
+    RETAINED: "its namespace keeps what it has against every vote",
     UNKNOWN: "its shard does not know it",
 } | {code: told for kind in reversed(list(KINDS.values())) for code, told in kind.words.why.items()}
 """The reasons for a proposal's outcome in words, by their codes, for any kind."""

@@ -35,6 +35,8 @@ SAVES = "saves"
 """The reason if a summary would have to repeat all of it and of the memories beside it, and would save nothing."""
 UNREAL = "unreal"
 """The reason if its text says that it is a joke, a draft, a tale, a simulation or a rumour."""
+OFF = "off"
+"""The reason if consolidation is switched off in its namespace."""
 _EDGE_PPM = 50_000
 _TENTH_PPM = PPM // 10
 
@@ -86,6 +88,11 @@ def divide(memories: Sequence[SessionMemory], policy: ConsolidatePolicy, beside:
         few = len(alike) < LEAST and not any(one.memory_id in beside for one in alike)
         staying |= dict.fromkeys((one.memory_id for one in left), FEW) if few else _why(left, policy)
     return Divided(tuple(parts), staying)
+
+
+def undivided(memories: Sequence[SessionMemory]) -> Divided:
+    """A session of a namespace in which consolidation is switched off: nothing of it is summed up."""
+    return Divided((), {one.memory_id: OFF for one in memories})
 
 
 def bound(memory: Kept) -> tuple[object, ...]:

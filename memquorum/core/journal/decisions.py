@@ -77,7 +77,12 @@ def results(
     are to be restored, those whose content can be opened.
     """
     pairs = zip(checked.nomination.proposals, checked.outcomes, strict=True)
-    found = [_result(codec, rows, checked, proposal, outcome, recalled) for proposal, outcome in pairs]
+    found = [
+        Result(proposal.memory_ids, proposal.kind, VOIDED, barred)
+        if (barred := KINDS[proposal.kind].barred(proposal.namespace, policy)) is not None
+        else _result(codec, rows, checked, proposal, outcome, recalled)
+        for proposal, outcome in pairs
+    ]
     for at in _kept_by_caps(rows, checked, found, policy):
         found[at] = Result(found[at].memory_ids, found[at].kind, KEPT, CAP)
     return tuple(found)
@@ -191,7 +196,7 @@ def do_decided(
     the certificate in it. Raises BadCertificate if that is invalid, NotTheOutcome if results and certificate disagree.
     """
     checked = check_pre_prepare(codec, genesis, detail.pre_prepare, verified)
-    _check_results(detail, checked)
+    _check_results(detail, checked, genesis.policy)
     done = _carried_out(rows, change, detail, checked, genesis.policy)
     about_orders = (r.memory_ids[0] for r in detail.results if not KINDS[r.kind].about_memories and passed(r))
     attested = next(about_orders, None) if checked.configures is None else None
@@ -386,11 +391,16 @@ def _known(rows: Rows, proposal: Proposal) -> bool:
     return all(one is not None and one.namespace == proposal.namespace for one in memories)
 
 
-def _check_results(detail: Decided, checked: Checked) -> None:
+def _check_results(detail: Decided, checked: Checked, policy: Policy) -> None:
     told = [(r.memory_ids, r.kind) for r in detail.results]
     if told != [(o.memory_ids, o.kind) for o in checked.outcomes]:
         raise NotTheOutcome(f"epoch {detail.epoch}: the results do not match the nomination's proposals")
-    for result, outcome in zip(detail.results, checked.outcomes, strict=True):
+    for proposal, result, outcome in zip(checked.nomination.proposals, detail.results, checked.outcomes, strict=True):
+        if passed(result) and KINDS[result.kind].barred(proposal.namespace, policy) is not None:
+            raise NotTheOutcome(
+                f"epoch {detail.epoch}, memory {', '.join(result.memory_ids)}: {result.outcome!r}, where "
+                f"{proposal.namespace!r} keeps what it has against every vote"
+            )
         if (result.outcome, result.reason) == (KEPT, CAP) and outcome.decided and KINDS[outcome.kind].capped:
             continue
         if result.outcome not in (VOIDED, outcome.outcome) or result.reason == CAP:

@@ -30,11 +30,13 @@ def judged(
 
     A member votes the strongest possible 'no' where it lacks knowledge, so that ignorance never deletes and never
     promotes: it does not know one of the memories, cannot open its embedding or has read it in another namespace, or
-    its rules fail on a text.
+    its rules fail on a text. So it does where the namespace bars the kind.
 
     `context` is that of the proposals' namespace; `as_of` that of the nomination, not negative. `claimed`: the claims
     that the member has voted yes to in this nomination so far, in this namespace; new ones are added to it.
     """
+    if kind.barred(context.namespace, policy) is not None:
+        return [kind.abstain(as_of)] * len(asked)
     places = [at for at, (proposal, facts) in enumerate(asked) if _same(kind, facts, proposal, context)]
     known = [facts for _, facts in map(asked.__getitem__, places) if facts is not None]
     terms = [kind.abstain(as_of)] * len(asked)

@@ -280,7 +280,10 @@ def build(
     taken = told | _named(first)
     promoted = _rising(rising.promotable, taken, tick.as_of, policy)
     others = [*first, *promoted, *disputed, *_helping(rising.tried, taken | _named(promoted))]
-    proposals = _share([*others, *_together(groups.twins, UNITES, TWINS, (), others)], policy.epoch)
+    every = [*others, *_together(groups.twins, UNITES, TWINS, (), others)]
+    # Members would refuse these, and they would take the places of others.
+    every = [one for one in every if KINDS[one.kind].barred(one.namespace, policy) is None]
+    proposals = _share(every, policy.epoch)
     return alone(genesis, standing, tick, why, (tuple(proposals), None)) if proposals else None
 
 

@@ -143,7 +143,7 @@ def outlook(
     left = policy.epoch.proposals_max
     for namespace, told in sorted(found.items()):
         quota = losses.get(namespace, caps.NOTHING)
-        told.room = caps.room(quota, as_of, policy.caps)
+        told.room = 0 if FORGET.barred(namespace, policy) else caps.room(quota, as_of, policy.caps)
         told.day_left = caps.day_left(quota, as_of, policy.caps)
         told.stopped_until = caps.stopped_until(quota, as_of, policy.caps)
         told.beyond = len(beyond.get(namespace, ()))

@@ -19,7 +19,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum.core import linking
-from memquorum.core.access import covers
 from memquorum.core.avro import Codec
 from memquorum.core.budgets.items import HELD, LONG_TERM, NEEDED, PINNED, Item, accesses_ppm
 from memquorum.core.budgets.weighing import ORDINARY
@@ -44,6 +43,7 @@ from memquorum.core.records import (
     Stored,
 )
 from memquorum.core.vote.kinds import KINDS, LETS_GO, RAISES
+from memquorum.core.vote.kinds.kind import laid_over
 from memquorum.core.whatif.events import (
     Asked,
     Back,
@@ -243,7 +243,7 @@ class Gathered:
         if first in self._drafts:
             # The only vote on a draft is whether it replaces its sources.
             item, _ = self._drafts.pop(first)
-            strict = covers(self._policy.consolidate.strict.split(), home)
+            strict = laid_over(home, self._policy)
             self._put(home, SummedUp(self._now, item, () if strict else tuple(others)))
         elif kind.seals and not kind.spares:
             self._put(home, Voted(self._now, first))

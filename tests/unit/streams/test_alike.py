@@ -70,8 +70,8 @@ def test_whoever_takes_a_shard_over_begins_anew() -> None:
 
 
 def test_in_strict_determinism_nothing_is_proposed() -> None:
-    strict = Policy(consolidate=ConsolidatePolicy(strict="n other-*"))
-    assert Alike(near()).groups(1, NOW, strict) == []
+    for strict in ({"strict": "n other-*"}, {"retained": "n"}, {"off": "n"}):
+        assert Alike(near()).groups(1, NOW, Policy(consolidate=ConsolidatePolicy(**strict))) == []
 
 
 def test_what_the_store_does_not_answer_is_asked_again() -> None:

@@ -13,7 +13,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.caps import Losses
 from memquorum.core.decay import span_ms
 from memquorum.core.identity.messages import open_signed
-from memquorum.core.policy import CapsPolicy, EpochPolicy, Policy
+from memquorum.core.policy import CapsPolicy, ConsolidatePolicy, EpochPolicy, Policy
 from memquorum.core.records import (
     Crossing,
     DecayCrossed,
@@ -95,6 +95,20 @@ def test_what_rests_or_is_of_another_namespace_is_not_nominated(codec: Codec, sh
     shelf.alive = [candidate(OLD, NOW - SPAN)]
     made = nominate(codec, shelf, standing=replace(STANDING, last_epoch_at=0))
     assert made is not None and (made.trigger, proposed(made)) == ("interval", [(OLD, "forget", "decayed")])
+
+
+@pytest.mark.parametrize("retained", [SPACE, "n*", f"m {SPACE}"])
+def test_what_a_namespace_keeps_is_not_nominated_and_takes_no_other_ones_place(
+    codec: Codec, shelf: Shelf, retained: str
+) -> None:
+    policy = replace(GENESIS.policy, consolidate=ConsolidatePolicy(retained=retained))
+    assert nominate(codec, shelf, policy) is None
+    shelf.alive = [*shelf.alive, candidate(OTHER, NOW - SPAN, namespace="other")]
+    made = nominate(
+        codec, shelf, policy, crossed=(*CROSSED, Crossing(OTHER, NOW - SPAN, 1)),
+        standing=replace(STANDING, last_epoch_at=0, alive=GENESIS.policy.epoch.capacity + 1),
+    )  # fmt: skip
+    assert proposed(made) == [(OTHER, "forget", "decayed")]
 
 
 def test_caps_stand_before_a_request(codec: Codec, shelf: Shelf) -> None:

@@ -51,6 +51,7 @@ from memquorum.core.vote.kinds.kind import (
     Terms,
     Together,
     Words,
+    laid_over,
 )
 from memquorum.ports import Source
 
@@ -77,6 +78,11 @@ def _terms(summary: MemoryFacts, sources: Sequence[MemoryFacts], policy: Policy)
         return None
     given = [Source(one.memory_id, one.text or "", one.said[0], rank_ppm=one.rank_ppm) for one in sources]
     return PPM, *coverage_ppm(said.quotes, given, model, lost_rank_ppm=policy.consolidate.lost_rank_ppm)
+
+
+def _begins(summary: MemoryFacts) -> bool:
+    """True if the summary does not take the place of an erased one, whose other sources rest sealed until it comes."""
+    return summary.summary is None or summary.summary.renews is None
 
 
 def committed(sources: Sequence[MemoryFacts]) -> bytes:
@@ -138,8 +144,15 @@ class _Consolidate(Join):
     def completed(self, facts: Mapping[str, MemoryFacts], lookups: Lookups) -> Mapping[str, MemoryFacts]:
         return {i: replace(one, rank_ppm=lookups.rank_ppm(i)) for i, one in facts.items()}
 
+    def barred(self, namespace: str, policy: Policy) -> str | None:
+        """Returns None: where a namespace keeps what it has, the summary lies over its sources."""
+        return None
+
     def judge(self, facts: Sequence[Together], case: Case) -> Sequence[Terms | None]:
-        return [_terms(summary, sources, case.policy) for summary, *sources in facts]
+        off = covers(case.policy.consolidate.off.split(), case.context.namespace)
+        return [
+            None if off and _begins(summary) else _terms(summary, sources, case.policy) for summary, *sources in facts
+        ]
 
     def score(self, terms: Any, policy: Policy) -> Any:
         faithful, covered, least = terms
@@ -170,7 +183,7 @@ class _Consolidate(Join):
         if summary.tier != DRAFT:
             return [None for _ in found]
         until = as_of + policy.forget.grace_ms
-        strict = covers(policy.consolidate.strict.split(), summary.namespace)
+        strict = laid_over(summary.namespace, policy)
         # A source that is sealed already does not stay sealed longer for a new summary.
         return [
             Fate(SHORT_TERM),

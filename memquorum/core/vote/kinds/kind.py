@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct
 
+from memquorum.core.access import covers
 from memquorum.core.budgets.least import BudgetPlace
 from memquorum.core.late_numpy import np
 from memquorum.core.policy import PPM, Policy, share
@@ -34,6 +35,8 @@ UNREADABLE = "unreadable"
 """The reason of a decision without effect: the content to bring back could not be opened."""
 GONE_ALREADY = "gone already"
 """The reason of a decision without effect: the memory was forgotten or erased before."""
+RETAINED = "retained"
+"""The reason of a decision without effect: the namespace keeps what it has against every vote."""
 PROTECTED, TOUCHED = "protected", "touched since"
 """The reasons of a decision without effect: the memory is protected from being forgotten, or was used meanwhile."""
 
@@ -354,6 +357,10 @@ class Kind(ABC):
         member's voice."""
         return 0
 
+    def barred(self, namespace: str, policy: Policy) -> str | None:
+        """Returns why no vote of the kind takes effect in a namespace, or None. Members vote no there."""
+        return RETAINED if self.seals and covers(policy.consolidate.retained.split(), namespace) else None
+
     def absent(self, found: MemoryState, as_of: int) -> str | None:
         """Returns why the memory cannot be voted on, or None. It is the reason of the result, whatever the votes; one
         of a proposal's memories is enough."""
@@ -420,6 +427,12 @@ class InColumns(Kind):
         policy: Policy,
     ) -> Columns:
         """Returns the terms of many opinions: the same as `judge`, far faster."""
+
+
+def laid_over(namespace: str, policy: Policy) -> bool:
+    """True if in a namespace a summary lies over its sources, and nothing is sealed for it."""
+    given = policy.consolidate
+    return covers((*given.strict.split(), *given.retained.split()), namespace)
 
 
 def nth_highest(values: Sequence[int], n: int) -> int:

@@ -44,6 +44,7 @@ from memquorum.core.vote.kinds.kind import (
 TAKES = 8
 """The maximum number of summaries in one merge."""
 _APART, _MOVED = "brought back", "moved since"
+_OFF = "switched off"
 
 
 def _terms(summaries: Together, as_of: int) -> Terms | None:
@@ -87,6 +88,7 @@ class _Merge(Held, Join):
             _APART: "members had brought one of them back, which was merged before",
             _MOVED: "one of them was not in short-term memory any more",
             GONE_ALREADY: "one of them was gone already",
+            _OFF: "consolidation is switched off in its namespace",
         },
         opinion=_in_words,
         plain=Plain(
@@ -101,6 +103,11 @@ class _Merge(Held, Join):
     share = Fraction(1, 16)
     takes = TAKES
     seals = True
+
+    def barred(self, namespace: str, policy: Policy) -> str | None:
+        """Returns why nothing is merged: the namespace keeps what it has, or consolidation is switched off there."""
+        off = covers(policy.consolidate.off.split(), namespace)
+        return super().barred(namespace, policy) or (_OFF if off else None)
 
     def judge(self, facts: Sequence[Together], case: Case) -> Sequence[Terms | None]:
         if covers(case.policy.consolidate.strict.split(), case.context.namespace):

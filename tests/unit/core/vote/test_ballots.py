@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from memquorum.core.budgets.least import BudgetPlace
 from memquorum.core.decay import decay_ppm
-from memquorum.core.policy import PPM
+from memquorum.core.policy import PPM, ConsolidatePolicy
 from memquorum.core.records import Proposal
 from memquorum.core.vote.grounds import Grounds, Trialled
 from memquorum.core.vote.judging import MemberContext, MemoryFacts, judged
@@ -84,6 +84,14 @@ def test_a_member_checks_itself_what_makes_a_memory_eligible() -> None:
     assert not judge(PROMOTE, replace(FACTS, created=NOW - 59_999), BUSY, grounds=sure).yes
     assert judge(PROMOTE, replace(FACTS, salience_ppm=550_000), BUSY, grounds=sure).yes
     assert not judge(PROMOTE, replace(FACTS, salience_ppm=549_999), BUSY, grounds=sure).yes
+
+
+def test_where_a_namespace_keeps_what_it_has_every_member_is_against_it() -> None:
+    def found(retained: str) -> Opinion:
+        return judge(FORGET, FACTS, EMPTY, policy=by_the_paper(consolidate=ConsolidatePolicy(retained=retained)))
+
+    assert found("m k*").yes and not found("m n").yes
+    assert found("n*").terms == FORGET.abstain(NOW)
 
 
 @kinds

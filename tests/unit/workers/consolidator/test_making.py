@@ -57,6 +57,14 @@ def test_what_is_made_anew_of_all_that_is_there_is_another_event() -> None:
     assert anew.derives_from == one.derives_from and anew.event_id != one.event_id
 
 
+def test_where_it_is_switched_off_no_session_is_summed_up() -> None:
+    off = replace(LOSES, off=f"else {CLOSED.namespace}")
+    found = making.divided(CLOSED, MEMORIES, off)
+    assert found.parts == () and found.reasons() == {"off": len(MEMORIES)}
+    assert made(MEMORIES, policy=replace(LOSES, off="else")) == made(MEMORIES)
+    assert made(MEMORIES, replace(CLOSED, summary="erased"), off), "what rests sealed is said again"
+
+
 def test_what_was_accepted_after_its_end_belongs_to_the_next_session() -> None:
     late = [replace(one, accepted=one.accepted + 90) for one in MEMORIES]
     (one,) = made([*MEMORIES, *(replace(two, memory_id=f"late-{two.memory_id}") for two in late)])

@@ -22,7 +22,7 @@ from memquorum.core.identity import signatures
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.labelling import Labels
 from memquorum.core.merging import Marks, packed
-from memquorum.core.policy import PPM, Policy
+from memquorum.core.policy import PPM, ConsolidatePolicy, Policy
 from memquorum.core.records import BallotCast, EpisodeRecorded, NominationProposed, Proposal, Quote, Summary
 from memquorum.core.vote.columns import Places, places_of, read
 from memquorum.core.vote.evidence import NAMED, RULES
@@ -116,6 +116,21 @@ def test_what_counts_when_it_votes_to_promote_is_what_it_is_told() -> None:
         (opinion,) = bench.says(bench.asked(("valve", "here", "promote")))
         assert dict(zip(PROMOTE.terms, opinion.terms, strict=True))["grounded"] == grounded
         bench.view.close()
+
+
+def test_it_is_against_all_that_would_take_a_memory_of_a_namespace_that_keeps_them(bench: Bench) -> None:
+    with bench.view.batch():
+        for name, space in (("old", "here"), ("other", "there")):
+            bench.memory(name, space, [1.0, 0.0, 0.0], at=0)
+            bench.memory(
+                f"{name} too", space, [0.0, 1.0, 0.0], at=0, mine=True, says="The rare zygote is quite unique."
+            )
+    asked = bench.asked(("old", "here", "forget"), ("other", "there", "forget"))
+    free = bench.says(asked)
+    assert [one.yes for one in free] == [True, True]
+    kept = replace(GENESIS.policy, consolidate=ConsolidatePolicy(retained="here"))
+    here, there = bench.says(asked, kept)
+    assert here.terms == KINDS["forget"].abstain(NOW) and there == free[1]
 
 
 numbers = st.lists(st.sampled_from([-1.0, -0.25, 0.0, 0.5, 1.0, float("nan"), float("inf")]), min_size=1, max_size=3)

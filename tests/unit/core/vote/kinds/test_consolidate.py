@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from memquorum.core.consolidation.extractive import choose
 from memquorum.core.consolidation.rendering import render
 from memquorum.core.ids import sha256
-from memquorum.core.policy import PPM, Policy
+from memquorum.core.policy import PPM, ConsolidatePolicy, Policy
 from memquorum.core.records import Summary
 from memquorum.core.vote.evidence import RULES
 from memquorum.core.vote.grounds import MemberContext, MemoryFacts
@@ -21,6 +21,7 @@ from memquorum.core.vote.kinds.promote import PROMOTE
 from memquorum.core.vote.kinds.supersede import SUPERSEDE
 from memquorum.ports import Source
 
+POLICY = Policy()
 NOW = 1_700_000_000_000
 HOUR_MS = 3_600_000
 SAID = (
@@ -48,10 +49,19 @@ def summary(**changes: Any) -> MemoryFacts:
     return replace(made, **changes)
 
 
-def votes(made: MemoryFacts, sources: tuple[MemoryFacts, ...] = SOURCES) -> bool:
-    policy = Policy()
+def votes(made: MemoryFacts, sources: tuple[MemoryFacts, ...] = SOURCES, policy: Policy = POLICY) -> bool:
     (terms,) = CONSOLIDATE.judge([(made, *sources)], Case(MemberContext("plant"), NOW, policy, RULES))
     return bool(CONSOLIDATE.yes(CONSOLIDATE.score(terms or CONSOLIDATE.abstain(NOW), policy), policy))
+
+
+def test_where_it_is_switched_off_nobody_is_for_a_summary() -> None:
+    assert votes(summary(), policy=off("plants")) and not votes(summary(), policy=off("pl*"))
+    again = replace(summary().summary or pytest.fail(), renews="erased")
+    assert votes(summary(summary=again), policy=off("plant")), "what the erased one said rests sealed until it comes"
+
+
+def off(names: str) -> Policy:
+    return Policy(consolidate=ConsolidatePolicy(off=names))
 
 
 def test_a_faithful_summary_has_its_yes() -> None:

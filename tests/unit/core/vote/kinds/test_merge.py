@@ -92,6 +92,11 @@ def test_in_strict_determinism_nobody_is_for_it() -> None:
     assert not vote(KEPT, summary("b"), policy=strict)
 
 
+def test_where_consolidation_is_off_nothing_is_merged() -> None:
+    assert MERGE.barred("plant", Policy(consolidate=ConsolidatePolicy(off="pl*"))) == "switched off"
+    assert MERGE.barred("plant", Policy(consolidate=ConsolidatePolicy(off="plants"))) is None
+
+
 def test_the_threshold_is_the_policys() -> None:
     policy = Policy(consolidate=ConsolidatePolicy(merge_alike_ppm=PPM))
     assert vote(KEPT, summary("b"), policy=policy), "equal vectors have a cosine of one"
