@@ -28,6 +28,7 @@ from memquorum.core.accounts.explain import (
 from memquorum.core.accounts.votes import DecisionFacts
 from memquorum.core.avro import Codec
 from memquorum.core.contained import Failures
+from memquorum.core.experience import ended
 from memquorum.core.journal.rows import Memory, Strength
 from memquorum.core.journal.tables import TABLES
 from memquorum.core.labelling import Labels
@@ -83,6 +84,7 @@ def load(
     repetitions = connection.execute(QUERIES["explain_repetitions"], wanted).fetchone()
     erasure = connection.execute(QUERIES["explain_erasure"], wanted).fetchone()
     told = _content_and_beside(connection, namespace, memory_id, gates, failures or Failures())
+    came = _outcome(connection, found)
     conflicts = connection.execute(QUERIES["conflicts"], wanted).fetchall()
     (as_of,) = connection.execute(QUERIES["shard_time"], {"shard": shard}).fetchone() or (0,)
     judged = policy(shard)
@@ -115,8 +117,18 @@ def load(
         quota=quota,
         conflicts=tuple(map(found_rows.pair_of, conflicts)),
         filled=filled,
+        outcome=came,
         **told,
     )
+
+
+def _outcome(connection: psycopg.Connection, memory: Memory | None) -> str | None:
+    """What the session of a memory came to, where its agent said so."""
+    if memory is None or memory.session is None:
+        return None
+    task = ended.task_of(memory.namespace, memory.agent, memory.session)
+    found = connection.execute(QUERIES["session_outcomes"], {"ids": [task]}).fetchone()
+    return None if found is None else found[1]
 
 
 def _erasing(codec: Codec, row: tuple[Any, ...]) -> Erasing:

@@ -1696,6 +1696,10 @@ WHERE m.shard = %(shard)s AND m.namespace = %(namespace)s AND m.session = %(sess
     WHERE k.older = m.id OR k.newer = m.id)
 ORDER BY m.said, m.said_offset, m.id
 
+-- :name session_outcomes
+-- What some sessions came to, by the finished tasks that they were.
+SELECT t.memory_id::text, t.outcome FROM task t WHERE t.memory_id = ANY(%(ids)s::uuid[])
+
 -- :name session_members
 -- What was said in a session, the oldest first, each with why no summary may be made of it, and one that was made.
 SELECT m.agent, m.id::text, m.tier, m.created, m.explicit, m.told_by::text,

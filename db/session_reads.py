@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from db.connection import READER, Link
 from db.queries import QUERIES
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.consolidation.importance import POSITIVE_PPM
+from memquorum.core.consolidation.importance import positive
+from memquorum.core.experience import ended
 from memquorum.core.records import JournalEntry, Stored
 from memquorum.ports import SessionMemory, StoreUnavailable
+
+_AGENT = 3
+"""The column of a row of `session_memories` with who said it."""
 
 
 class PostgresSessions:
@@ -48,7 +52,9 @@ class PostgresSessions:
         parameters = {"shard": shard, "namespace": namespace, "agent": agent, "session": session}
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["session_memories"], parameters).fetchall()
-        return [session_memory(self._codec, row) for row in rows]
+            tasks = tasks_of(namespace, session, rows)
+            found = connection.execute(QUERIES["session_outcomes"], {"ids": [*tasks]}).fetchall() if tasks else []
+        return with_outcomes(self._codec, rows, tasks, found)
 
     def left(self, shard: int, summary: str) -> list[SessionMemory]:
         """Returns the sources of an erased summary from which it may be made again; see the port."""
@@ -57,17 +63,35 @@ class PostgresSessions:
         return [session_memory(self._codec, row[:-1], sealed=row[-1]) for row in rows]
 
 
-def session_memory(codec: Codec, row: Sequence[Any], *, sealed: bool = False) -> SessionMemory:
-    """A memory of its row, of which the last column is the entry that it came in with."""
+def tasks_of(namespace: str, session: str, rows: Iterable[Sequence[Any]]) -> dict[str, str]:
+    """The tasks that a session was, with whose they are. `rows`: of `session_memories`."""
+    return {ended.task_of(namespace, agent, session): agent for agent in {row[_AGENT] for row in rows}}
+
+
+def with_outcomes(
+    codec: Codec, rows: Iterable[Sequence[Any]], tasks: Mapping[str, str], found: Iterable[Sequence[Any]]
+) -> list[SessionMemory]:
+    """The memories of `rows`, each with what the session of its agent came to. `found`: rows of `session_outcomes`."""
+    outcomes = {tasks[task]: outcome for task, outcome in found}
+    return [session_memory(codec, row, outcome=outcomes.get(row[_AGENT])) for row in rows]
+
+
+def session_memory(
+    codec: Codec, row: Sequence[Any], *, sealed: bool = False, outcome: str | None = None
+) -> SessionMemory:
+    """A memory of its row, of which the last column is the entry that it came in with. `outcome`: of its session."""
     *row, entry = row
-    return memory_of_entry(codec, row, None if entry is None else codec.decode_as(JournalEntry, entry), sealed=sealed)
+    born = None if entry is None else codec.decode_as(JournalEntry, entry)
+    return memory_of_entry(codec, row, born, sealed=sealed, outcome=outcome)
 
 
-def memory_of_entry(codec: Codec, row: Sequence[Any], entry: JournalEntry | None, *, sealed: bool) -> SessionMemory:
+def memory_of_entry(
+    codec: Codec, row: Sequence[Any], entry: JournalEntry | None, *, sealed: bool, outcome: str | None = None
+) -> SessionMemory:
     """A memory of its row, of which the last column is when it was said last, and of the entry that it came in with."""
     *row, said = row
     stored = None if entry is None else codec.decode_as(Stored, entry.detail)
     stands = None if entry is None else entry.source_offset
-    positive = stored is not None and (stored.reward_ppm or 0) >= POSITIVE_PPM
-    rank_ppm = None if stored is None else stored.rank_ppm
-    return SessionMemory(*(*row, positive, stands if sealed else None, stands or 0, rank_ppm, said))
+    good = positive(None if stored is None else stored.reward_ppm, ended.succeeded(outcome))
+    rank_ppm, sure = (None, None) if stored is None else (stored.rank_ppm, stored.confidence_ppm)
+    return SessionMemory(*(*row, good, stands if sealed else None, stands or 0, rank_ppm, said, sure))

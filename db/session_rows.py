@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from db.session_reads import session_memory
+from db.session_reads import tasks_of, with_outcomes
 from memquorum.core.access import Sight
 from memquorum.core.accounts.sessions import Made, Member, SessionShard
 from memquorum.core.avro import Codec
@@ -28,12 +28,14 @@ async def load(ask: Ask, sight: Sight, codec: Codec, place: Place) -> Found:
     wanted = {"shard": shard, "namespace": namespace, "session": session, "agent": None, "limit": _MOST}
     # Before its memories are: what is drafted meanwhile is told to come, rather than not at all.
     free = await ask("session_memories", wanted, sight)
+    tasks = tasks_of(namespace, session, free)
+    came = await ask("session_outcomes", {"ids": [*tasks]}, sight) if tasks else []
     members = await ask("session_members", wanted, sight)
     made = await ask("session_summaries", wanted, sight) if members else []
     standing = await ask("explain_shard", wanted, sight)
     return (
         [Member(*row) for row in members],
         [Made(*row) for row in made],
-        [session_memory(codec, row) for row in free],
+        with_outcomes(codec, free, tasks, came),
         SessionShard(*standing[0]) if standing else SessionShard(0, 0, 0),
     )

@@ -525,6 +525,8 @@ class SessionMemory(Struct, frozen=True):
     accepted: int = 0
     rank_ppm: int | None = None
     said: int | None = None
+    confidence_ppm: int | None = None
+    """How sure its agent was, where it said so."""
 
     @property
     def at(self) -> int:

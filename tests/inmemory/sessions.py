@@ -7,8 +7,9 @@ from collections.abc import Collection
 from db.session_reads import memory_of_entry
 from memquorum import topics
 from memquorum.core.avro import Codec
+from memquorum.core.experience import ended
 from memquorum.core.journal import anew
-from memquorum.core.journal.rows import Conflict, Disclosure, Event, Memory, Protection, Provenance, UseRow
+from memquorum.core.journal.rows import Conflict, Disclosure, Event, Memory, Protection, Provenance, TaskRow, UseRow
 from memquorum.core.records import JournalEntry
 from memquorum.core.tiers import GONE, SHORT_TERM
 from memquorum.ports import SessionMemory
@@ -94,4 +95,8 @@ class InMemorySessions:
             m.sensitivity_ppm, m.purposes, m.jurisdictions, m.said,
         )  # fmt: skip
         stored: JournalEntry | None = next((entry for entry in reversed(of_it) if entry.effect == "stored"), None)
-        return memory_of_entry(self._codec, row, stored, sealed=clear is None)
+        task = None if m.session is None else ended.task_of(m.namespace, m.agent, m.session)
+        came = next((one for one in self._store.rows[TaskRow].values() if one.memory_id == task), None)
+        return memory_of_entry(
+            self._codec, row, stored, sealed=clear is None, outcome=None if came is None else came.outcome
+        )

@@ -72,6 +72,12 @@ def test_facts_of_two_sessions_corrected_and_as_of_before(
         assert texts(found) == texts(now), "the summary keeps its three whole"
         quoted = [one.read_from != one.memory_id for one in found.sentences]
         assert quoted == [False, True, True, True, False, False]
+        (rolled,) = memory.retrieve("What is known about pump 7?", peek=True, k_max=1).rollups
+        assert rolled.topic.casefold() == "pump 7" and 0 < len(rolled.sentences) + rolled.more == 6
+        assert {*texts(rolled)} <= {*texts(now)}, "those that rest sealed are read from their summary"
+        prompt = memory.context("What is known about pump 7?", peek=True, k_max=1, buffer_share=0)
+        assert prompt.parts["rollups"] > 0 and "Of what is asked about:" in prompt.text
+        assert memory.retrieve("What is known about pump 8?", peek=True, k_max=1).rollups == ()
         patched = "SELECT memory::text FROM patch WHERE namespace = 'pumps'"
         assert not made & {one for (one,) in fleet.rows(patched)}, "of a summary"
     monkeypatch.chdir(fleet.line.run_dir.parent)
@@ -132,3 +138,5 @@ def test_a_reader_sees_what_passes_its_gates(fleet: Plant) -> None:
         rolled_up(fleet, memory, "pump 7", FIRST[2])
         assert texts(memory.rollup("pump 7", sensitivity_max=0.5)) == list(FIRST[:2])
         assert memory.rollup("pump 7", sensitivity_max=0.5).unreadable == 0
+        found = memory.retrieve("What is known about pump 7?", peek=True, k_max=1, sensitivity_max=0.5).rollups
+        assert {said for one in found for said in texts(one)} <= {*FIRST[:2]}, "under the gates of its memories"

@@ -40,13 +40,14 @@ async def end_session(service: Service, request: Request, caller: Caller) -> Res
     check_right(service, caller, intent.namespace)
     # It is held against the wall before anything is sent.
     task = None if came is None else await _task_of(service, intent, came, caller)
-    await service.end_session(intent, data)
     kept = None
     if task is not None:
         told, episode = task
+        # Before the end, so that the summary can count what the session came to.
         with tracing.joined(request.headers.get(tracing.HEADER)):
             place = await service.relay(topics.TASKS, "TaskFinished", episode, told)
         kept = published(episode, place)
+    await service.end_session(intent, data)
     return StructResponse(Ended(intent.namespace, intent.session, intent.event_id, intent.agent, kept), 202)
 
 

@@ -21,6 +21,7 @@ from memquorum.core.budgets import least
 from memquorum.core.caps import NOTHING, Losses
 from memquorum.core.consensus.certificate import BadCertificate, follow
 from memquorum.core.consolidation import importance
+from memquorum.core.experience import ended
 from memquorum.core.facets import Facets
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.rows import Memory, Protection, Strength
@@ -168,6 +169,8 @@ class Facts(Struct, frozen=True):
     """The length of its content in tokens, while the content exists."""
     kinds: tuple[str, ...] | None = None
     """The kinds of sensitive data in its content by `core.privacy`, while the content exists."""
+    outcome: str | None = None
+    """What its session came to, where that is known."""
     renewed: tuple[Anew, ...] = ()
     """The summaries that were made in its place, where it was one and was erased."""
     told_by: Anew | None = None
@@ -452,9 +455,11 @@ def _weighs(facts: Facts, alive: Strength, told: Stored | Accessed | Reencoded |
     age_ms, summary = max(0, facts.as_of - told.occurred_at), told.summary is not None
     found = told.salience_ppm  # a summary's is its importance
     if not summary:
-        positive = (told.reward_ppm or 0) >= importance.POSITIVE_PPM
-        used = alive.accesses + alive.reinforced
-        found = importance.importance_of_length(facts.tokens, age_ms=age_ms, references=used, positive=positive)
+        good = importance.positive(told.reward_ppm, ended.succeeded(facts.outcome))
+        used, sure = alive.accesses + alive.reinforced, told.confidence_ppm
+        found = importance.importance_of_length(
+            facts.tokens, age_ms=age_ms, references=used, positive=good, confidence_ppm=sure
+        )
     return found, importance.left_ppm(found, age_ms, summary=summary)
 
 

@@ -172,7 +172,11 @@ def _lost(policy: ConsolidatePolicy) -> int:
 
 def _source(one: SessionMemory, as_of: int) -> Source:
     weight = importance_ppm(
-        one.text, age_ms=max(0, as_of - one.created), references=one.references, positive=one.positive
+        one.text,
+        age_ms=max(0, as_of - one.created),
+        references=one.references,
+        positive=one.positive,
+        confidence_ppm=one.confidence_ppm,
     )
     return Source(
         one.memory_id, one.text, one.at, weight, one.agent, sensitivity_ppm=one.sensitivity_ppm,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from memquorum.core import ids, names
+from memquorum.core.experience.texts import FAILED, SUCCEEDED
 
 ASKING = "user"
 """The role of the person who asks in a session."""
@@ -24,6 +25,16 @@ def event_id(publisher: str, namespace: str, agent: str | None, session: str) ->
     """The event id of the task that a session was, or an agent's part of it: one session is one task of who publishes
     it, however often it is said to be over."""
     return ids.session_event_id(publisher, namespace, agent, names.normal(session))
+
+
+def task_of(namespace: str, agent: str, session: str) -> str:
+    """The id of the finished task that an agent's part of a session was, where the agent said what it came to."""
+    return ids.memory_id(namespace, event_id(agent, namespace, agent, session))
+
+
+def succeeded(outcome: str | None) -> bool | None:
+    """Whether a task came to what was wanted; None where that is not known."""
+    return outcome == SUCCEEDED if outcome in (SUCCEEDED, FAILED) else None
 
 
 def first_ask(spoken: Iterable[Spoken]) -> tuple[str, str] | None:

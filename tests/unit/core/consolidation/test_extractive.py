@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
 from memquorum.core.consolidation.extractive import choose
@@ -12,9 +13,12 @@ from memquorum.core.consolidation.importance import (
     SUMMARY_HALF_LIFE_MS,
     importance_ppm,
     left_ppm,
+    positive,
 )
 from memquorum.core.consolidation.losing import coverage_ppm
 from memquorum.core.consolidation.rendering import render
+from memquorum.core.experience import ended
+from memquorum.core.policy import PPM
 from memquorum.core.reading.tokens import tokens
 from memquorum.core.records import Quote
 from memquorum.ports import Source
@@ -100,6 +104,27 @@ def test_importance_is_the_sum_of_how_late_how_used_and_how_it_ended() -> None:
     assert importance_ppm(text, age_ms=10 * HOUR_MS, references=0, positive=False) == 147_152  # 0.4/e
     assert importance_ppm(text, age_ms=0, references=9, positive=True) == 1_000_000
     assert importance_ppm("Short.", age_ms=0, references=9, positive=True) == BASELINE_PPM
+
+
+@pytest.mark.parametrize(
+    ("confidence", "found"), [(None, 400_000), (500_000, 400_000), (0, 320_000), (PPM, 480_000), (250_000, 360_000)]
+)
+def test_what_its_agent_was_sure_of_is_more_important_within_a_fifth(confidence: int | None, found: int) -> None:
+    text = "word " * 20
+    given = importance_ppm(text, age_ms=0, references=0, positive=False, confidence_ppm=confidence)
+    assert given == found
+    assert importance_ppm(text, age_ms=0, references=9, positive=True, confidence_ppm=PPM) == PPM, "never more than all"
+
+
+@pytest.mark.parametrize(
+    ("reward", "outcome", "good"),
+    [
+        (None, None, False), (499_999, None, False), (500_000, None, True), (None, "succeeded", True),
+        (PPM, "failed", False), (PPM, "unknown", True), (None, "unknown", False),
+    ],
+)  # fmt: skip
+def test_what_its_session_came_to_counts_before_a_reward(reward: int | None, outcome: str | None, good: bool) -> None:
+    assert positive(reward, ended.succeeded(outcome)) is good
 
 
 def test_a_score_halves_and_nothing_goes_by_it() -> None:
