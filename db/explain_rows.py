@@ -84,8 +84,7 @@ def load(
     repetitions = connection.execute(QUERIES["explain_repetitions"], wanted).fetchone()
     erasure = connection.execute(QUERIES["explain_erasure"], wanted).fetchone()
     told = _content_and_beside(connection, namespace, memory_id, gates, failures or Failures())
-    came = _outcome(connection, found)
-    conflicts = connection.execute(QUERIES["conflicts"], wanted).fetchall()
+    told["outcome"] = _outcome(connection, found)
     (as_of,) = connection.execute(QUERIES["shard_time"], {"shard": shard}).fetchone() or (0,)
     judged = policy(shard)
     quota = found_losses(connection, [(namespace, caps.since(as_of, judged.caps))])[namespace]
@@ -115,9 +114,7 @@ def load(
         erasure=_erasing(codec, erasure) if erasure else None,
         waiting=tuple(one for (entry,) in waiting for one in _waiting(codec, entry, memory_id)),
         quota=quota,
-        conflicts=tuple(map(found_rows.pair_of, conflicts)),
         filled=filled,
-        outcome=came,
         **told,
     )
 
@@ -142,7 +139,7 @@ def _content_and_beside(
     connection: psycopg.Connection, namespace: str, memory_id: str, gates: Filters, failures: Failures
 ) -> dict[str, Any]:
     """Loads the length and kinds of its content, where no rule fails on it; its protections and links; the
-    summaries that tell what a memory told, and which of them became one."""
+    summaries that tell what a memory told, and which of them became one; what contradicts it."""
     wanted = {"namespace": namespace, "id": memory_id}
     linked = connection.execute(QUERIES["explain_links"], found_rows.one_of(memory_id, gates)).fetchone()
     content = connection.execute(QUERIES["explain_content"], {"id": memory_id}).fetchone()
@@ -159,6 +156,7 @@ def _content_and_beside(
         ),
         "tokens": failures.answer("tokens", [memory_id], None, tokens, content[0]) if content else None,
         "kinds": failures.answer("kinds", [memory_id], None, kinds, content[0]) if content else None,
+        "conflicts": tuple(map(found_rows.pair_of, connection.execute(QUERIES["conflicts"], {"ids": [memory_id]}))),
         "renewed": tuple(Anew(own, tier) for own, tier, renews in found if renews),
         "merged": tuple(Merged(*row) for row in merged),
         "told_by": next((Anew(own, tier) for own, tier, renews in found if not renews), None),

@@ -13,9 +13,10 @@
    rest. `scoring` estimates how likely a hit answers; `recall` finds the surroundings of a memory;
    `conflicts` serves contradicting memories together, `overtaken` names the statements concerned.
    `rereading` puts those of the best hits first that answer; `supports` never serves a summary together with its
-   sources; `rollups`: the statements on one topic, now or as of a time; `listing`: all memories that pass, page by
-   page, and as a `graph`; `using`: the uses that a reader reports;
-4. `buffer`, `working`: the latest memories of an agent, and the content of a prompt; `context`: the requests for it;
+   sources; `rollups`: the statements on one topic, or on what a question names; `listing`: all memories that pass, page
+   by page, and as a `graph`; `using`: the uses that a reader reports;
+4. `buffer`, `working`: the latest memories of an agent, and the content of a prompt, by `quotas`; `context`: the
+   requests for it;
    `redaction`: the masking of texts;
 5. `paging`: a page of any list, and the cursor of the next one.
 

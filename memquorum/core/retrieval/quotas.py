@@ -1,7 +1,7 @@
-"""The quotas of a working memory: which part of its budget each kind of memory has first, and what is left for others.
+"""Divides the budget of a working memory among its parts by quotas.
 
-A quota is a share of the budget that a part has first, as far as it has so much to give. What it leaves goes to the
-others: at the end every token may go to any part.
+A quota is a share of the budget that is reserved for a part, as far as the part has so many tokens to give. The others
+get the tokens that it does not need.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _PART = {SHORT_TERM: SHORT, LONG_TERM: LONG}
 
 
 class Quotas(Struct, frozen=True):
-    """Which share of the budget each part has first, beside the buffer: what was found in short-term memory and in
-    long-term memory, and roll-ups of what is asked about. In tiers it is the share of their number, too."""
+    """The shares of the budget that are reserved for what was found in short-term memory and in long-term memory, and
+    for roll-ups. A tier has the same share of the number of memories."""
 
     short_term: float = 0.15
     long_term: float = 0.15
@@ -28,15 +28,15 @@ class Quotas(Struct, frozen=True):
 
 
 class Kept(Struct, frozen=True):
-    """What is kept for a part: so many tokens, and so many places."""
+    """The tokens and the places that are reserved for a part."""
 
     tokens: int
     places: int
 
 
 class Room:
-    """The tokens and places of a packing, of which parts have some for themselves. Where a memory waits until the parts
-    have theirs, no worse one takes what that might get: then each part has only what is its own."""
+    """The tokens and places of a packing, of which some are reserved for parts. While a better memory waits for the
+    rest, a part has its reserve alone."""
 
     def __init__(self, tokens: int, places: int, kept: Mapping[str, Kept]) -> None:
         self._tokens, self._places, self._kept = tokens, places, dict(kept)
@@ -82,8 +82,8 @@ def part_of(one: Scored) -> str:
 
 
 def kept(quotas: Quotas, budget: int, most: int, asking: Mapping[str, Sequence[int]], left: int) -> dict[str, Kept]:
-    """What each tier has for itself. `budget`, `most`: that the quotas are shares of. `asking`: by part, what each of
-    its memories costs, in tokens. `left`: so many tokens there are in all."""
+    """Returns the reserves of the tiers. `budget`, `most`: what the quotas are shares of. `asking`: by part, the tokens
+    of each of its memories. `left`: the tokens that there are in all."""
     found = dict[str, Kept]()
     for part, share in ((LONG, quotas.long_term), (SHORT, quotas.short_term)):
         costs = asking.get(part, ())

@@ -40,7 +40,7 @@ def searched(filters: Filters) -> bool:
 
 
 def asked_about(question: str, names: Iterable[str]) -> tuple[str, ...]:
-    """Returns the names that a question has, in its order. Of names inside one another the longest counts: "valve 3"
+    """Returns the names that a question has, in its order. The longest of names inside one another counts: "valve 3"
     and not "valve"."""
     words = [stemmed(word.casefold()) for word, _, _ in placed(question[:LONG])]
     found = list[tuple[int, int, str]]()

@@ -2,9 +2,9 @@
 
 It is built for each inference and stored nowhere. The agent's episodic buffer comes first, up to its share of the
 budget: all of it, or its most salient traces. Then come the memories of the namespace that answer the query best, of
-which short-term and long-term memory have a quota each, and roll-ups of what the query names. What a part leaves of its
-quota goes to the next (`quotas`), and what all leave to the rest of the buffer. No memory is taken twice, and one that
-says the same as another is folded into it.
+which short-term and long-term memory have a quota each, and roll-ups of what the query names. The others get what a
+part leaves of its quota (`quotas`), and the rest of the buffer comes last. No memory is taken twice, and one that says
+the same as another is folded into it.
 """
 
 from __future__ import annotations
