@@ -82,8 +82,7 @@ async def _called(tool: Tool, call: Call, arguments: dict[str, Any]) -> types.Ca
     except Busy as error:
         call.busy = error
         raise
-    told = msgspec.json.encode(answer)
-    plain = msgspec.json.decode(told)
+    plain = msgspec.json.decode(msgspec.json.encode(answer))
     text = msgspec.json.encode(_brief(plain)).decode() if tool.words is None else tool.words(answer)
     content: list[types.ContentBlock] = [types.TextContent(text=one) for one in (text, *call.notes)]
     return types.CallToolResult(content=content, structured_content=plain)

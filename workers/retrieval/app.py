@@ -79,8 +79,7 @@ def app(
 def around(service: Service, hosts: Sequence[str], meters: Meters, origins: Sequence[str] = ()) -> Starlette:
     """The application of one service."""
     endpoints = routes(service)
-    # The endpoints for other protocols, under a name that no stranger can address.
-    inside = Inside(service, Starlette(routes=endpoints, exception_handlers=_HANDLERS))
+    inside = Inside(service, endpoints, _HANDLERS)
     mounted = Mounted(service, inside)
     served = [*endpoints, *console.routes(), mounted.route, *mem0.routes(service, inside, tuple(_HANDLERS))]
 

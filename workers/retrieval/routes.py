@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from functools import cache
 from typing import Any
 
@@ -85,7 +86,7 @@ def _described() -> dict[str, Any]:
 
 def routes(service: Service) -> list[Route]:
     """The table, for one service."""
-    return [Route(e.path, _Bound(e, service), methods=[e.method], name=e.name) for e in ENDPOINTS]
+    return [Route(e.path, Bound(e, service), methods=[e.method], name=e.name) for e in ENDPOINTS]
 
 
 def _cut(endpoint: Endpoint[Any], answer: Response, caller: Caller) -> Response:
@@ -97,7 +98,7 @@ def _cut(endpoint: Endpoint[Any], answer: Response, caller: Caller) -> Response:
     return answer
 
 
-class _Bound:
+class Bound:
     """An endpoint of one service, as ASGI: its answer has its place among the requests until it is taken."""
 
     def __init__(self, endpoint: Endpoint[Any], service: Service) -> None:
@@ -105,10 +106,20 @@ class _Bound:
         self._endpoint, self._do, self._service = endpoint, _DO[endpoint.name], service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        endpoint, service, request = self._endpoint, self._service, Request(scope, receive, send)
+        """Answers over HTTP."""
+
+        async def take(answer: Response) -> None:
+            await answer(scope, receive, send)
+
+        await self.answer(Request(scope, receive, send), take)
+
+    async def answer(self, request: Request, take: Callable[[Response], Awaitable[None]]) -> None:
+        """Answers a request as far as its key may ask, and within the limits. `take`: takes the answer; it is called
+        at most once. Raises the errors that the application answers."""
+        endpoint, service = self._endpoint, self._service
         if not endpoint.rights:
             check(endpoint, request, service.bounds)
-            await (await self._do(service, request, NOBODY))(scope, receive, send)
+            await take(await self._do(service, request, NOBODY))
             return
         caller = service.door.enter(request.headers.get("authorization"))
         caller.sight(*endpoint.rights)
@@ -119,7 +130,7 @@ class _Bound:
             async with service.limits.turn(caller, limit_s(endpoint, service.bounds), endpoint.waits):
                 async with service.desk.serving(caller.id, request):
                     answer = _cut(endpoint, await self._do(service, request, caller), caller)
-                await answer(scope, receive, send)
+                await take(answer)
         except Late:
             # In the middle of an answer no error can be sent; the server ends the connection.
             if answer is None:
