@@ -7,9 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
+import msgspec
 import psycopg
 from pgvector.psycopg import register_vector
 from psycopg import conninfo
+from psycopg.types.json import set_json_dumps, set_json_loads
+
+# For all connections of the process: rows of a decision are passed as JSON, and statements tell several rows as JSON.
+set_json_dumps(msgspec.json.encode)
+set_json_loads(msgspec.json.decode)
 
 WRITER = "memquorum_writer"
 READER = "memquorum_reader"
