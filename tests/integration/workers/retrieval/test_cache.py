@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from memquorum.core.journal.rows import RowKeys
 from memquorum.core.records import ErasedEpisode
 from memquorum.telemetry.bundle import Telemetry
 from tests.builders import erasures, genesis, votes
+from tests.builders.served import bearer, stored
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.support.kept import Encoder
 from tests.support.waiting import PATIENCE_S
@@ -285,11 +287,11 @@ READS = {
 }
 
 
-def given_again(client: TestClient) -> float:
-    """The number of answers that were kept and given again."""
+def given_again(client: TestClient, headers: dict[str, str] | None = None) -> float:
+    """The number of answers that were kept and given again. `headers`: a key's that may see the metrics."""
     head = 'memquorum_cache_searches_total{served_from="cache",why="kept answer"} '
-    lines = (line for line in client.get("/metrics").text.splitlines() if line.startswith(head))
-    return sum(float(line.removeprefix(head)) for line in lines)
+    page = client.get("/metrics", headers=headers).text
+    return sum(float(line.removeprefix(head)) for line in page.splitlines() if line.startswith(head))
 
 
 class Readers:
@@ -401,3 +403,58 @@ def test_no_reader_is_given_what_was_kept_for_another(world: World, readers: Rea
     for _ in range(2):
         assert not readers.read(path, redact=True)[1]
     assert readers.client.post(path, json=READS[path] | {"namespace": "elsewhere"}).json()["items"] == []
+
+
+def test_two_keys_of_one_namespace_are_given_their_own(
+    world: World, databases: tuple[str, str], kafka: str, codec: Codec, tmp_path: Path
+) -> None:
+    keys = tmp_path / "api-keys.json"
+    # One reads here alone, one reads everywhere, one may not read, and one reads elsewhere.
+    stored(
+        keys,
+        (1, ("read",), (NAMESPACE,)),
+        (2, ("read", "audit"), ("*",)),
+        (3, ("forget",), (NAMESPACE,)),
+        (4, ("read",), ("elsewhere",)),
+    )
+    world.shard.episode("m56", at=990, agent="ann", purposes=("billing",))
+    world.flush()
+    secret = memory_id("m56")
+
+    def service(memories: int) -> Any:
+        made = Service(
+            databases[0], kafka, GENESIS, codec, encoder=Encoder(), before=None, door=Door(keys),
+            shown=Telemetry().stage("retrieval"), cache_memories=memories,
+        )  # fmt: skip
+        return TestClient(around(made, LOOPBACK, made.meters), base_url="http://127.0.0.1")
+
+    with service(1_000) as client, service(0) as plain:
+
+        def read(key: int, path: str, **more: Any) -> tuple[Any, bool]:
+            """The answer to a key, which a service without a cache gives it too; and whether it was a kept one."""
+            before = given_again(client, bearer(2))
+            asked = READS[path] | {"query": TEXTS["m56"]} | more
+            mine, its = (one.post(path, json=asked, headers=bearer(key)) for one in (client, plain))
+            assert (mine.status_code, mine.json()) == (its.status_code, its.json())
+            return mine, given_again(client, bearer(2)) > before
+
+        deadline = time.monotonic() + PATIENCE_S
+        for path in READS:
+            while not read(2, path, purpose="billing")[1]:
+                assert time.monotonic() < deadline
+            found, again = read(1, path)
+            assert not again and secret not in told(found.json())
+            # Of one namespace both keys see the same: what was kept for one is the other's answer, too.
+            found, again = read(1, path, purpose="billing")
+            assert again and secret in told(found.json())
+            found, again = read(1, path, purpose="billing", redact=True)
+            assert not again and found.json() == read(1, path, purpose="billing", redact=True)[0].json()
+            for key in (3, 4):
+                refused, again = read(key, path, purpose="billing")
+                assert (refused.status_code, again) == (403, False)
+            assert read(2, path, purpose="billing")[1]
+        world.erase("m56")
+        for path in READS:
+            found, again = read(2, path, purpose="billing")
+            assert not again and secret not in told(found.json())
+            assert secret not in told(read(1, path, purpose="billing")[0].json())
