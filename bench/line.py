@@ -13,6 +13,7 @@ from argparse import Namespace
 from collections.abc import Callable
 
 from bench import (
+    batching,
     caching,
     choosing,
     context,
@@ -41,6 +42,7 @@ ROWS: dict[str, Callable[[bool], Row]] = {
     "ingest": ingest.measure,
     "searchable": searchable.measure,
     "cache": caching.measure,
+    "batching": batching.measure,
     "epoch": epochs.latency,
     "decisions": epochs.throughput,
     "recovery": recovery.measure,

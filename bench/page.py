@@ -18,6 +18,7 @@ _ORDER = (
     "ingest",
     "searchable",
     "cache",
+    "batching",
     "epoch",
     "decisions",
     "recovery",
