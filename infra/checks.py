@@ -22,6 +22,7 @@ from infra.operator_command import command
 from infra.settings import Settings, SettingsError
 from memquorum import __version__, terminal
 from memquorum.commands import JSON, flag, option, when
+from memquorum.core.accounts.telling import moment
 from memquorum.core.audit import rendering
 from memquorum.core.journal import digest
 from memquorum.core.journal.digest import StateDigest
@@ -147,6 +148,7 @@ def rebuilt(
     """
     settings.require("bootstrap", "memory_dsn", "vault_dsn")
     _refuse_into(settings, name)
+    _refuse_future(settings, until_as_of)
     stays = False
     try:
         told = _attempts(settings, name, namespace, until_as_of, whole, without_keys=without_keys)
@@ -158,6 +160,13 @@ def rebuilt(
         if not stays:
             kept_rebuilds.drop(settings.memory_dsn, name)
     return {**told, "kept": stays}
+
+
+def _refuse_future(settings: Settings, until: int | None) -> None:
+    """Raises SettingsError for a time that is still to come: nothing stands as of then. Where records drive the time,
+    this machine does not know it."""
+    if until is not None and settings.clock == "wall" and until > time.time_ns() // 1_000_000:
+        raise SettingsError(f"--until {moment(until)}: that time is still to come; name one that is past")
 
 
 def _refuse_into(settings: Settings, name: str) -> None:

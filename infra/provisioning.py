@@ -121,7 +121,8 @@ def _migrate(given: Settings, parsed: Namespace) -> int:
     example='database psql -- -c "SELECT count(*) FROM journal"',
 )
 def _psql(given: Settings, parsed: Namespace) -> int:
-    """Opens a SQL prompt."""
+    """Opens a SQL prompt. A statement of `-c`, `-f` or the standard input that fails ends it with another status than
+    0."""
     if parsed.role == "reader":
         given = logins.of(given, "audit")
     given.require("memory_dsn", "vault_dsn")
@@ -130,4 +131,4 @@ def _psql(given: Settings, parsed: Namespace) -> int:
     if parsed.role != "superuser":
         environment["PGOPTIONS"] = f"-c role=memquorum_{parsed.role}"
     binary = str(BINARIES / "psql")
-    os.execve(binary, [binary, dsn, *(a for a in parsed.rest if a != "--")], environment)
+    os.execve(binary, [binary, dsn, "-v", "ON_ERROR_STOP=1", *(a for a in parsed.rest if a != "--")], environment)

@@ -72,5 +72,6 @@ def put_back(settings: Settings, parsed: Namespace) -> int:
         topic_copies.put_back(
             settings.bootstrap, manifest, parsed.folder, lambda told: line.update(f"putting back: {told}")
         )
-    print(f"put back {many(manifest.records, 'record')} of {manifest.made}; next: the vault, then the store")
+    print(f"put back {many(manifest.records, 'record')} of {manifest.made}")
+    print("next: `memquorum admin members begin`, then the vault, then the store")
     return 0

@@ -133,6 +133,13 @@ def test_the_reader_reads_and_cannot_write(installed: Settings) -> None:
     assert (refused.returncode, "permission denied" in refused.stderr) == (1, True)
 
 
+def test_a_statement_of_a_file_that_fails_ends_psql_with_an_error(installed: Settings, tmp_path: Path) -> None:
+    file = tmp_path / "asked.sql"
+    file.write_text("SELECT nothing; SELECT 7;")
+    ended = _infra("database", "psql", "--run-dir", str(installed.run_dir), "--", "-At", "-f", str(file))
+    assert (ended.returncode, ended.stdout) == (3, "") and "nothing" in ended.stderr
+
+
 def test_no_other_user_of_the_machine_reads_what_it_writes(installed: Settings) -> None:
     """Kafka's segments hold what agents said, also where its door is locked."""
     found = [file for folder in installed.run_dir.iterdir() if folder.is_dir() for file in (folder, *folder.rglob("*"))]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -109,3 +111,13 @@ def test_what_a_store_has_lost_is_rebuilt_too(monkeypatch: pytest.MonkeyPatch) -
     rounds = Rounds(monkeypatch, ())
     told = checks.rebuilt(SETTINGS, "made", whole=True)
     assert ("equal" in told, rounds.done, rounds.until_seq) == (False, 1, None)
+
+
+def test_a_time_that_is_still_to_come_is_refused_before_anything_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    rounds, tomorrow = Rounds(monkeypatch, ()), (int(time.time()) + 86_400) * 1_000
+    with pytest.raises(SettingsError, match="still to come"):
+        checks.rebuilt(SETTINGS, "rebuilt", until_as_of=tomorrow)
+    assert rounds.done == 0 and rounds.dropped == []
+    checks.rebuilt(replace(SETTINGS, clock="driven"), "rebuilt", until_as_of=tomorrow)
+    checks.rebuilt(SETTINGS, "rebuilt", until_as_of=tomorrow - 2 * 86_400_000)
+    assert rounds.done == 2
