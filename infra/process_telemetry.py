@@ -9,9 +9,11 @@ The port listens on the loopback interface unless told otherwise and is announce
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
+import socket
 import sys
 import threading
 from collections.abc import Iterator, Mapping
@@ -39,6 +41,7 @@ from workers.kafka.reach import Asker
 log = logging.getLogger(__name__)
 
 _ADMIN_S = 2.0
+_WAKE_S = 1.0
 
 
 @contextmanager
@@ -180,7 +183,8 @@ class Server:
     def __init__(self, host: str, port: int, telemetry: Telemetry) -> None:
         """Listens at once. `port` 0 takes a free one."""
         self._server = _Http((host, port), partial(_Handler, telemetry))
-        self._thread = threading.Thread(target=self._server.serve_forever, name="watch", daemon=True)
+        self._closing = False
+        self._thread = threading.Thread(target=self._serve, name="watch", daemon=True)
         self._thread.start()
 
     @property
@@ -191,9 +195,16 @@ class Server:
 
     def close(self) -> None:
         """Stops listening."""
-        self._server.shutdown()
+        self._closing = True
+        with contextlib.suppress(OSError):  # it wakes the thread; where the queue is full, others do
+            socket.create_connection(self._server.socket.getsockname(), _WAKE_S).close()
+        self._thread.join(_WAKE_S)
         self._server.server_close()
-        self._thread.join()
+
+    def _serve(self) -> None:
+        # `serve_forever` looks twice a second whether it is to end, and so takes half a second to do so.
+        while not self._closing:
+            self._server.handle_request()
 
 
 class _Handler(BaseHTTPRequestHandler):

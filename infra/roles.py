@@ -21,7 +21,7 @@ from infra.operator_command import command
 from infra.process_telemetry import watched
 from infra.settings import Settings, SettingsError, weights
 from infra.topic_files import declared
-from memquorum import topics
+from memquorum import terminal, topics
 from memquorum.commands import HALTED, option
 from memquorum.core.access import AccessError
 from memquorum.core.commit.assembly import DigestConflict
@@ -59,7 +59,7 @@ CONTRADICTIONS: tuple[type[Exception], ...] = (SignConflict, DigestConflict, For
 )
 def _run(settings: Settings, parsed: Namespace) -> int:
     """Runs one process of the fleet in the foreground. Exits with 5 if it has met a contradiction and halts."""
-    return run(settings, parsed.role, parsed.member)
+    terminal.leave(run(settings, parsed.role, parsed.member))
 
 
 def run(settings: Settings, role: str, member: int | None = None) -> int:
@@ -115,13 +115,13 @@ def _announce(settings: Settings, name: str, telemetry: Telemetry) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     fleet.announce(folder, name)
     log.info("%s works", name)
-    if name == "commit" or name.startswith("replica-"):
+    if name in {"commit", "streams"} or name.startswith("replica-"):
         _collect_seldom()
 
 
 def _collect_seldom() -> None:
     """Reduces garbage collection: an epoch makes thousands of small objects without cycles, which the collector would
-    scan repeatedly.
+    scan repeatedly. Faust collects at each stop and rebalance, while the loop waits.
 
     Objects of a process that is ready stay, so they are excluded.
     """

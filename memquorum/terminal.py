@@ -10,12 +10,13 @@ Every program runs its command by `heard`: who reads its output through a pipe m
 
 from __future__ import annotations
 
+import logging
 import os
 import select
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -75,6 +76,18 @@ def until_pipe_closes(run: Callable[[], int]) -> int:
             _to_nowhere(stream)
         return 0
     return status
+
+
+def leave(status: int) -> NoReturn:
+    """Ends the process, whose parts are closed, at once.
+
+    To take an interpreter apart looks at every object, which took a process of the fleet one to eight seconds, and it
+    waits for threads whose work nobody needs.
+    """
+    logging.shutdown()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(status)
 
 
 class ToTheEnd:

@@ -83,6 +83,14 @@ class Batches:
             self._cut = self._taken()
         return self._cut
 
+    def drop(self) -> list[EventT[bytes]]:
+        """Returns what was taken from the stream and is in no batch that was handed out; takes no more."""
+        self._pump.cancel()
+        left, self._cut = [*(self._cut or ()), *self._waiting], None
+        self._waiting.clear()
+        self._bytes = 0
+        return left
+
     @property
     def _full(self) -> bool:
         return len(self._waiting) >= self._most() or self._bytes >= self._most_bytes

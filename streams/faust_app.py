@@ -47,7 +47,7 @@ APP_ID = "memquorum-streams"
 # The largest record of an internal topic (schemas/topics), with room for its batch.
 _MESSAGE_BYTES_MAX = 10 * 1024 * 1024
 # A stop waits for the batches in flight; one that cannot end (its port is away) is redelivered after a restart.
-_STOP_S = 4.0
+_STOP_S = 3.0
 _SELDOM_S = 10.0
 _TURN_S = 1.0
 
@@ -143,7 +143,7 @@ def run(
 
     `ready` is called once the group has taken this process in; again after each rebalance.
     `instance`: see `create`; `stamps`: see `stage.attach`; `exact_cells`: see `known.Known`; `resting_max`: see
-    `pictures.Pictures`. `nomination_seed`, `further`: see `nomination_stage.Nomination`. The process ends at most 4 s
+    `pictures.Pictures`. `nomination_seed`, `further`: see `nomination_stage.Nomination`. The process ends at most 3 s
     after the signal, if need be hard: what was not acknowledged is delivered again.
     """
     shown = telemetry or Telemetry()
@@ -212,6 +212,9 @@ class _Worker(Worker):
         """SIGTERM and SIGINT stop the worker."""
         for number in (signal.SIGTERM, signal.SIGINT):
             self.loop.add_signal_handler(number, self._end)
+
+    async def _sentinel_task(self) -> None:
+        """Lets the loop turn once more; Faust's own sleeps for a second."""
 
     def _end(self) -> None:
         self.ending()

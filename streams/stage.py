@@ -150,6 +150,11 @@ def attach(
                 began = time.monotonic()
                 await runner.handle(events, batches.whole)
                 pace.took(len(events), time.monotonic() - began)
+                if app.should_stop:
+                    # A stop waits for what was taken from the stream, and what it did not begin is not worth that.
+                    consumer: Any = app.consumer  # a `waiting.Bounded`
+                    consumer.let_go(event.message for event in batches.drop())
+                    await asyncio.Event().wait()  # Faust cancels it
 
     on_assigned: Any = runner.assigned
     on_revoked: Any = runner.revoked

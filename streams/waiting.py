@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from faust.transport.drivers.aiokafka import Consumer
+from faust.types import Message
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +26,11 @@ class Bounded(Consumer):
 
     limit_s = LIMIT_S
     end: Callable[[int], object] = staticmethod(os._exit)
+
+    def let_go(self, messages: Iterable[Message]) -> None:
+        """Does not wait for these, which nobody processes: they are delivered again."""
+        for message in messages:
+            self._unacked_messages.discard(message)
 
     async def wait_empty(self) -> None:
         """Waits for batches in flight, or ends the process."""

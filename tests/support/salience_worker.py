@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from memquorum import terminal
 from memquorum.core.policy import Policy
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.schema_files import load_codec
@@ -53,6 +54,7 @@ def main(bootstrap: str, group: str, data_dir: str) -> None:
     )
     salience_stage.attach(worker, stage)
     faust_app.work(worker)
+    terminal.leave(0)
 
 
 if __name__ == "__main__":

@@ -269,3 +269,15 @@ def test_another_broken_pipe_than_that_of_the_output_is_not_taken_for_it() -> No
 @pytest.mark.parametrize("path", ["memquorum/cli.py", "infra/admin_commands.py"])
 def test_every_program_runs_its_command_by_heard(path: str) -> None:
     assert "terminal.until_pipe_closes(" in (ROOT / path).read_text(encoding="utf-8")
+
+
+def test_a_process_that_has_ended_its_work_waits_for_no_thread() -> None:
+    program = """
+import threading, time
+from memquorum.terminal import leave
+threading.Thread(target=time.sleep, args=(600,)).start()
+print("said", end="")
+leave(3)
+"""
+    ended = subprocess.run([sys.executable, "-c", program], check=False, cwd=ROOT, capture_output=True, timeout=60)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (3, b"said", b"")

@@ -154,6 +154,32 @@ def test_a_kill_loses_nothing_and_a_stop_is_quick(fresh_kafka: str, tmp_path: Pa
     assert {name for name in names if not name.startswith("__consumer")} == set(topics.ALL)
 
 
+def test_a_stop_amid_a_flood_is_quick_and_nothing_is_scored_twice(
+    fresh_kafka: str, tmp_path: Path, codec: Codec
+) -> None:
+    group, size = f"test-salience-{uuid.uuid4()}", 300  # a shard
+    flood = [(s, accepted(codec, s, f"e{n}", f"Case {n * 7919}.")) for n in range(size) for s in range(SHARDS)]
+    produce(fresh_kafka, flood)
+    ledger, worker = Ledger(codec), start(fresh_kafka, group, tmp_path)
+    try:
+        with reading(fresh_kafka) as messages:
+            while ledger.count < 100:
+                ledger.take(next(messages))
+            asked = time.monotonic()
+            worker.send_signal(signal.SIGTERM)
+            assert worker.wait(timeout=PATIENCE_S) == 0
+            assert time.monotonic() - asked < 5
+            worker = start(fresh_kafka, group, tmp_path)
+            while ledger.count < size * SHARDS:
+                ledger.take(next(messages))
+        for outcomes in ledger.outcomes.values():
+            assert [o.accepted_offset for o in outcomes] == list(range(size))
+        assert ledger.duplicates == 0
+    finally:
+        worker.kill()
+        worker.wait()
+
+
 @asynccontextmanager
 async def running(bootstrap: str, folder: Path, codec: Codec, vault: KeysByName) -> AsyncIterator[None]:
     app = faust_app.create(bootstrap, folder, SHARDS, f"test-salience-{uuid.uuid4()}")

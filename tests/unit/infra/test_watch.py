@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import httpx
@@ -13,6 +14,7 @@ from infra import process_telemetry
 from infra.process_telemetry import watched
 from infra.settings import Settings, SettingsError
 from memquorum.telemetry import metrics
+from memquorum.telemetry.bundle import Telemetry
 
 
 def test_a_process_is_announced_and_answers_while_it_lives(tmp_path: Path) -> None:
@@ -97,6 +99,13 @@ def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
             watched(Settings(run_dir=tmp_path, watch_port=port), "b"),
         ):
             pass
+
+
+def test_a_port_that_nobody_asks_closes_at_once() -> None:
+    began = time.monotonic()
+    for _ in range(8):
+        process_telemetry.Server("127.0.0.1", 0, Telemetry()).close()
+    assert time.monotonic() - began < 2, "it looks now and then whether it is to end"
 
 
 def test_traces_are_kept_unless_they_are_off(tmp_path: Path) -> None:

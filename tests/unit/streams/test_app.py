@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from pathlib import Path
 
 import pytest
 
+from infra import fleet
 from streams import faust_app as streams_app
 
 
@@ -39,3 +41,13 @@ def test_an_outage_does_not_flood_the_log(monkeypatch: pytest.MonkeyPatch) -> No
     assert passes("streams.salience_stage", "no node %s", 1)
     now[0] += 10
     assert passes("aiokafka", "no node %s", 3)
+
+
+async def test_an_app_that_has_stopped_is_not_waited_for(tmp_path: Path) -> None:
+    worker = streams_app._Worker(streams_app.create("127.0.0.1:9", tmp_path, 4), override_logging=False)
+    async with asyncio.timeout(0.5):  # Faust's own sleeps for a second
+        await worker._sentinel_task()
+
+
+def test_it_ends_before_who_started_it_has_it_killed() -> None:
+    assert streams_app._STOP_S <= fleet._STOP_S - 1

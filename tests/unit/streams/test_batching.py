@@ -124,6 +124,19 @@ async def test_no_more_is_taken_from_the_stream_than_a_batch_may_hold() -> None:
         assert stream.waiting.qsize() == 4
 
 
+async def test_what_is_dropped_is_in_no_batch_and_nothing_more_is_taken() -> None:
+    stream = Stream()
+    stream.put(*"abcdefgh")
+    async with Batches(stream, lambda: 2, LONG_S) as batches, asyncio.timeout(LONG_S / 2):
+        assert told(await batches.next()) == ["a", "b"]
+        await asyncio.sleep(SOON_S)
+        assert told(batches.whole()) == ["c", "d"]
+        await asyncio.sleep(SOON_S)
+        assert told(batches.drop()) == ["c", "d", "e", "f"]
+        await asyncio.sleep(SOON_S)
+        assert (batches.drop(), stream.waiting.qsize()) == ([], 2)
+
+
 async def test_nothing_is_done_while_nothing_comes() -> None:
     stream = Stream()
     async with Batches(stream, lambda: 2, SOON_S) as batches:

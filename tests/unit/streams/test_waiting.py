@@ -1,17 +1,23 @@
-"""A rebalance waits for batches in flight, and ends the process where they never end."""
+"""A rebalance waits for batches in flight, and ends the process where they never end; a stop waits for one alone."""
 
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from faust.transport.drivers.aiokafka import Consumer
 
-from streams import faust_app
+from streams import faust_app, stage
+from streams.stage import Arrival, Output
 from streams.waiting import Bounded
+from tests.unit.streams.test_stage import Broker, Echo, Event
 
 
 @pytest.mark.parametrize("ends", [True, False])
@@ -33,6 +39,74 @@ async def test_a_process_whose_batches_never_end_does(monkeypatch: pytest.Monkey
     finally:
         over.set()  # whatever still waits
     assert ended == ([] if ends else [1])
+
+
+def test_what_is_let_go_is_not_waited_for() -> None:
+    consumer = object.__new__(Bounded)
+    waited, other = object(), object()
+    consumer._unacked_messages = {waited, other}  # type: ignore[arg-type]
+    consumer.let_go([other])  # type: ignore[list-item]
+    assert consumer._unacked_messages == {waited}
+
+
+class App:
+    """Stands for Faust's: keeps the function of the agent, and what was let go."""
+
+    def __init__(self) -> None:
+        self.conf, self.should_stop, self.consumer = SimpleNamespace(id="group"), False, self
+        self.on_partitions_assigned = self.on_partitions_revoked = SimpleNamespace(connect=lambda *_, **__: None)
+        self.gone: list[str] = []
+
+    def topic(self, *_: Any, **__: Any) -> None:
+        pass
+
+    def agent(self, *_: Any, **__: Any) -> Callable[[Any], None]:
+        return partial(setattr, self, "read")
+
+    def let_go(self, messages: Iterable[Any]) -> None:
+        self.gone += [message.value.decode() for message in messages]
+
+
+class Held(Echo):
+    """Processes nothing until it is told to go on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.go = threading.Event(), threading.Event()
+
+    def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
+        self.begun.set()
+        assert self.go.wait(20)
+        super().process(arrivals)
+        return []
+
+
+async def test_a_stop_waits_for_the_batch_that_is_processed_and_no_other_begins() -> None:
+    app, held, broker = App(), Held(), Broker()
+
+    async def events() -> AsyncIterator[Event]:
+        for value in "abcdefghijklmnopqrstuvwxyz":
+            yield Event(broker, value)
+        await asyncio.Event().wait()
+
+    stage.attach(app, held, name="echo", source="in", batch=8)  # type: ignore[arg-type]
+    reading = asyncio.ensure_future(app.read(SimpleNamespace(events=events)))  # type: ignore[attr-defined]
+    try:
+        assert await asyncio.to_thread(held.begun.wait, 20)
+        await asyncio.sleep(0.05)  # the next batch has come meanwhile
+        app.should_stop = True
+        held.go.set()
+        async with asyncio.timeout(20):
+            while not app.gone:
+                await asyncio.sleep(0.01)
+        assert held.calls == ["abcdefgh"] and app.gone == list("ijklmnop")
+        assert [note for note in broker.notes if note.startswith("ack")] == [f"ack {value}" for value in "abcdefgh"]
+        assert not reading.done(), "Faust starts an agent again that has ended"
+    finally:
+        held.go.set()
+        reading.cancel()
+        with suppress(asyncio.CancelledError):
+            await reading
 
 
 def test_the_app_waits_so(tmp_path: Path) -> None:
