@@ -31,6 +31,8 @@ takes some five seconds."""
 _KEYS_AT_ONCE = 1_000
 # Over all namespaces: some 150 MB. Beyond it the namespace least lately heard is packed, to an eighth of its size.
 _WORDS_MAX = 1_000_000
+# Of one namespace, some 75 MB: numbers and names that nobody says again come without an end.
+_OWN_MAX = 500_000
 # Beyond it the one packed first goes, and is read again when it speaks: some seven million words.
 _PACKED_MAX = 100_000_000
 # The ranks of a class take as much memory as so many words.
@@ -171,13 +173,16 @@ class Worths:
             self._away.add(key)
 
     def bound(self) -> None:
-        """Packs the namespaces least lately heard while there are too many words."""
+        """Packs the namespaces least lately heard while there are too many words; each forgets rare words beyond its
+        own bound."""
         words = sum(heard.size for heard in self._heard.values())
         while words > self._words_max and len(self._heard) > 1:
             key, heard = self._heard.popitem(last=False)
             words -= heard.size
             self._packed[key] = heard.pack()
             self._away.add(key)
+        for heard in self._heard.values():
+            heard.counts.bound(_OWN_MAX)
 
     def _read(self, shard: int, offset: int, namespace: str | None) -> None:
         """The shard's last scores of episodes before an offset, those of one namespace or of all."""

@@ -373,13 +373,24 @@ class Surroundings:
             # A doubted episode is not known by that: said again with more confidence, it is as new as before.
             buffer.add(episode.memory_id, vector, seen, length=length)
         if judgement.outcome == REINFORCED and judgement.reinforces is not None:
-            echoes = self._echoes.setdefault(judgement.reinforces, deque(maxlen=self._policy.buffer_size))
-            echoes.append(episode.memory_id)
+            self._repeats(judgement.reinforces, episode.memory_id)
         if judgement.outcome != STORED:
             return judgement
         denial = self._failures.answer("conflict", own, Denial(), self._contradicted, episode, remembered, promoted)
         self._add(self.memories, episode.memory_id, (vector, length), episode.text, seen)
         return replace(judgement, contradicts=denial.contradicts, denies=denial.denies, again=denial.again)
+
+    def _repeats(self, memory_id: str, echo: str) -> None:
+        """Notes what goes with a memory. Only what a buffer holds goes with it, so the rest is forgotten in time: a
+        memory may stay for ever."""
+        self._echoes.setdefault(memory_id, deque(maxlen=self._policy.buffer_size)).append(echo)
+        if len(self._echoes) > 2 * self._policy.buffer_size * len(self._buffers):
+            held = self._buffers.values()
+            self._echoes = {
+                of: echoes
+                for of, echoes in self._echoes.items()
+                if any(one in buffer for one in echoes for buffer in held)
+            }
 
     def known(self, text: str) -> Vector | None:
         """Returns the vector of a text if a memory here has exactly this content (SPEC C); None: it must be encoded.

@@ -106,6 +106,21 @@ class Counts:
         self._having.update(said)
         self._long += sum(len(stem) for stem in said if len(stem) > WORD)
 
+    def bound(self, most: int) -> None:
+        """Forgets the rarest words, of equally rare ones those said first, down to three quarters of `most`, where the
+        size is above it. One that is said again counts as new."""
+        if self.size <= most:
+            return
+        wanted, rare = most - most // 4, 1
+        while self.size > wanted:
+            for stem in [stem for stem, having in self._having.items() if having == rare]:
+                if self.size <= wanted:
+                    return
+                del self._having[stem]
+                if len(stem) > WORD:
+                    self._long = max(0, self._long - rare * len(stem))
+            rare += 1
+
     def recall(self, told: EarlierCounts) -> None:
         """A text that was said before, by what was told with it then: that knows of texts that nobody can read now."""
         self.texts = max(self.texts, told.texts)

@@ -350,6 +350,21 @@ def test_what_repeats_an_agreeing_memory_reinforces_it() -> None:
     assert len(around.memories) == 2
 
 
+def test_no_more_repetitions_are_known_than_buffers_hold() -> None:
+    around = Surroundings(replace(POLICY, buffer_size=4), 8, memories_max=3)
+    for number in range(200):
+        text = f"Valve {number} of line {number * 7} is tight."
+        around.judge(episode(f"a{number}", number, text))
+        again = around.judge(episode(f"b{number}", number, text, reward_ppm=900_000, confidence_ppm=800_000))
+        assert (again.outcome, again.reinforces) == (REINFORCED, f"a{number}")
+    assert len(around._echoes) <= 8
+    assert list(around._echoes["a199"]) == ["b199"]
+    (buffer,) = around._buffers.values()
+    assert "b199" in buffer
+    around.left("a199")
+    assert "b199" not in buffer and "a199" not in around._echoes
+
+
 def test_what_only_looks_alike_does_not_reinforce() -> None:
     around = Surroundings(POLICY, 8)
     around.judge(episode("a", 0, "The sync is at 3."))

@@ -221,3 +221,16 @@ def test_a_hundred_thousand_texts_leave_small_talk_low_and_facts_high() -> None:
 def test_author_kinds(role: str | None, kind: str) -> None:
     assert author_kind(role) == kind
     assert like("episodic", role) == f"episodic/{kind}"
+
+
+def test_beyond_a_bound_the_rarest_words_are_forgotten_those_said_first_before_others() -> None:
+    counts, long = worth.Counts(), "x" * 200
+    for stems in (["a", "b", long], ["a", "c"], ["a", "d"], ["d"]):
+        counts.take(stems)
+    assert counts.size == 5 + 3
+    counts.bound(8)
+    assert counts.size == 8, "it is no more than it may be"
+    counts.bound(4)
+    assert counts.state() == ({"a": 3, "c": 1, "d": 2}, 4, 0)
+    counts.bound(1)
+    assert counts.state() == ({"a": 3}, 4, 0)

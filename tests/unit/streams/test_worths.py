@@ -11,6 +11,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.kept import Kept
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.records import EpisodeScored, OrderAccepted
+from streams import word_worths
 from tests.builders.salience import NOW, SHARD, Line, Stream
 
 SAID = (
@@ -175,3 +176,14 @@ def test_an_erasure_leaves_no_word_of_a_packed_namespace(codec: Codec) -> None:
     assert any(b"diabet" in packed for packed in worths._packed.values())
     other.process(other.arrival(OrderAccepted("o", ERASURE.name, "n", (), b"", NOW, "t", 0, 0)))
     assert not any(b"diabet" in packed for packed in worths._packed.values())
+
+
+def test_a_namespace_alone_forgets_words_that_nobody_says_again(codec: Codec, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(word_worths, "_OWN_MAX", 40)
+    line = Line(codec)
+    for number in range(100):
+        line.process(line.episode(f"The pump has the number {number * 7919}."))
+    (heard,) = line.stage._worths._heard.values()
+    assert heard.counts.size <= 40
+    (scored,) = line.process(line.episode("The pump leaks."))
+    assert counts(line, scored).having["pump"] == 100
