@@ -25,6 +25,8 @@ from memquorum.kafka import MECHANISM, Address, Security, librdkafka
 # C1 only: starts in 2 s instead of 5 on two cores, for less peak throughput, so no benchmark uses these.
 _JVM = (
     *(
+        # It begins with a 64th of the machine's memory otherwise, and fills it before it collects.
+        "-Xms64m",
         "-Xmx512m",
         "-XX:+UseSerialGC",
         "-XX:TieredStopAtLevel=1",

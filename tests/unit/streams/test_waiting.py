@@ -49,6 +49,37 @@ def test_what_is_let_go_is_not_waited_for() -> None:
     assert consumer._unacked_messages == {waited}
 
 
+async def test_what_is_acknowledged_is_committed_soon_and_nothing_is_done_while_nothing_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    done, futures = list[str](), list[asyncio.Future[None]]()
+    consumer, stopped = object.__new__(Bounded), asyncio.Event()
+
+    async def under_way(_: Any) -> bool:
+        done.append("waited")
+        return True
+
+    async def commit(_: Any) -> bool:
+        done.append("committed")
+        return True
+
+    monkeypatch.setattr(Consumer, "ack", lambda _, message: message == "mine")
+    monkeypatch.setattr(Consumer, "maybe_wait_for_commit_to_finish", under_way)
+    monkeypatch.setattr(Consumer, "commit", commit)
+    monkeypatch.setattr(Consumer, "should_stop", property(lambda _: stopped.is_set()))
+    monkeypatch.setattr(Consumer, "add_future", lambda _, coming: futures.append(asyncio.ensure_future(coming)))
+    assert not consumer.ack("another's")  # type: ignore[arg-type]
+    assert consumer._coming is None, "nothing was acknowledged"
+    assert all(consumer.ack("mine") for _ in range(100))  # type: ignore[arg-type]
+    async with asyncio.timeout(20):
+        while len(done) < 2:
+            await asyncio.sleep(0.01)
+    assert (done, consumer._coming) == (["waited", "committed"], None)
+    stopped.set()
+    consumer._begin_commit()
+    assert len(futures) == 1, "a stop commits by itself"
+
+
 class App:
     """Stands for Faust's: keeps the function of the agent, and what was let go."""
 
