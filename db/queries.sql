@@ -1634,11 +1634,11 @@ ORDER BY d.seq, d.id, m.created, m.id
 -- :name schedule_erased_summaries
 -- Of those ids the summaries that are gone, each with the session that it was of, and when the latest of that was said
 -- which no order has erased.
-SELECT DISTINCT ON (s.id) s.id::text, m.namespace, m.agent, m.session, max(m.created) OVER (PARTITION BY s.id),
+SELECT DISTINCT ON (s.id) s.id::text, m.namespace, m.agent, coalesce(m.session, ''), max(m.created) OVER (PARTITION BY s.id),
     s.renews::text
 FROM memory s
 JOIN provenance p ON p.namespace = s.namespace AND p.child = s.id
-JOIN memory m ON m.id = p.parent AND m.session IS NOT NULL AND m.made_by IS NULL
+JOIN memory m ON m.id = p.parent AND m.made_by IS NULL
 WHERE s.id = ANY(%(ids)s::uuid[]) AND s.shard = %(shard)s AND s.made_by IS NOT NULL AND s.tier = 'gone'
   AND NOT EXISTS (SELECT FROM erased x WHERE x.memory_id = m.id)
 ORDER BY s.id, m.created, m.id
@@ -1684,21 +1684,27 @@ FROM memory m
 JOIN strength s ON s.memory_id = m.id
 JOIN content c ON c.memory_id = m.id
 WHERE m.shard = %(shard)s AND m.namespace = %(namespace)s AND m.session = %(session)s
-  AND (%(agent)s::text IS NULL OR m.agent = %(agent)s) AND m.tier = 'short-term' AND NOT m.explicit AND m.made_by IS NULL
-  AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = m.id)
-  AND NOT EXISTS (
-    SELECT FROM provenance p JOIN memory d ON d.id = p.child AND d.made_by IS NOT NULL AND d.tier <> 'gone'
-    WHERE p.namespace = m.namespace AND p.parent = m.id)
-  AND NOT EXISTS (
-    SELECT FROM conflict k
-    JOIN strength o ON o.memory_id = k.older
-    JOIN strength n ON n.memory_id = k.newer
-    WHERE k.older = m.id OR k.newer = m.id)
+  AND (%(agent)s::text IS NULL OR m.agent = %(agent)s) AND m.tier = 'short-term' AND $summable
 ORDER BY m.said, m.said_offset, m.id
 
 -- :name session_outcomes
 -- What some sessions came to, by the finished tasks that they were.
 SELECT t.memory_id::text, t.outcome FROM task t WHERE t.memory_id = ANY(%(ids)s::uuid[])
+
+-- :name session_unused
+-- Episodic memories of a namespace, of any session or none, that a summary may take the place of, the longest unused first;
+-- each behind its encoder and its vector.
+SELECT m.encoder, halfvec_send(e.vector), m.id::text, c.body, m.created, m.agent, m.subject, m.commitment,
+    s.accesses + s.reinforced, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.said,
+    (SELECT j.entry FROM journal j WHERE j.memory_id = m.id AND j.effect = 'stored' ORDER BY j.seq DESC LIMIT 1)
+FROM memory m
+JOIN strength s ON s.memory_id = m.id
+JOIN content c ON c.memory_id = m.id
+JOIN embedding e ON e.memory_id = m.id
+WHERE m.namespace = %(namespace)s AND m.tier = 'short-term' AND m.shard = %(shard)s AND m.type = 'episodic'
+  AND $summable
+ORDER BY s.last_access, m.id
+LIMIT %(limit)s
 
 -- :name session_members
 -- What was said in a session, the oldest first, each with why no summary may be made of it, and one that was made.
@@ -1783,8 +1789,8 @@ ORDER BY m.namespace
 
 -- :name schedule_weighted
 -- Everything that is alive in a namespace, and its summaries that wait for their vote, by id; each with the account of its
--- subject. `goals`: of so many that goals need, the latest, the nearest counts; `kinds`: by tier, the kind that it rests
--- for.
+-- subject. Of a summary that waits, how far its sources lie from the middle of those that it quotes. `goals`: of so many
+-- that goals need, the latest, the nearest counts; `kinds`: by tier, the kind that it rests for.
 WITH $account
 SELECT $weighed, $near
 FROM $weighing

@@ -208,7 +208,7 @@ class PostgresSchedule:
         """Returns the same of memories of any namespace, without goals and accounts; see the port."""
         parameters = {"shard": shard, "ids": list(memory_ids), "kinds": Json(MAKES_ROOM)}
         with self._link.use() as connection:
-            return [_weighted((*row, 0, 0)) for row in connection.execute(QUERIES["schedule_weights"], parameters)]
+            return [_weighted((*row, 0, 0, 0)) for row in connection.execute(QUERIES["schedule_weights"], parameters)]
 
     def accounts(self, shard: int, namespace: str) -> dict[str, int]:
         """Returns what draws have cost the subjects of a namespace; see the port."""
@@ -308,9 +308,8 @@ def _patterns(patterns: Collection[str]) -> dict[str, list[str]]:
 def _weighted(row: Sequence[Any]) -> Weighted:
     """Builds a `Weighted` from a row."""
     width, codec = len(Candidate.__struct_fields__), shared_codec()
-    type_, tokens, uses, sensitivity, links, needs, until, epoch, protections, entry, subject, goals, spent = row[
-        width:
-    ]
+    type_, tokens, uses, sensitivity, links, needs, until, epoch, protections, entry, *told = row[width:]
+    subject, goals, spent, distortion = told
     born = None if entry is None else codec.decode_as(Stored, codec.decode_as(JournalEntry, entry).detail)
     rests = until > epoch + 1
     return Weighted(
@@ -321,6 +320,7 @@ def _weighted(row: Sequence[Any]) -> Weighted:
         subject=subject,
         spent_ppm=spent,
         until=until if rests else 0,
+        distortion_ppm=distortion,
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from db.arrays import vector
 from db.connection import READER, Link
 from db.queries import QUERIES
 from memquorum import topics
@@ -12,7 +13,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.consolidation.importance import positive
 from memquorum.core.experience import ended
 from memquorum.core.records import JournalEntry, Stored
-from memquorum.ports import SessionMemory, StoreUnavailable
+from memquorum.ports import Placed, SessionMemory, StoreUnavailable
 
 _AGENT = 3
 """The column of a row of `session_memories` with who said it."""
@@ -55,6 +56,14 @@ class PostgresSessions:
             tasks = tasks_of(namespace, session, rows)
             found = connection.execute(QUERIES["session_outcomes"], {"ids": [*tasks]}).fetchall() if tasks else []
         return with_outcomes(self._codec, rows, tasks, found)
+
+    def unused(self, shard: int, namespace: str, limit: int) -> list[Placed]:
+        """Returns the episodic memories of a namespace that a summary may replace, with their embeddings; see the
+        port."""
+        parameters = {"shard": shard, "namespace": namespace, "limit": limit}
+        with self._link.use() as connection:
+            rows = connection.execute(QUERIES["session_unused"], parameters).fetchall()
+        return [Placed(session_memory(self._codec, row), encoder, vector(sent)) for encoder, sent, *row in rows]
 
     def left(self, shard: int, summary: str) -> list[SessionMemory]:
         """Returns the sources of an erased summary from which it may be made again; see the port."""

@@ -389,7 +389,17 @@ _ACCOUNT = """goal AS MATERIALIZED (
 _NEAR = """coalesce((
         SELECT floor(greatest(0, max(1 - (g.vector <=> e.vector))) * 1000000)::integer FROM goal g
         WHERE g.encoder = e.encoder), 0),
-    coalesce(a.spent_ppm, 0)"""
+    coalesce(a.spent_ppm, 0),
+    CASE WHEN m.tier = 'draft' THEN coalesce((
+        SELECT CASE WHEN count(*) = count(x.vector)
+            THEN ceil(1000000 * avg(sqrt(2 * greatest(0, x.vector <=> middle.vector))))::integer END
+        FROM provenance p
+        LEFT JOIN embedding x ON x.memory_id = p.parent AND x.encoder = m.encoder
+        CROSS JOIN (
+            SELECT avg(y.vector) AS vector FROM embedding y
+            WHERE y.encoder = m.encoder AND y.memory_id IN (SELECT q.source FROM quote q WHERE q.summary = m.id)
+        ) middle
+        WHERE p.child = m.id AND p.namespace = m.namespace AND NOT p.echo AND NOT p.merged), 2000000) ELSE 0 END"""
 _OF_MEMORIES = {"supports": (_SUPPORTS, 2), "conflicts": (_CONFLICTS, 14)}
 """The questions about some memories, and the number of their columns."""
 
@@ -422,6 +432,15 @@ _WHOLE = {
     "SELECT min(x.agent) FROM provenance p JOIN memory x ON x.id = p.parent"
     " WHERE p.child = m.id AND p.namespace = m.namespace AND NOT p.echo AND NOT p.merged"
     " HAVING min(x.agent) = max(x.agent)) END",
+    # Whether a summary may take the place of a short-term memory: nobody asked to store it, nothing protects it, no
+    # summary was made of it, and nothing that is alive says otherwise.
+    "summable": "NOT m.explicit AND m.made_by IS NULL"
+    " AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = m.id)"
+    " AND NOT EXISTS (SELECT FROM provenance p"
+    " JOIN memory d ON d.id = p.child AND d.made_by IS NOT NULL AND d.tier <> 'gone'"
+    " WHERE p.namespace = m.namespace AND p.parent = m.id)"
+    " AND NOT EXISTS (SELECT FROM conflict k JOIN strength o ON o.memory_id = k.older"
+    " JOIN strength n ON n.memory_id = k.newer WHERE k.older = m.id OR k.newer = m.id)",
     "replaced": ", ".join(_REPLACED.get(one, f"m.{one}") for one in REMEMBERED),
     "past": " AND ".join(_PAST.values()),
     "newer": _NEWER,

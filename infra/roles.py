@@ -414,7 +414,7 @@ def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telem
         seed=genesis.consolidator_seed(settings, made),
         sessions=PostgresSessions(settings.memory_dsn, codec),
         opening=Opening(settings.bootstrap, codec, vault(settings, journals=journals(settings, made, stamps))),
-        policy=lambda shard: in_force.now(shard).policy.consolidate,
+        policy=lambda shard: in_force.now(shard).policy,
         model=summariser.model(settings, telemetry.stage("consolidator").rejected),
         fallback_ms=settings.summariser_fallback_hours * 3600 * 1000,
         stop=stop,

@@ -317,7 +317,9 @@ class Weighted(Struct, frozen=True, gc=False):
     that are alive were made of it or say otherwise; `needs`: what it was made of; `rests`: whether a vote has kept it;
     `protections`: the kinds of those that stand; `worth_ppm`, `novelty_ppm`: as the journal had them when it came;
     `subject`: whom it is about; `spent_ppm`: what draws have cost that in the namespace (`core.budgets.lots`); `until`:
-    of one that rests, the first epoch that may propose it again, 0 where that is not known.
+    of one that rests, the first epoch that may propose it again, 0 where that is not known; `distortion_ppm`: of a
+    summary that waits, how far its sources lie on average from the middle of those that it quotes
+    (`core.consolidation.condensing`).
     """
 
     candidate: Candidate
@@ -335,6 +337,7 @@ class Weighted(Struct, frozen=True, gc=False):
     subject: str = ""
     spent_ppm: int = 0
     until: int = 0
+    distortion_ppm: int = 0
 
 
 GOALS_NEAREST = 16
@@ -534,6 +537,14 @@ class SessionMemory(Struct, frozen=True):
         return self.created if self.said is None else self.said
 
 
+class Placed(Struct, frozen=True, eq=False):
+    """A memory that a summary may take the place of, with its embedding and the name of the encoder that made it."""
+
+    memory: SessionMemory
+    encoder: str
+    vector: Vector
+
+
 class IdleSession(Struct, frozen=True):
     """A session without activity: the latest memory of it that may be summed up, in milliseconds, and how many are."""
 
@@ -567,6 +578,12 @@ class Sessions(Protocol):
         """Returns an agent's memories of a session, or every agent's, in short-term memory that a summary may replace,
         the oldest first: not those that were explicit, are protected, contradict a living one, or were summed up
         already. Raises StoreUnavailable.
+        """
+        ...
+
+    def unused(self, shard: int, namespace: str, limit: int) -> list[Placed]:
+        """Returns so many episodic memories of a namespace, of any session or none, in short-term memory that a summary
+        may replace, as `memories`; the longest unused first, then by id. Raises StoreUnavailable.
         """
         ...
 

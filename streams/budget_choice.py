@@ -11,7 +11,7 @@ from __future__ import annotations
 import hmac
 import logging
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from itertools import islice, zip_longest
 
 from msgspec import Struct
@@ -25,6 +25,7 @@ from memquorum.core.budgets.limits import budget_of
 from memquorum.core.budgets.lots import Lots
 from memquorum.core.budgets.rules import REFLECTS
 from memquorum.core.budgets.weighing import groups, item
+from memquorum.core.consolidation.condensing import makes_room
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import Budget, Policy, share
 from memquorum.core.records import Standing, Weighed
@@ -63,6 +64,8 @@ class Budgets:
         self._seed = hmac.digest(seed, b"memquorum/budgets", "sha256")
         # By (shard, namespace): in which epoch, holding how much, nothing might go.
         self._stuck: dict[tuple[int, str], tuple[int, int]] = {}
+        # By (shard, namespace) whose policy reflects: since when it has been over its budget.
+        self._since: dict[tuple[int, str], int] = {}
         # The number of tokens beyond it, and of those that may not be forgotten, by reason.
         self._told: dict[tuple[int, str], tuple[int, Mapping[str, int]]] = {}
         # By (shard, namespace): the largest account of a subject, what one may spend, and how many have spent it; and
@@ -106,6 +109,7 @@ class Budgets:
             seen = _Read(moment, self._orders.follow(shard, standing.last_epoch, policy))
         self._read = seen if opens else None
         asked = self._asked(shard, standing, policy, seen.holds, opens=opens)
+        asked = {name: told for name, told in asked.items() if self._waited(shard, name, told[0], as_of, policy)}
         if not asked:
             return NOTHING
         rooms = caps.rooms(self._schedule.losses(asked, caps.since(as_of, policy.caps)), asked, as_of, policy.caps)
@@ -116,8 +120,10 @@ class Budgets:
             read = self._beginning(shard, namespace, budget, policy, as_of=as_of, most=most, also=also)
             known = read.weighted
             lots = self._lots(shard, standing.last_epoch + 1, namespace, known, policy)
+            groups = _drafts(known, also)
             ledger = self._ledger(read, budget, policy, also, lots)
-            plan = ledger.plan(budget.tokens, as_of, most=most, groups=_drafts(known, also))
+            _hold_back(ledger, known, groups)
+            plan = ledger.plan(budget.tokens, as_of, most=most, groups=groups)
             self._tell(shard, namespace, budget, plan)
             self._account(shard, namespace, policy, standing.last_epoch)
             if opens and not plan.goes:
@@ -147,17 +153,26 @@ class Budgets:
         except OverflowError:
             return whole(self._schedule.weighted(shard, namespace))
 
+    def _waited(self, shard: int, namespace: str, budget: Budget, as_of: int, policy: Policy) -> bool:
+        """Whether memories of a namespace over its budget may be nominated. By a policy that reflects they wait for
+        `budget.every_ms`, so that summaries come first (`streams.session_stage`)."""
+        if budget.policy not in REFLECTS or not makes_room(namespace, policy.consolidate):
+            return True
+        since = self._since.setdefault((shard, namespace), as_of)
+        return as_of - since >= policy.budget.every_ms
+
     def _asked(
         self, shard: int, standing: Standing, policy: Policy, holds: Mapping[str, int], *, opens: bool
     ) -> dict[str, tuple[Budget, int]]:
         """The namespaces that hold more than their budgets, with how much. `opens`: whether an epoch would be opened
         for it, which it is not where nothing might go."""
         found: dict[str, tuple[Budget, int]] = {}
-        within = [name for at, name in self._told if at == shard and name not in holds]
+        within = [name for at, name in (*self._told, *self._since) if at == shard and name not in holds]
         for namespace, held in sorted({**dict.fromkeys(within, 0), **holds}.items()):
             budget = budget_of(policy.budget, namespace)
             barred = KINDS[MAKES_ROOM[SHORT_TERM]].barred(namespace, policy)
             if budget is None or held <= budget.tokens or barred:
+                self._since.pop((shard, namespace), None)
                 if self._told.pop((shard, namespace), None) is not None:
                     self._count(shard)
             elif not opens or self._stuck.get((shard, namespace)) != (standing.last_epoch, held):
@@ -168,6 +183,7 @@ class Budgets:
         """Another process may have seen to these meanwhile."""
         self._stuck = {key: told for key, told in self._stuck.items() if key[0] not in shards}
         self._told = {key: told for key, told in self._told.items() if key[0] not in shards}
+        self._since = {key: told for key, told in self._since.items() if key[0] not in shards}
         self._accounts = {key: told for key, told in self._accounts.items() if key[0] not in shards}
         self._accounted = {key: epoch for key, epoch in self._accounted.items() if key[0] not in shards}
         self._orders.forget(shards)
@@ -262,6 +278,15 @@ def _gone(budget: Budget, also: Elsewhere) -> set[str]:
     """Returns the memories that another proposal of the epoch takes."""
     summed = {one for sources in also.drafts.values() for one in sources}
     return set(also.going) | (set() if budget.policy in REFLECTS else summed)
+
+
+def _hold_back(ledger: Ledger, known: Mapping[str, Weighted], groups: Sequence[Group]) -> None:
+    """Keeps in the ledger the sources of summaries that the budget's policy does not count on: the same epoch votes on
+    them, so they are not nominated for want of room as well."""
+    for group in [one for one in groups if not ledger.admits(one)]:
+        for memory_id in group.memory_ids:
+            if ledger.get(memory_id) is not None:
+                ledger.put(item(known[memory_id], voted_on=True))
 
 
 def _drafts(known: Mapping[str, Weighted], also: Elsewhere) -> list[Group]:

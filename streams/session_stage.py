@@ -1,5 +1,6 @@
 """The sessions stage: a session without activity for as long as the policy says is over, and is to be consolidated;
-and a summary that an order erased is to be made anew of what others said.
+a summary that an order erased is to be made anew of what others said; and of a namespace that holds more than its
+budget, groups of episodes are to be summarised, if its policy does so (`reflection`, `hybrid`).
 
 It reads the journal's ticks, so by the stream's clock, and the entries of orders to erase. It keeps no state but which
 sessions it has told of lately: after a restart it tells of some again, under the same event ids, and the consolidator
@@ -17,13 +18,17 @@ import faust
 
 from memquorum import topics
 from memquorum.core.avro import Codec
+from memquorum.core.budgets.limits import budget_of
+from memquorum.core.budgets.rules import REFLECTS
 from memquorum.core.consensus.inforce import Configurations
+from memquorum.core.consolidation.condensing import OF_NO_SESSION, OVER, makes_room
 from memquorum.core.consolidation.extractive import LEAST
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Writer
 from memquorum.core.journal import anew
 from memquorum.core.journal.effects import ERASED
 from memquorum.core.journal.naming import DROPPED
+from memquorum.core.policy import Policy, budgets
 from memquorum.core.records import Erased, JournalAppended, JournalEntry, SessionClosed, Stored, Ticked
 from memquorum.core.tiers import DRAFT
 from memquorum.ports import ErasedSummary, IdleSession, Schedule, StoredOrders
@@ -42,11 +47,13 @@ _LATELY_MAX = 10_000
 # Fixed for ever: who finds the same session idle again says the same event.
 _IDLE = uuid.UUID("0f6c6d4e-53e5-5b0a-8a3b-736573736964")
 _ERASED = uuid.UUID("5d0b7a34-9a51-5f0e-8d0c-657261736564")
+_OVER = uuid.UUID("2b8d3f6e-71c4-5e0a-9d11-6f7665726275")
 _MARK, _ERASURE = TICKED.encode(), ERASED.encode()
 
 
 class Sessions:
-    """JournalAppended → SessionClosed, of sessions that are idle at a tick, and of those whose summary was erased."""
+    """JournalAppended → SessionClosed, of sessions that are idle at a tick, of those whose summary was erased, and of
+    namespaces over their budgets."""
 
     def __init__(self, codec: Codec, genesis: Genesis, schedule: Schedule, stored: StoredOrders) -> None:
         self._codec, self._schedule = codec, schedule
@@ -90,7 +97,7 @@ class Sessions:
             return []
         if entry.shard != arrival.partition:
             raise ValueError(f"an entry of shard {entry.shard} in partition {arrival.partition}")
-        return self._idle(entry, arrival) if entry.effect == TICKED else self._anew(entry, arrival)
+        return self._ticked(entry, arrival) if entry.effect == TICKED else self._anew(entry, arrival)
 
     def _anew(self, entry: JournalEntry, arrival: Arrival) -> list[Output]:
         """The summaries that an entry erased and that are made anew; of one that was on its way and is kept out by an
@@ -113,20 +120,41 @@ class Sessions:
         )
         return self._closed(record, traceparent)
 
-    def _idle(self, tick: JournalEntry, arrival: Arrival) -> list[Output]:
+    def _ticked(self, tick: JournalEntry, arrival: Arrival) -> list[Output]:
         last = self._asked.get(tick.shard)
         if last is not None and last <= tick.as_of < last + _EVERY_MS:
             return []
-        standing = self._codec.decode_as(Ticked, tick.detail).standing
-        policy = self._configurations.after(tick.shard, standing.last_epoch).policy
+        epoch = self._codec.decode_as(Ticked, tick.detail).standing.last_epoch
+        policy = self._configurations.after(tick.shard, epoch).policy
+        made = [*self._over(tick, epoch, policy, arrival.traceparent), *self._idle(tick, policy, arrival)]
+        return [output for output in made if output.event_id not in self._told]
+
+    def _over(self, tick: JournalEntry, epoch: int, policy: Policy, traceparent: str | None) -> list[Output]:
+        """The namespaces of which groups of episodes are to be summarised, once after each epoch."""
+        patterns = {one.pattern for one in budgets(policy.budget)}
+        held = self._schedule.held(tick.shard, patterns) if patterns else {}
+        found = list[Output]()
+        for namespace, tokens in sorted(held.items()):
+            budget = budget_of(policy.budget, namespace)
+            if budget is None or tokens <= budget.tokens or budget.policy not in REFLECTS:
+                continue
+            if not makes_room(namespace, policy.consolidate):
+                continue
+            event_id = str(uuid.uuid5(_OVER, f"{tick.shard}\0{namespace}\0{epoch}"))
+            record = SessionClosed(
+                event_id, tick.shard, namespace, None, OF_NO_SESSION, tick.as_of, OVER, tick.source_offset
+            )
+            found.append(self._closed(record, traceparent))
+        return found
+
+    def _idle(self, tick: JournalEntry, policy: Policy, arrival: Arrival) -> list[Output]:
         until = tick.as_of - policy.consolidate.idle_ms
         idle = self._schedule.idle_sessions(tick.shard, until, LEAST, _MOST, self._after.pop(tick.shard, None))
         if len(idle) < _MOST:
             self._asked[tick.shard] = tick.as_of
         else:
             self._after[tick.shard] = idle[-1]
-        made = (self._output(tick, one, arrival.traceparent) for one in idle)
-        return [output for output in made if output.event_id not in self._told]
+        return [self._output(tick, one, arrival.traceparent) for one in idle]
 
     def _output(self, tick: JournalEntry, one: IdleSession, traceparent: str | None) -> Output:
         named = "\0".join((one.namespace, one.agent, one.session, str(one.latest), str(one.memories)))

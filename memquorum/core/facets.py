@@ -22,12 +22,14 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from memquorum.core import policy
-from memquorum.core.policy import PPM
+from memquorum.core.policy import PPM, BudgetPolicy
 from memquorum.core.records import Summary
 
 TYPES = policy.TYPES
 EPISODIC = TYPES[0]
 PURPOSES_MAX = 16
+SENSITIVE_PPM = 300_000
+"""Memories of at least this sensitivity need a summary that is less sensitive than they are."""
 DIFFUSION: Final = "diffusion"
 """The purpose that lets general forms be given in other namespaces."""
 
@@ -180,3 +182,10 @@ def check_jurisdiction(field: str, value: str) -> None:
     """Raises BadFacet unless it looks as ISO 3166 writes a country or a part of one."""
     if not _JURISDICTION.match(value):
         raise BadFacet(field, "bad_name", "must be as ISO 3166 writes it: DE, US-CA, EU")
+
+
+def summary_fits(policy: BudgetPolicy, distortion_ppm: int, sensitivity_ppm: int, most_ppm: int) -> bool:
+    """Whether a summary may take the place of its sources: it is near enough to them (τ_util), and less sensitive by
+    enough (τ_priv) than the most sensitive of them, whose sensitivity is `most_ppm`."""
+    allowed = most_ppm - policy.relief_ppm if most_ppm >= SENSITIVE_PPM else most_ppm
+    return distortion_ppm <= policy.distortion_ppm and sensitivity_ppm <= allowed

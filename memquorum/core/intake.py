@@ -721,7 +721,7 @@ def _quoting(summary: Summary) -> Summary:
     )
     return Summary(
         summary.by,
-        _plain("summary", summary.session),
+        summary.session and _plain("summary", summary.session),  # empty if it was made for want of room
         summary.importance_ppm,
         summary.commitment,
         tuple(quotes),

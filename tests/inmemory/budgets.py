@@ -8,7 +8,8 @@ import numpy as np
 from msgspec import Struct
 
 from db.standing import Clear
-from memquorum.core.journal.rows import Conflict, LinkRow, Memory, Protection, Provenance, Spent, Strength
+from memquorum.core.consolidation.condensing import distortion_ppm
+from memquorum.core.journal.rows import Conflict, LinkRow, Memory, Protection, Provenance, QuoteRow, Spent, Strength
 from memquorum.core.linking import REQUIRES
 from memquorum.core.policy import PPM
 from memquorum.core.reading.tokens import TOKEN_BYTES, tokens
@@ -31,6 +32,7 @@ class Held(Struct, frozen=True):
     protections: Collection[Protection]
     born: Mapping[str, JournalEntry]
     spent: Collection[Spent]
+    quotes: Collection[QuoteRow] = ()
 
 
 def weighted(held: Held, shard: int, namespace: str, last_epoch: int) -> list[Weighted]:
@@ -68,7 +70,21 @@ def _weighted(held: Held, m: Memory, last_epoch: int) -> Weighted:
         m.subject,
         sum(one.spent_ppm for one in held.spent if _pays(held.memories.get(one.memory_id), one, m)),
         until if until > last_epoch + 1 else 0,
+        _distortion_ppm(held, m) if m.tier == DRAFT else 0,
     )
+
+
+def _distortion_ppm(held: Held, m: Memory) -> int:
+    """Returns how far a summary's sources lie from the middle of those that it quotes, on average."""
+    parents = {p.parent for p in held.provenance if p.child == m.id and not (p.echo or p.merged)}
+    alike = {i for i, one in held.memories.items() if one.encoder == m.encoder and i in held.contents}
+    quoted = {one.source for one in held.quotes if one.summary == m.id} & alike
+    if not quoted or not parents <= alike:
+        return 2 * PPM
+    rows = {i: np.atleast_2d(held.contents[i].vector)[0].astype(np.float16) for i in parents | quoted}
+    vectors = {i: row.astype(np.float32) for i, row in rows.items()}
+    middle = np.stack([vectors[i] for i in sorted(quoted)]).mean(axis=0)
+    return distortion_ppm(np.asarray(middle, np.float32), [vectors[i] for i in sorted(parents)])
 
 
 def _pays(stands: Memory | None, one: Spent, m: Memory) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+import numpy as np
+
 from db.session_reads import memory_of_entry
 from memquorum import topics
 from memquorum.core.avro import Codec
@@ -12,7 +14,7 @@ from memquorum.core.journal import anew
 from memquorum.core.journal.rows import Conflict, Disclosure, Event, Memory, Protection, Provenance, TaskRow, UseRow
 from memquorum.core.records import JournalEntry
 from memquorum.core.tiers import GONE, SHORT_TERM
-from memquorum.ports import SessionMemory
+from memquorum.ports import Placed, SessionMemory
 from tests.inmemory.store import InMemoryStore
 
 
@@ -47,6 +49,17 @@ class InMemorySessions:
         ]  # fmt: skip
         of.sort(key=lambda m: (m.said, m.said_offset, m.id))
         return [self._memory(m) for m in of]
+
+    def unused(self, shard: int, namespace: str, limit: int) -> list[Placed]:
+        """Returns the episodic memories of a namespace that a summary may replace; see the port."""
+        of = [
+            m for m in self._store.memories.values()
+            if (m.shard, m.namespace, m.type) == (shard, namespace, "episodic")
+            and m.made_by is None and not m.explicit and self._free(m) and not self._summed_up(m)
+        ]  # fmt: skip
+        of.sort(key=lambda m: (self._store.strengths[m.id].last_access, m.id))
+        vectors = {m.id: np.atleast_2d(self._store.contents[m.id].vector)[0].astype(np.float16) for m in of[:limit]}
+        return [Placed(self._memory(m), m.encoder, vectors[m.id].astype(np.float32)) for m in of[:limit]]
 
     def left(self, shard: int, summary: str) -> list[SessionMemory]:
         """Returns the sources of an erased summary from which it may be made again; see the port."""

@@ -733,7 +733,7 @@ class InMemorySchedule(_OfExperience):
         memories, found = self._store.memories, list[ErasedSummary]()
         for own, parents in sorted(_made_of(self._store, memory_ids).items()):
             left = [memories[i] for i in parents if i in memories and i not in self._store.erased]
-            said = sorted((m.created, m.id, m) for m in left if m.session is not None and m.made_by is None)
+            said = sorted((m.created, m.id, m) for m in left if m.made_by is None)
             if memories[own].shard == shard and memories[own].tier == GONE and said:
                 first = said[0][2]
                 latest = said[-1][0]
@@ -938,6 +938,7 @@ def _held(store: InMemoryStore, shard: int) -> Held:
         store.protected.values(),
         {e.memory_id: e for e, _ in entries if e.memory_id is not None and e.effect in ("stored", "drafted")},
         store.rows[Spent].values(),
+        store.rows[QuoteRow].values(),
     )  # fmt: skip
 
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from memquorum.core import ids
 from memquorum.core.access import covers
-from memquorum.core.consolidation import parting
+from memquorum.core.consolidation import condensing, parting
 from memquorum.core.consolidation.parting import Divided, Part
 from memquorum.core.identity.membership import CONSOLIDATOR
-from memquorum.core.policy import ConsolidatePolicy
+from memquorum.core.policy import ConsolidatePolicy, Policy
 from memquorum.core.records import EpisodeRecorded, Quote, SessionClosed, Summary
-from memquorum.ports import SessionMemory
+from memquorum.ports import Placed, SessionMemory
 
 ROLE = "summary"
 EXTRACTIVE = "extractive/1"
@@ -29,6 +29,17 @@ def divided(closed: SessionClosed, memories: Sequence[SessionMemory], policy: Co
     if closed.summary is None and covers(policy.off.split(), closed.namespace):
         return parting.undivided(mine)
     return parting.divide(mine, policy)
+
+
+def condensed(episodes: Sequence[Placed], policy: Policy) -> Divided:
+    """Returns the groups of a namespace's episodes in the parts of which summaries are made for want of room, and what
+    is in none (`core.consolidation.condensing`)."""
+    divided = [
+        parting.divide([one.memory for one in group], policy.consolidate)
+        for group in condensing.groups(episodes, policy.budget.distortion_ppm)
+    ]
+    staying = {memory_id: why for one in divided for memory_id, why in one.staying.items()}
+    return Divided(tuple(part for one in divided for part in one.parts), staying)
 
 
 def resting(memories: Sequence[SessionMemory]) -> list[SessionMemory]:

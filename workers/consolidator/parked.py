@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from memquorum.core.consolidation.condensing import OF_NO_SESSION
 from memquorum.core.records import SessionClosed
 
 Place = tuple[str, int]
@@ -92,6 +93,13 @@ class Parked:
         many = "1 session has" if len(self.held) == 1 else f"{len(self.held)} sessions have"
         closed, tries = oldest.closed, "once" if oldest.tries == 1 else f"{oldest.tries} times"
         return (
-            f"{many} no summary yet and will be tried again, nothing of them is lost; session {closed.session} of "
-            f"{closed.namespace} was tried {tries}: {oldest.why}"
+            f"{many} no summary yet and will be tried again, nothing of them is lost; {named(closed)} was "
+            f"tried {tries}: {oldest.why}"
         )
+
+
+def named(closed: SessionClosed) -> str:
+    """Names what is to be summed up, for operators."""
+    if closed.session == OF_NO_SESSION:
+        return f"what {closed.namespace} holds beyond its budget"
+    return f"session {closed.session} of {closed.namespace}"

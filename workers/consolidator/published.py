@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from memquorum.core.consolidation.condensing import OF_NO_SESSION
 from memquorum.core.kept import Kept
 from memquorum.core.records import SessionClosed
 from memquorum.ports import Sessions
@@ -23,15 +24,25 @@ class Published:
 
     def add(self, closed: SessionClosed, event_id: str) -> None:
         """Notes a summary of a session."""
-        key = (closed.namespace, closed.session)
+        key = _key(closed)
         self._of[key] = (*self._of.get(key, ()), event_id)
 
     def settle(self, closed: SessionClosed, wait: Callable[[], None]) -> None:
-        """Waits until the store has what the accepted stream had of the session, and then what was published of it, or
-        for half a minute. Raises StoreUnavailable, and what `wait` raises."""
+        """Waits until the store has what the accepted stream had of the session, and then what was published of it and
+        of the namespace for want of room, or for half a minute. The sources of the latter may be of any session.
+        Raises StoreUnavailable, and what `wait` raises."""
         while self._sessions.applied(closed.shard) < closed.accepted_offset:
             wait()
-        made = self._of.pop((closed.namespace, closed.session), ())
+        made = tuple(
+            event_id
+            for key in self._of
+            if (key[0] == closed.namespace and OF_NO_SESSION in (closed.session, key[1])) or key == _key(closed)
+            for event_id in self._of.pop(key)
+        )
         until = time.monotonic() + (_ANSWERED_S if made else 0.0)
         while time.monotonic() < until and len(self._sessions.answered(closed.namespace, made)) < len(made):
             wait()
+
+
+def _key(closed: SessionClosed) -> tuple[str, str]:
+    return closed.namespace, closed.session

@@ -8,9 +8,9 @@ from typing import NoReturn, TypeVar
 
 from memquorum.core.consolidation.parting import Divided, Part
 from memquorum.core.contained import Failed, Failures, attempt
-from memquorum.core.policy import ConsolidatePolicy
+from memquorum.core.policy import ConsolidatePolicy, Policy
 from memquorum.core.records import Quote, SessionClosed
-from memquorum.ports import SessionMemory, SummariserUnavailable
+from memquorum.ports import Placed, SessionMemory, SummariserUnavailable
 from workers.consolidator import making
 from workers.consolidator.extractive import Extractive
 
@@ -34,6 +34,11 @@ class Rules:
         """The parts of which summaries are made."""
         names = [one.memory_id for one in memories]
         return self._read("parting", names, partial(making.divided, closed, memories, policy))
+
+    def condensed(self, episodes: Sequence[Placed], policy: Policy) -> Divided:
+        """The parts of which summaries are made for want of room."""
+        names = [one.memory.memory_id for one in episodes]
+        return self._read("condensing", names, partial(making.condensed, episodes, policy))
 
     def summarise(self, part: Part, share_ppm: int) -> tuple[str, tuple[Quote, ...]] | None:
         """The summary of a part; None where there is nothing to say."""

@@ -20,10 +20,11 @@ from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
 from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.consolidation.parting import Part
+from memquorum.core.consolidation.condensing import OVER, SLICE
+from memquorum.core.consolidation.parting import Divided, Part
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
-from memquorum.core.policy import PPM, ConsolidatePolicy
+from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import EpisodeRecorded, Quote, SessionClosed
 from memquorum.ports import SessionMemory, Sessions, StoreUnavailable, SummariserUnavailable
 from memquorum.telemetry.bundle import Telemetry
@@ -32,7 +33,7 @@ from workers.consolidator.beside import beside
 from workers.consolidator.disclosing import Disclosing, settled
 from workers.consolidator.model import Model
 from workers.consolidator.opening import UNREADABLE, Opening
-from workers.consolidator.parked import Parked, Session
+from workers.consolidator.parked import Parked, Session, named
 from workers.consolidator.published import Published
 from workers.consolidator.publishing import Voice
 from workers.consolidator.rule_summaries import Rules, RulesFailed
@@ -63,7 +64,7 @@ class Consolidator:
 
     def __init__(
         self, bootstrap: str, genesis: Genesis, codec: Codec, *, seed: bytes, sessions: Sessions, opening: Opening,
-        policy: Callable[[int], ConsolidatePolicy], stop: loop.Stop, model: Model | None = None, fallback_ms: int = 0,
+        policy: Callable[[int], Policy], stop: loop.Stop, model: Model | None = None, fallback_ms: int = 0,
         stamps: Reader | None = None, telemetry: Telemetry | None = None, instance: str | None = None,
         yields: Callable[[], str | None] = lambda: None,
     ) -> None:  # fmt: skip
@@ -172,7 +173,7 @@ class Consolidator:
         """Parks a session to be tried again later, or never if `rests_s` is None."""
         pause = None if rests_s is None else self._parked.fail(session, why, time.monotonic(), rests_s)
         then = "it is left as it is" if pause is None else f"tried again in {pause:.0f} s"
-        _LOG.warning("session %s of %s: failed, %s: %s", session.closed.session, session.closed.namespace, then, why)
+        _LOG.warning("%s: failed, %s: %s", named(session.closed), then, why)
         self._shown.refused("failed")
 
     def _commit(self, place: tuple[str, int]) -> None:
@@ -196,24 +197,32 @@ class Consolidator:
         while not self._stop:
             try:
                 self._published.settle(closed, self._wait)
-                memories = self._memories(closed)
                 policy = self._policy(closed.shard)
-                found = self._rules.divided(closed, memories, policy)
-                parts = (part for part in found.parts if self._publish_part(session, part, policy.share_ppm))
+                read, found = self._divided(closed, policy)
+                share_ppm = policy.consolidate.share_ppm
+                parts = (part for part in found.parts if self._publish_part(session, part, share_ppm))
                 made = [len(part.memories) for part in parts]
             except (StoreUnavailable, *UNREADABLE) as error:
-                _LOG.warning("session %s of %s waits %g s: %s", closed.session, closed.namespace, pause, error)
+                _LOG.warning("%s waits %g s: %s", named(closed), pause, error)
                 self._shown.health.wait("what is summed up", str(error))
                 self._idle(pause)
                 pause = min(2 * pause, most)
                 continue
             self._shown.health.go("what is summed up")
             stay = ", ".join(f"{count} {why}" for why, count in found.reasons().items())
-            _LOG.info("session %s of %s, %s: of %d memories %d are in %d summaries to be voted on%s", closed.session,
-                      closed.namespace, closed.why, len(memories), sum(made), len(made),
-                      f"; others stay: {stay}" if stay else "")  # fmt: skip
+            _LOG.info("%s, %s: of %d memories %d are in %d summaries to be voted on%s", named(closed), closed.why,
+                      read, sum(made), len(made), f"; others stay: {stay}" if stay else "")  # fmt: skip
             return
         raise _Stopped
+
+    def _divided(self, closed: SessionClosed, policy: Policy) -> tuple[int, Divided]:
+        """Counts the memories that were read, and divides them into the parts of which summaries are made. Raises
+        StoreUnavailable, RulesFailed, and what `Opening` raises."""
+        if closed.why == OVER:
+            episodes = self._sessions.unused(closed.shard, closed.namespace, SLICE)
+            return len(episodes), self._rules.condensed(episodes, policy)
+        memories = self._memories(closed)
+        return len(memories), self._rules.divided(closed, memories, policy.consolidate)
 
     def _memories(self, closed: SessionClosed) -> list[SessionMemory]:
         """The memories that the summaries are made of. Raises StoreUnavailable, and what `Opening` raises."""

@@ -188,7 +188,7 @@ def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
         yield f"  Encoded by {born.encoder}."
         return
     if born.summary is not None:
-        session = f"session {born.summary.session}" if born.summary.session else "a session"
+        session = f"session {born.summary.session}" if born.summary.session else "memories beyond a budget"
         yield f"  It is a summary of {session}, made by {born.summary.by}."
         yield f"  Importance {share(born.salience_ppm)}: how late the session was, how often it was used, how it ended."
         yield f"  Encoded by {born.encoder}."

@@ -23,13 +23,12 @@ from msgspec.structs import replace
 from memquorum.core.budgets.items import CAPPED, SUPPORTS, Item, Score, place, score
 from memquorum.core.budgets.lots import Lots
 from memquorum.core.budgets.rules import BY_LOT, REFLECTS, STALE, Rule, rule
-from memquorum.core.facets import TYPES
+from memquorum.core.facets import TYPES, summary_fits
 from memquorum.core.policy import PPM, BudgetPolicy
 from memquorum.core.records import Lot
 
 REPLACED = "summed up"
 """The reason of an excess: a summary that replaces others in this very plan."""
-_LOW_PPM = 300_000
 
 
 class Group(Struct, frozen=True):
@@ -193,7 +192,7 @@ class Ledger:
         while self.tokens + reserved > tokens and (most is None or len(goes) < most):
             found = self._next(tokens, as_of)
             if found is None or found[1] != STALE:
-                group = next((one for one in waiting if self._admits(one)), None)
+                group = next((one for one in waiting if self.admits(one)), None)
                 if group is not None:
                     taken += [item for one in group.memory_ids if (item := self.remove(one)) is not None]
                     replaces.append(group)
@@ -236,8 +235,8 @@ class Ledger:
                 return memory_id, why, some[at]
         return None
 
-    def _admits(self, group: Group) -> bool:
-        """True if a summary may replace the group: fewer tokens, near enough, and not too sensitive."""
+    def admits(self, group: Group) -> bool:
+        """Returns True if a summary may replace the group: fewer tokens, near enough, and not too sensitive."""
         items = [self._items.get(memory_id) for memory_id in group.memory_ids]
         sources = [item for item in items if item is not None and item.protected is None]
         if len(sources) < len(items) or not sources or group.tokens >= sum(one.tokens for one in sources):
@@ -246,8 +245,7 @@ class Ledger:
         if any(self._supports[one.memory_id] > inner[one.memory_id] for one in sources):
             return False
         most = max(one.sensitivity_ppm for one in sources)
-        allowed = most - self.policy.relief_ppm if most >= _LOW_PPM else most
-        return group.distortion_ppm <= self.policy.distortion_ppm and group.sensitivity_ppm <= allowed
+        return summary_fits(self.policy, group.distortion_ppm, group.sensitivity_ppm, most)
 
     def _excess(self, reserved: int) -> dict[str, int]:
         told = {why: held for why, held in sorted(self._protected.items()) if held}

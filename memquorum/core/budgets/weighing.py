@@ -40,12 +40,12 @@ def item(told: Weighted, *, voted_on: bool = False) -> Item:
 def groups(weighted: Iterable[Weighted], proposable: Collection[str]) -> list[Group]:
     """Returns the summaries that the epoch votes on, each as a group that it may replace.
 
-    Their distance from their sources is unknown without reading them; the members read them, and vote by what a summary
-    covers.
+    Their own vectors are sealed, so the distortion is the predicted one: the distance of the sources from the middle of
+    those that are quoted. Members open the summaries, and compute it from their vectors.
     """
     drafts = (told for told in weighted if told.candidate.tier == DRAFT and told.candidate.memory_id in proposable)
     return [
-        Group(told.candidate.memory_id, told.needs, max(1, told.tokens), sensitivity_ppm=told.sensitivity_ppm)
+        Group(told.candidate.memory_id, told.needs, max(1, told.tokens), told.distortion_ppm, told.sensitivity_ppm)
         for told in drafts
     ]
 

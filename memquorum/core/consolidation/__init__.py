@@ -9,6 +9,7 @@
 4. `rendering`: the text of a summary, made of its sentences; `faithful`: what it says that no source does; `losing`:
    what of their worth it loses, and which of them it may take the place of; `parting`: the parts of a session of which
    one is made;
+   `condensing`: which episodes of a namespace over its budget get a summary together, and how far it is from them;
 5. `rollups`: what is said of one thing across sessions, revised by patches;
 6. `alike`: which summaries say the same, and may become one; `twins`: which memories of experience do.
 

@@ -19,10 +19,10 @@ class SessionEnded(Struct, frozen=True):
 
 class SessionClosed(Struct, frozen=True):
     """A session that is to be consolidated: it was ended, was idle for the policy's time, or had a summary erased that
-    is to be written again from the remaining memories.
+    is to be written again from the remaining memories. Or a namespace over its budget, of no one session ('').
 
-    `agent`: whose part of it; None: every agent's. `why`: 'ended', 'idle' or 'erased'. `accepted_offset`: everything
-    that the accepted stream held of it before that offset belongs to it. `summary`: the one that was erased;
+    `agent`: whose part of it; None: every agent's. `why`: 'ended', 'idle', 'erased' or 'budget'. `accepted_offset`:
+    everything that the accepted stream held of it before that offset belongs to it. `summary`: the one that was erased;
     `closed_at` is then when the last of it was said.
     """
 

@@ -179,3 +179,15 @@ def test_an_erasure_empties_no_account(world: World, codec: Codec, drawing: Shar
     drawing.episode("d", 10**12 + 1, subject="ada")
     world.flush(drawing)
     assert [(one.subject, one.spent_ppm) for one in world.schedule.weighted(0, NAMESPACE)] == [("ada", PPM)]
+
+
+def test_how_far_a_draft_is_from_its_sources_is_told_by_those_that_it_quotes(world: World, shard: Shard) -> None:
+    for at, event in enumerate("abc"):
+        shard.episode(event, 1_000 + at)
+    draft = memory_id("draft")
+    shard.summary("draft", [A, B, C], at=1_002)
+    world.flush(shard, {A: _clear("a", 1), B: _clear("b", 0.8, 0.6), C: _clear("c", 0.8, -0.6)})
+    found = {one.candidate.memory_id: one.distortion_ppm for one in world.schedule.weighted(0, NAMESPACE)}
+    # All three are quoted, so their middle is (2.6, 0) / 3: one lies there, and two where cos θ = 0.8.
+    assert abs(found.pop(draft) - round(PPM * 2 * (2 * 0.2) ** 0.5 / 3)) < 1_000
+    assert found == {A: 0, B: 0, C: 0}

@@ -567,3 +567,17 @@ def test_the_number_of_summaries_falls_by_merging(world: World, shard: Shard) ->
             world.flush(shard)
         alive.append(world.schedule.status(0).alive)
     assert alive == [6, 2, 1, 1]
+
+
+def test_an_erased_summary_of_no_session_is_told_as_well(world: World, shard: Shard, codec: Codec) -> None:
+    """It was made for want of room; what others said of it is to be said again."""
+    for at, name in enumerate("abcd"):
+        shard.episode(name, 1_000 + at, session=None)
+    first = memory_id("first")
+    shard.summary("first", [A, B, C, D], at=1_003)
+    shard.tick(100_000)
+    shard.consolidate(first, [A, B, C, D])
+    erase(shard, codec, A, first)
+    world.flush(shard)
+    told = [ErasedSummary(first, NAMESPACE, shard.rows.memories[A].agent, "", 1_003)]
+    assert world.schedule.erased_summaries(0, [first]) == told

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+from db.standing import Clear
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import CONSOLIDATOR
@@ -206,3 +208,29 @@ def test_how_far_the_accepted_stream_is_applied_is_told_by_shard(world: World, s
         places = {(0, topics.ACCEPTED): 70, (0, topics.SCORED): 90}
         transaction.write([net], {i: clear(i) for i in net.revealed}, places)
     assert (world.sessions.applied(0), world.sessions.applied(3)) == (70, 0)
+
+
+def test_beyond_a_budget_the_episodes_of_any_session_are_told_the_longest_unused_first(
+    world: World, shard: Shard, codec: Codec
+) -> None:
+    shard.episode("none", 1_500, session=None, agent="reviewer")
+    shard.episode("fact", 500, session="s1", type="semantic")
+    shard.episode("wanted", 500, explicit=True)
+    shard.episode("theirs", 500, namespace="elsewhere")
+    shard.access(A, 10_000)
+    shard.tick(SEALED_AT)
+    shard.protect(protection(codec, "pin", B, cluster=GENESIS.cluster))
+    shard.summary("sum", [D])
+    axis = np.eye(8, dtype=np.float32)[3]
+    world.flush(shard, {memory_id("none"): Clear("n", axis)})
+
+    def unused(limit: int = 9) -> list[str]:
+        return [one.memory.memory_id for one in world.sessions.unused(0, NAMESPACE, limit)]
+
+    assert unused() == [memory_id("none"), C, A]
+    assert unused(2) == [memory_id("none"), C]
+    none, _, a = world.sessions.unused(0, NAMESPACE, 9)
+    assert (none.memory.text, none.memory.agent, none.encoder) == ("n", "reviewer", a.encoder)
+    assert none.vector.tolist() == axis.tolist() != a.vector.tolist()
+    assert a.memory == next(one for one in world.sessions.memories(0, NAMESPACE, "planner", "s1"))
+    assert world.sessions.unused(1, NAMESPACE, 9) == world.sessions.unused(0, "nowhere", 9) == []

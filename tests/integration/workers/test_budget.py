@@ -25,11 +25,13 @@ from memquorum.core.policy import PPM
 from memquorum.core.reading.tokens import tokens
 from memquorum.schema_files import load_codec
 from tests.support.sessions import SHARDS, configured
+from tests.support.waiting import until
 
 START = 1_750_000_000_000
 MINUTE, HOUR = 60_000, 3_600_000
 SPACE, OTHER, BUDGET = "hall", "den", 80
 DRAWN, DRAWN_BUDGET = "yard", 120
+CROWDED, CROWDED_BUDGET = "lab", 150
 THINGS = (
     "room",
     "door",
@@ -54,10 +56,14 @@ SAID = [
 """Ten times as many tokens as the budget, all of an hour ago."""
 POLICY = {
     "budget": {
-        "tokens": f"{SPACE}={BUDGET}/fifo {OTHER}={BUDGET} {DRAWN}={DRAWN_BUDGET}/worth", "ttl_ms": [0, HOUR, 0, 0],
+        "tokens": f"{SPACE}={BUDGET}/fifo {OTHER}={BUDGET} {DRAWN}={DRAWN_BUDGET}/worth "
+        f"{CROWDED}={CROWDED_BUDGET}/hybrid",
+        "ttl_ms": [0, HOUR, 0, 0],
         "band_ppm": PPM, "epsilon_ppm": PPM, "subject_epsilon_ppm": 3 * PPM,
     },
     "caps": {"epoch_share": "1", "day_share": "1"},
+    "consolidate": {"lost_rank_ppm": PPM + 1, "share_ppm": 350_000},
+    "salience": {"encode_threshold": 0.0, "duplicate_threshold": 0.999999},
 }  # fmt: skip
 """Memories worth up to twice the least count as alike, and each subject may pay for three draws.
 
@@ -269,3 +275,37 @@ def test_what_is_older_than_its_type_may_become_goes(line: Settings, move: Calla
         account = memory.explain(fact).in_numbers()
     assert "because it was older than its type may become" in account
     assert "by its own reading it is older than its type may become: forget" in account
+
+
+def lab(line: Settings, tier: str) -> list[str]:
+    told = "SELECT id::text FROM memory WHERE namespace = %(n)s AND made_by IS NOT NULL AND tier = '" + tier + "'"
+    return [one for (one,) in rows(line, told, CROWDED)]
+
+
+def test_what_is_said_again_and_again_beyond_a_budget_becomes_one_summary(
+    line: Settings, move: Callable[[float], None]
+) -> None:
+    """Episodes of no session, in two matters: what lies together gets one summary, by a vote with both gates."""
+    things = ("valve", "gasket", "flange", "pump", "gauge", "handle", "filter", "cover")
+    boiler = [
+        f"Marta carried the {thing} of the old boiler from the lab to the workshop next door and left a note there."
+        for thing in things
+    ]
+    with Memory(kafka=line.bootstrap, url=line.retrieval_url, namespace=CROWDED, agent="dora") as memory:
+        told = memory.add_all({"content": text, "occurred_at": START + at} for at, text in enumerate(boiler))
+        made = [memory.outcome(receipt, timeout=60).memory_id for receipt in told]
+        assert len(set(made)) == len(boiler)
+        move(100)
+        drafts = until(lambda: lab(line, "draft") or lab(line, "short-term"), "no summary was made")
+        assert len(drafts) == 1
+        for minutes in range(102, 180, 4):
+            move(minutes)
+            if lab(line, "short-term"):
+                break
+        assert lab(line, "short-term") == drafts
+        account = memory.explain(drafts[0]).in_numbers()
+        assert "It is a summary of memories beyond a budget, made by extractive/" in account
+        sources = f"SELECT parent::text FROM provenance WHERE child = '{drafts[0]}' AND namespace = %(n)s"
+        summed = {one for (one,) in rows(line, sources, CROWDED)}
+        assert len(summed) >= 3 and summed <= set(made)
+        assert {memory.get(one).tier for one in summed} == {"sealed"}

@@ -41,6 +41,11 @@ def test_a_signed_summary_comes_in_with_its_sentences() -> None:
     assert [quote.memory_id for quote in answer.summary.quotes] == [SOURCE]
 
 
+def test_one_that_was_made_for_want_of_room_is_of_no_session() -> None:
+    answer = judged(replace(RECORD, summary=replace(SUMMARY, session="")))
+    assert isinstance(answer, EpisodeIntent) and answer.summary is not None and answer.summary.session == ""
+
+
 def test_nobody_else_publishes_a_summary() -> None:
     answer = judged(replace(RECORD, agent="anna"), signed=False)
     assert isinstance(answer, Refusal) and (answer.reason, answer.field) == ("not_entitled", "summary")
@@ -62,6 +67,7 @@ def test_nobody_speaks_in_its_name(changes: dict[str, Any]) -> None:
         (replace(SUMMARY, quotes=(Quote(SOURCE.replace("0", "1"), 0, 5, "facts", NOW),)), "bad_id"),
         (replace(SUMMARY, quotes=SUMMARY.quotes * 1_001), "too_many"),
         (replace(SUMMARY, by=" "), "bad_name"),
+        (replace(SUMMARY, session=" "), "bad_name"),
     ],
 )
 def test_a_summary_that_is_none_is_told_why(summary: Summary, reason: str) -> None:

@@ -12,7 +12,7 @@ from memquorum.core.budgets.claims import AGE, BUDGET, wrong
 from memquorum.core.caps import Losses
 from memquorum.core.decay import span_ms
 from memquorum.core.identity.messages import open_signed
-from memquorum.core.policy import NO_CAPS, PPM, BudgetPolicy, CapsPolicy, Policy
+from memquorum.core.policy import NO_CAPS, PPM, BudgetPolicy, CapsPolicy, ConsolidatePolicy, Policy
 from memquorum.core.records import Crossing, DecayCrossed, Lot, NominationProposed, Proposal, Standing
 from memquorum.core.tiers import DRAFT, LONG_TERM, SHORT_TERM
 from memquorum.ports import Candidate, Weighted
@@ -57,9 +57,9 @@ class Stage:
         self.shown = Telemetry().stage("nomination")
         self.stage = Nomination(codec, self._genesis, SEED, shelf, shelf, shown=self.shown)
 
-    def tick(self, standing: Standing = STANDING, *crossed: Crossing) -> NominationProposed | None:
+    def tick(self, standing: Standing = STANDING, *crossed: Crossing, after: int = 0) -> NominationProposed | None:
         self._ticks += 1
-        tick = DecayCrossed(1, NOW, 33, self._ticks, crossed, standing)
+        tick = DecayCrossed(1, NOW + after, 33, self._ticks, crossed, standing)
         outputs = self.stage.process([Arrival(1, self._ticks, self._codec.encode(tick), traceparent=None)])
         return open_signed(self._codec, self._genesis, outputs[0].value, NominationProposed)[1] if outputs else None
 
@@ -269,9 +269,43 @@ def test_reflection_counts_on_the_summary_that_is_voted_on(codec: Codec) -> None
     draft = _memory("draft", 0, 10, tier=DRAFT, needs=("a", "b"))
     shelf = _shelf(A, B, C, draft)
     shelf.summed_up = [(draft.candidate, one.candidate) for one in (A, B)]
-    record = Stage(codec, shelf, _policy("n=64/reflection")).tick(replace(STANDING, last_epoch_at=NOW - HOUR))
+    stage = Stage(codec, shelf, _policy("n=64/reflection"))
+    stage.tick()
+    record = stage.tick(replace(STANDING, last_epoch_at=NOW - HOUR), after=MINUTE)
     assert record is not None
     assert [(one.kind, one.memory_ids) for one in record.proposals] == [("consolidate", ("draft", "a", "b"))]
+
+
+def test_where_the_policy_reflects_summaries_come_before_evictions(codec: Codec) -> None:
+    """The consolidator has a minute for them, once for each breach."""
+    stage = Stage(codec, _shelf(A, B, C), _policy("n=64/hybrid"))
+    assert stage.tick() is None and stage.tick(after=MINUTE - 1) is None
+    assert len(_told(stage.tick(after=MINUTE))) == 1
+    stage.again()
+    assert len(_told(stage.tick(after=MINUTE + 1))) == 1, "it has waited"
+    whole = list(stage.shelf.weighs)
+    stage.shelf.weighs = whole[:1]
+    stage.again()
+    assert stage.tick(after=2 * MINUTE) is None, "within the budget"
+    stage.shelf.weighs = whole
+    assert stage.tick(after=3 * MINUTE) is None and _told(stage.tick(after=4 * MINUTE)), "another breach"
+    strict = replace(_policy("n=64/hybrid"), consolidate=ConsolidatePolicy(strict="n"))
+    assert len(_told(Stage(codec, _shelf(A, B, C), strict).tick())) == 1, "no summary is made there"
+
+
+@pytest.mark.parametrize(
+    ("apart_ppm", "gone"), [(500_000, []), (500_001, [("c", BUDGET)])], ids=["near enough", "too far"]
+)
+def test_a_summary_that_is_too_far_makes_no_room(codec: Codec, apart_ppm: int, gone: list[tuple[str, str]]) -> None:
+    draft = replace(_memory("draft", 0, 10, tier=DRAFT, needs=("a", "b")), distortion_ppm=apart_ppm)
+    shelf = _shelf(A, B, C, draft)
+    shelf.summed_up = [(draft.candidate, one.candidate) for one in (A, B)]
+    stage = Stage(codec, shelf, _policy("n=64/reflection"))
+    stage.tick()
+    record = stage.tick(replace(STANDING, last_epoch_at=NOW - HOUR), after=MINUTE)
+    assert record is not None
+    assert [one.memory_ids for one in record.proposals if one.kind == "consolidate"] == [("draft", "a", "b")]
+    assert _told(record) == gone, "and what it is about is in one vote alone"
 
 
 def test_lots_are_drawn_under_the_stages_secret(codec: Codec) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.policy import ConsolidatePolicy, Policy
+from memquorum.core.policy import BudgetPolicy, ConsolidatePolicy, Policy
 from memquorum.core.records import (
     Erased,
     ErasedEpisode,
@@ -19,7 +21,7 @@ from memquorum.core.records import (
     Summary,
     Ticked,
 )
-from memquorum.ports import ErasedSummary, IdleSession, StoreUnavailable
+from memquorum.ports import Candidate, ErasedSummary, IdleSession, StoreUnavailable, Weighted
 from memquorum.schema_files import load_codec
 from streams.session_stage import Sessions
 from streams.stage import Arrival
@@ -171,3 +173,38 @@ def test_of_what_an_order_kept_out_the_summary_is_made_anew_that_it_was_to_stand
         closed_sessions(codec, sessions(codec, shelf), journalled(codec, "dropped", replace(late, outcome="failed")))
         == []
     )
+
+
+def _over(codec: Codec, tokens: str, held: int = 90, **policy: Any) -> list[SessionClosed]:
+    """Returns what is to be summarised in a namespace of three memories."""
+    candidate = Candidate("a", "greenhouse", "short-term", NOW, NOW, 0, early=False)
+    weighs = [
+        Weighted(replace(candidate, memory_id=one), "episodic", held // 3, 0, 0, 0, 0, (), False, (), None, None)
+        for one in "abc"
+    ]
+    made = genesis.make(policy=Policy(budget=BudgetPolicy(tokens=tokens), **policy))
+    stage = Sessions(codec, made, shelf := Shelf(weighs=weighs), shelf)
+    first = closed_sessions(codec, stage, arrival(codec))
+    assert closed_sessions(codec, stage, arrival(codec, NOW + MINUTE)) == [], "once after an epoch"
+    later = codec.encode(Ticked(NOW + 2 * MINUTE, Standing(5, NOW, 0, 20)))
+    tick = replace(TICK, as_of=NOW + 2 * MINUTE, detail=later)
+    after = Arrival(1, 9, codec.encode(JournalAppended(codec.encode(tick), b"p" * 32, b"h" * 32)), None)
+    assert [(one.why, one.namespace) for one in closed_sessions(codec, stage, after)] == [
+        (one.why, one.namespace) for one in first
+    ], "and again after the next"
+    return first
+
+
+@pytest.mark.parametrize("name", ["hybrid", "reflection"])
+def test_what_a_namespace_over_its_budget_holds_is_to_be_summarised(codec: Codec, name: str) -> None:
+    (found,) = _over(codec, f"green*=64/{name}")
+    assert found == SessionClosed(found.event_id, 1, "greenhouse", None, "", NOW, "budget", 33)
+
+
+@pytest.mark.parametrize("tokens", ["greenhouse=64/worth", "greenhouse=90/hybrid", "other=64/hybrid", ""])
+def test_nor_is_it_by_another_policy_or_within_the_budget(codec: Codec, tokens: str) -> None:
+    assert _over(codec, tokens) == []
+
+
+def test_in_a_strict_namespace_a_summary_would_make_no_room(codec: Codec) -> None:
+    assert _over(codec, "greenhouse=64/hybrid", consolidate=ConsolidatePolicy(strict="green*")) == []

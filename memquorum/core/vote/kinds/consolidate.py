@@ -13,6 +13,10 @@ If the vote passes, the summary is in short-term memory, with the age and the us
 sealed for the grace time, in which another vote can restore them. In a namespace of strict determinism the sources stay
 as they are, beside the summary. If the vote fails, nothing changes.
 
+A summary that was made because a namespace is over its budget has two gates more, by the policy of budgets: its
+distortion, which each member computes from the vectors that it has read (`consolidation.condensing`), and its
+sensitivity. If one of them is closed, the summary may not stand for its sources, as if it was not faithful.
+
 A summary that replaces an erased one is made from the sources that the erasure left. These may rest sealed because of
 the erased one; they are judged by their texts all the same, and stay sealed until the same time, not longer.
 """
@@ -28,12 +32,14 @@ from msgspec.structs import replace
 
 from memquorum.core import ids
 from memquorum.core.access import covers
+from memquorum.core.consolidation.condensing import distortion_ppm, gated
 from memquorum.core.consolidation.faithful import faithful
 from memquorum.core.consolidation.losing import coverage_ppm
 from memquorum.core.consolidation.rendering import written
+from memquorum.core.facets import summary_fits
 from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.late_numpy import np
-from memquorum.core.policy import PPM, Policy, share
+from memquorum.core.policy import PPM, BudgetPolicy, Policy, share
 from memquorum.core.tiers import DRAFT, SEALED, SHORT_TERM
 from memquorum.core.vote.grounds import MemoryFacts
 from memquorum.core.vote.kinds.families import Join
@@ -77,7 +83,17 @@ def _terms(summary: MemoryFacts, sources: Sequence[MemoryFacts], policy: Policy)
     if model is None or not faithful(said.quotes, texts, times, model, again):
         return None
     given = [Source(one.memory_id, one.text or "", one.said[0], rank_ppm=one.rank_ppm) for one in sources]
-    return PPM, *coverage_ppm(said.quotes, given, model, lost_rank_ppm=policy.consolidate.lost_rank_ppm)
+    stands = PPM if not gated(said) or _near(summary, sources, policy.budget) else 0
+    return stands, *coverage_ppm(said.quotes, given, model, lost_rank_ppm=policy.consolidate.lost_rank_ppm)
+
+
+def _near(summary: MemoryFacts, sources: Sequence[MemoryFacts], policy: BudgetPolicy) -> bool:
+    """Whether a summary is near enough to its sources, and less sensitive by enough."""
+    vectors = [one.vector for one in sources if one.vector is not None]
+    if summary.vector is None or len(vectors) < len(sources):
+        return False
+    bound = [0 if one.marks is None else one.marks.sensitivity_ppm for one in (summary, *sources)]
+    return summary_fits(policy, distortion_ppm(summary.vector, vectors), bound[0], max(bound[1:]))
 
 
 def _begins(summary: MemoryFacts) -> bool:
@@ -91,6 +107,8 @@ def committed(sources: Sequence[MemoryFacts]) -> bytes:
 
 
 def _found(terms: Mapping[str, int], yes: bool, _: Policy) -> str:
+    if not terms["faithful"] and terms["covered"]:
+        return "the summary is too far from its sources, or as sensitive as they are"
     if not terms["faithful"]:
         return "they do not know all of it, or find that the summary says what its sources do not"
     if yes:
@@ -101,6 +119,9 @@ def _found(terms: Mapping[str, int], yes: bool, _: Policy) -> str:
 
 
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
+    if not terms["faithful"] and terms["covered"]:
+        farthest = share(policy.budget.distortion_ppm)
+        return f"it is farther from its sources than {farthest}, or not less sensitive: leave it as it is"
     if not terms["faithful"]:
         return "does not know all of it, or finds that the summary says what its sources do not: nothing changes"
     least = share(policy.consolidate.covered_ppm)

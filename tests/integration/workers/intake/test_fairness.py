@@ -24,8 +24,8 @@ from streams.faust_app import APP_ID
 from tests.builders import erasures
 from tests.support.disturbing import beside
 from tests.support.intake import GENESIS, MASTER, SHARDS, Line
-from workers.kafka.scored_offsets import GROUP
 from workers.kafka import loop
+from workers.kafka.scored_offsets import GROUP
 
 FLOOD = 1_500
 SHARD = ids.shard_of("flood", SHARDS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import pytest
+from msgspec.structs import replace
 
 from memquorum.core.records import SessionClosed
 from workers.consolidator import published
@@ -48,3 +49,17 @@ def test_it_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(published, "_ANSWERED_S", 0.01)
     told.settle(CLOSED, lambda: waits.append(1))
     assert waits
+
+
+def test_what_is_made_for_want_of_room_and_sessions_wait_for_each_other() -> None:
+    """It may be of what any session said."""
+    session, room = CLOSED, replace(CLOSED, session="", why="budget", agent=None)
+    for first, second, waits in (
+        (session, room, True), (room, session, True), (session, replace(session, session="shift-2"), False),
+        (room, replace(session, namespace="other"), False),
+    ):  # fmt: skip
+        store = Behind(applies=0, answers=0)
+        told = Published(store)  # type: ignore[arg-type]
+        told.add(first, "s-1")
+        told.settle(second, lambda: None)
+        assert bool(store.asked) == waits, (first, second)

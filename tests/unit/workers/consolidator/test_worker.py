@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from msgspec.structs import replace
 
@@ -12,7 +13,7 @@ from memquorum import topics
 from memquorum.core.identity import stamps
 from memquorum.core.policy import PPM, ConsolidatePolicy, Policy
 from memquorum.core.records import EpisodeRecorded, SessionClosed
-from memquorum.ports import SessionMemory
+from memquorum.ports import Placed, SessionMemory
 from memquorum.schema_files import load_codec
 from memquorum.telemetry.bundle import Telemetry
 from tests.builders import genesis as cluster
@@ -25,7 +26,7 @@ from workers.kafka.loop import Stop
 CODEC = load_codec()
 KEY = b"k" * 32
 CLOSED = SessionClosed("e", 1, "plant", "anna", "shift-1", 9, "ended", 100)
-LOSES = replace(Policy().consolidate, lost_rank_ppm=PPM + 1, share_ppm=350_000)
+LOSES = Policy(consolidate=ConsolidatePolicy(lost_rank_ppm=PPM + 1, share_ppm=350_000))
 """Whatever is worth, it may go."""
 
 
@@ -75,7 +76,7 @@ def consolidator() -> Consolidator:
     return made(nothing, lambda _: LOSES)
 
 
-def made(sessions: Any, policy: Callable[[int], ConsolidatePolicy]) -> Consolidator:
+def made(sessions: Any, policy: Callable[[int], Policy]) -> Consolidator:
     nothing: Any = None
     return Consolidator(
         "127.0.0.1:1", cluster.make(), CODEC, seed=bytes(32), sessions=sessions, opening=nothing,
@@ -99,9 +100,9 @@ def test_a_session_is_summed_up_by_the_policy_that_its_shard_has_now(monkeypatch
     asked: list[int] = []
     share = iter((350_000, 700_000))
 
-    def now(shard: int) -> ConsolidatePolicy:
+    def now(shard: int) -> Policy:
         asked.append(shard)
-        return replace(LOSES, share_ppm=next(share))
+        return replace(LOSES, consolidate=replace(LOSES.consolidate, share_ppm=next(share)))
 
     consolidator, published = made(Said(), now), list[EpisodeRecorded]()
     monkeypatch.setattr(consolidator, "_publish", lambda record, _: published.append(record))
@@ -174,3 +175,22 @@ def test_a_session_gives_way_to_ingest_and_what_an_erasure_left_does_not(monkeyp
     assert len(tried) == 2
     assert waited == [str({"ingest": "80 episodes wait for their scores"})]
     assert one._shown.health.brakes == {}
+
+
+class Crowded(Said):
+    """A namespace beyond its budget: the twelve notes, of which the first six lie near each other."""
+
+    def unused(self, shard: int, namespace: str, limit: int) -> list[Placed]:
+        assert (shard, namespace) == (1, "plant")
+        away = np.eye(16, dtype=np.float32)
+        return [Placed(one, "mini", away[max(0, at - 5)]) for at, one in enumerate(self.memories())][:limit]
+
+
+def test_beyond_a_budget_each_group_of_episodes_is_summarised(monkeypatch: pytest.MonkeyPatch) -> None:
+    consolidator, published = made(Crowded(), lambda _: LOSES), list[EpisodeRecorded]()
+    monkeypatch.setattr(consolidator, "_publish", lambda record, _: published.append(record))
+    closed = replace(CLOSED, agent=None, session="", why="budget")
+    consolidator._consolidate(Session(closed, ("t", 1), 5, None, 0))
+    (one,) = published
+    assert one.derives_from == tuple(f"m{at}" for at in range(6)) and one.summary is not None
+    assert one.summary.session == "" and set((one.content or "").split("\n")) & set(NOTES)

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from memquorum.core.consolidation.extractive import choose
 from memquorum.core.consolidation.rendering import render
 from memquorum.core.ids import sha256
-from memquorum.core.policy import PPM, ConsolidatePolicy, Policy
+from memquorum.core.merging import Marks
+from memquorum.core.policy import PPM, BudgetPolicy, ConsolidatePolicy, Policy
 from memquorum.core.records import Summary
 from memquorum.core.vote.evidence import RULES
 from memquorum.core.vote.grounds import MemberContext, MemoryFacts
@@ -155,3 +156,48 @@ def test_nor_has_one_that_covers_too_little() -> None:
     assert terms is not None and 0 < terms[1] < PPM
     assert votes(told) == (terms[1] >= Policy().consolidate.covered_ppm)
     assert not CONSOLIDATE.yes(CONSOLIDATE.score((PPM, 249_999, PPM), Policy()), Policy())
+
+
+def terms(made: MemoryFacts, sources: tuple[MemoryFacts, ...], policy: Policy) -> dict[str, int]:
+    (found,) = CONSOLIDATE.judge([(made, *sources)], Case(MemberContext("plant"), NOW, policy, RULES))
+    assert found is not None
+    return dict(zip(CONSOLIDATE.terms, found, strict=True))
+
+
+def for_room(**changes: Any) -> MemoryFacts:
+    """The same summary, made because its namespace is over its budget."""
+    said = summary().summary
+    assert said is not None
+    return summary(summary=replace(said, session=""), **changes)
+
+
+def marks(sensitivity_ppm: int) -> Marks:
+    return Marks("anna", None, sensitivity_ppm)
+
+
+@pytest.mark.parametrize(("most_ppm", "yes"), [(765_367, True), (765_366, False), (0, False)])
+def test_a_member_computes_how_far_a_summary_for_want_of_room_is_from_its_sources(most_ppm: int, yes: bool) -> None:
+    aside = np.array([1, 0], np.float32)  # 45 degrees from (1, 1)
+    policy = Policy(budget=BudgetPolicy(distortion_ppm=most_ppm))
+    found = terms(for_room(vector=aside), SOURCES, policy)
+    assert (found["faithful"] == PPM) == yes and found["covered"] > policy.consolidate.covered_ppm
+    assert CONSOLIDATE.yes(CONSOLIDATE.score(tuple(found.values()), policy), policy) == yes
+    told = opinion_in_words(CONSOLIDATE, found, (yes, 0), policy)
+    assert ("it is farther from its sources than" in told) == (not yes)
+    assert terms(summary(vector=aside), SOURCES, policy)["faithful"] == PPM, "that of a session has no such gate"
+
+
+def test_a_summary_for_want_of_room_is_less_sensitive_than_what_it_replaces() -> None:
+    policy = Policy()
+    for own, theirs, yes in ((0, 0, True), (200_000, 300_000, True), (200_001, 300_000, False), (1, 0, False)):
+        sources = (replace(SOURCES[0], marks=marks(theirs)), *SOURCES[1:])
+        found = terms(for_room(marks=marks(own)), sources, policy)
+        assert (found["faithful"] == PPM) == yes, (own, theirs)
+        assert (CONSOLIDATE.words.plain.because(found, yes, policy).startswith("the summary is too far")) != yes  # type: ignore[union-attr,misc]
+
+
+def test_one_in_the_place_of_an_erased_summary_says_what_is_left() -> None:
+    said = summary().summary
+    assert said is not None
+    made = summary(summary=replace(said, session="", renews="old"), vector=np.array([1, -1], np.float32))
+    assert terms(made, SOURCES, Policy())["faithful"] == PPM
