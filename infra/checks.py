@@ -163,8 +163,8 @@ def rebuilt(
 
 
 def _refuse_future(settings: Settings, until: int | None) -> None:
-    """Raises SettingsError for a time that is still to come: nothing stands as of then. Where records drive the time,
-    this machine does not know it."""
+    """Raises SettingsError for a time that is still to come. Does not check it if records drive the clock: this
+    machine does not know the fleet's time then."""
     if until is not None and settings.clock == "wall" and until > time.time_ns() // 1_000_000:
         raise SettingsError(f"--until {moment(until)}: that time is still to come; name one that is past")
 

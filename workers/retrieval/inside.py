@@ -86,7 +86,7 @@ class Inside:
         return taken[0]
 
     def _searched(self, method: str, path: str) -> tuple[Bound, dict[str, Any]]:
-        """The endpoint of a path, and the path's parameters. Raises HTTPException where there is none."""
+        """The endpoint of a path, and the path's parameters. Raises HTTPException if no endpoint has this path."""
         for route in self._routes:
             match, found = route.matches({"type": "http", "method": method, "path": path})
             if match is Match.FULL and isinstance(route.endpoint, Bound):

@@ -444,7 +444,7 @@ def test_two_keys_of_one_namespace_are_given_their_own(
                 assert time.monotonic() < deadline
             found, again = read(1, path)
             assert not again and secret not in told(found.json())
-            # Of one namespace both keys see the same: what was kept for one is the other's answer, too.
+            # Both keys see the same of this namespace, so they share the kept answer.
             found, again = read(1, path, purpose="billing")
             assert again and secret in told(found.json())
             found, again = read(1, path, purpose="billing", redact=True)

@@ -40,7 +40,7 @@ def service(codec: Codec, tmp_path: Path) -> Served:
 
 
 async def told(memory: AsyncMemory, tool: str, arguments: dict[str, Any]) -> tuple[str, Any]:
-    """What comes of a tool: the answer as plain JSON, or the error in words."""
+    """Calls a tool. Returns its answer as plain JSON, or its error in words."""
     called = next(one for one in TOOLS if one.name == tool)
     try:
         # As if the key had all rights: the endpoint has to refuse.
@@ -84,7 +84,7 @@ CALLS: list[tuple[int, str, dict[str, Any], str]] = [
     (READS, "get_memory", {"memory_id": "a/../b"}, "NotFound"),
     (READS, "get_memory", {"memory_id": "a/explain"}, "Invalid"),
     (READS, "get_memory", {"memory_id": "ä b?c#d%20"}, "Invalid"),
-    # Nothing is told of what another key may see.
+    # A memory of another namespace is refused like an unknown one.
     (READS, "get_memory", {"memory_id": THEIRS}, "NotFound"),
     (READS, "get_memory", {"memory_id": _NOBODYS}, "NotFound"),
     (ALL, "get_order", {"order_id": ORDER}, "answer"),

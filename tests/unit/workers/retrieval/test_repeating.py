@@ -76,7 +76,7 @@ async def test_the_same_is_given_again_with_the_content_of_now(kept: Kept) -> No
     assert HIT.text not in repr(bare)
     found = await kept.read().again(Retrieved)
     assert found is not None and [one.text for one in found.answer.items] == [HIT.text]
-    # Who uses what it finds is given what was kept for a peek, and the other way round.
+    # A read that counts as a use and a peek share the kept answer.
     assert await kept.given(replace(ASKED, reader=replace(ASKED.reader, peek=False)))
     assert kept.asked == [7, 7], "the store is asked about all since the journal's place at which it was kept"
 
