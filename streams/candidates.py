@@ -18,7 +18,7 @@ from memquorum.core.policy import CapsPolicy, Policy
 from memquorum.core.records import DecayCrossed, RestoreOrdered, Standing
 from memquorum.core.tiers import ALIVE
 from memquorum.core.vote import nomination
-from memquorum.core.vote.kinds import FORGET, KINDS, LETS_GO
+from memquorum.core.vote.kinds import KINDS, LETS_GO
 from memquorum.core.vote.nomination import Going
 from memquorum.ports import Candidate, DueMemory, Schedule
 from memquorum.telemetry.bundle import Stage, Telemetry
@@ -38,8 +38,7 @@ def keeps(candidate: Candidate, policy: Policy) -> bool:
 
 def _keeping(policy: Policy) -> set[str]:
     """The namespaces that keep what they have, as far as the policy names them whole."""
-    names = policy.consolidate.retained.split()
-    return {one for one in names if not one.endswith("*") and FORGET.barred(one, policy)}
+    return {one for one in policy.consolidate.retained.split() if not one.endswith("*")}
 
 
 class Candidates:
