@@ -472,7 +472,7 @@ class Schedule(Protocol):
         ...
 
     def accounts(self, shard: int, namespace: str) -> Mapping[str, int]:
-        """What draws have cost the subjects of a namespace (`core.budgets.lots`)."""
+        """Returns the costs of draws by subject, for a namespace (`core.budgets.lots`)."""
         ...
 
     def spaces(self, shard: int, patterns: Collection[str]) -> list[str]:

@@ -1,9 +1,9 @@
 """Chooses the memories to forget of namespaces that hold more tokens than their budgets (SPEC D; `core.budgets`).
 
-What namespaces with a budget hold, and in which order it goes, is kept up to date (`streams.room_orders`); of one that
-holds too much the beginning of the order is read. A namespace over its budget of which nothing may be forgotten, since
-all of it is protected or rests, is not read again before the shard's next epoch or before it holds another number of
-tokens. The excess over a budget is logged once, by its reasons, and counted by them.
+`streams.room_orders` keeps how much namespaces with a budget hold, and which of their memories go first. It reads the
+beginning of the order where a namespace holds too much. A namespace over its budget of which nothing may be forgotten,
+since all of it is protected or rests, is not read again before the shard's next epoch or before it holds another number
+of tokens. The excess over a budget is logged once, by its reasons, and counted by them.
 """
 
 from __future__ import annotations

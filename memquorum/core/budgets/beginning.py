@@ -6,8 +6,8 @@ lowest. So of each kind the `most + AMONG` lowest are enough, with those that ar
 that these were made of. The others are counted (`ledger.Others`).
 
 A store keeps the order by keys (`sort_keys`) without the nearness to goals, which changes for all memories at once.
-That feature only raises a score, so a memory never goes before its place in the stored order. Memories are read until
-enough of them have a rank before the last place that was read.
+Nearness to goals only raises a score, so a memory never goes before its place in the stored order. Memories are read
+until enough of them have a rank before the last place that was read.
 """
 
 from __future__ import annotations
