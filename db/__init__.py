@@ -16,8 +16,8 @@
    people; `experience_reads`: what was admitted, and finished tasks; `past_reads`: what was replaced; `outcomes`:
    waiting for events; `cached`: for the cache; `crowds` and `crowd_reads`: namespaces with indexes of their own;
 5. the vault: `vault`;
-6. a member's own files: `signstate`; `view`, with `view_tables`, `view_statements`, `view_rows`,
-   `view_weights` and `view_experience`; `view_holdings`: what namespaces hold, by `view_holding_statements`;
-   `view_rankings`: in which order it goes, and `view_shelf`: how a vote reads that;
+6. a member's own files: `signstate`; `sign_state_moves` between processes that share its shards; `view`, with
+   `view_tables`, `view_statements`, `view_rows`, `view_weights` and `view_experience`; `view_holdings`: what namespaces
+   hold, by `view_holding_statements`; `view_rankings`: in which order it goes, and `view_shelf`: how a vote reads that;
 7. the operator's: `audit_rows`; `kept_rebuilds` that a rebuild kept; `sweeping`: what was deleted goes from the files.
 """

@@ -24,8 +24,10 @@ import logging
 import os
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
 from pathlib import Path
 from types import TracebackType
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -40,6 +42,7 @@ CREATE TABLE IF NOT EXISTS slots (
 );
 CREATE INDEX IF NOT EXISTS slots_in_order ON slots (series, number);
 CREATE TABLE IF NOT EXISTS low_water (series TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS shard (shard INTEGER PRIMARY KEY, stand TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS head (count INTEGER NOT NULL, hash BLOB NOT NULL, digest BLOB NOT NULL);
 """
 _LAST = "\U0010ffff"  # sorts after whatever may follow a prefix
@@ -57,6 +60,21 @@ class LeaseHeld(RuntimeError):
 
 class WrongIdentity(RuntimeError):
     """The file is another member's, or of another cluster."""
+
+
+class Stand(Enum):
+    """Where a shard is that was moved between sign-states of one member."""
+
+    HERE = "here"
+    LEAVING = "leaving"  # another process may take what is kept here; nothing is signed here any more
+    GONE = "gone"  # another sign-state has it
+
+
+class SignedIn(NamedTuple):
+    """What a sign-state keeps of a shard: rows of slots and low-water marks."""
+
+    slots: Sequence[tuple[str, str, int, bytes, bytes]]
+    marks: Sequence[tuple[str, int]]
 
 
 class _Damaged(Exception):
@@ -194,6 +212,7 @@ class SqliteSignState:
             *self._db.execute("SELECT slot, series, number, digest, message FROM slots"),
             *self._db.execute("SELECT series, number FROM low_water"),
             *self._db.execute("SELECT cluster, member FROM identity"),
+            *self._db.execute("SELECT shard, stand FROM shard"),
         )
         total: int = sum(_row_hash(*row) for row in rows)
         return (total % _ROUND).to_bytes(_HASH_BYTES, "big")
@@ -284,6 +303,44 @@ class SqliteSignState:
         self._settled += slots
         self._through.update(through or {})
 
+    def stands(self) -> dict[int, Stand]:
+        """Says of each shard that was ever moved whether it is here; see `sign_state_moves`."""
+        return {shard: Stand(stand) for shard, stand in self._db.execute("SELECT shard, stand FROM shard")}
+
+    def signed_in(self, shard: int) -> SignedIn:
+        """Returns all that is kept of a shard."""
+        slots = self._db.execute("SELECT slot, series, number, digest, message FROM slots").fetchall()
+        marks = self._db.execute("SELECT series, number FROM low_water").fetchall()
+        return SignedIn(
+            [row for row in slots if _is_of(shard, row[0])], [row for row in marks if _is_of(shard, row[0])]
+        )
+
+    def stand(self, shard: int, stand: Stand, signed: SignedIn | None = None) -> None:
+        """Notes where a shard is, and puts `signed` in place of all that is kept of it. One durable transaction."""
+        before, old = self._head, self.signed_in(shard)
+        change = sum(_row_hash(*row) for row in (*signed.slots, *signed.marks)) if signed else 0
+        change -= sum(_row_hash(*row) for row in (*old.slots, *old.marks)) if signed else 0
+        change += _row_hash(shard, stand.value) - sum(
+            _row_hash(s, v.value) for s, v in self.stands().items() if s == shard
+        )
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            if signed is not None:
+                self._db.executemany("DELETE FROM slots WHERE slot = ?", [row[:1] for row in old.slots])
+                self._db.executemany("DELETE FROM low_water WHERE series = ?", [row[:1] for row in old.marks])
+                self._db.executemany("INSERT INTO slots VALUES (?, ?, ?, ?, ?)", signed.slots)
+                self._db.executemany("INSERT INTO low_water VALUES (?, ?)", signed.marks)
+            self._db.execute("INSERT OR REPLACE INTO shard VALUES (?, ?)", (shard, stand.value))
+            self._advance(change)
+            self._db.execute("COMMIT")
+        except BaseException:
+            self._head = before
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+        self._second.write(self._head)
+        self._low = dict(self._db.execute("SELECT series, number FROM low_water").fetchall())
+
     def close(self) -> None:
         """Gives the lease back."""
         self._second.close()
@@ -357,6 +414,11 @@ def _set_aside(path: Path) -> Path:
 def _hash(*parts: bytes) -> bytes:
     """Hashes byte strings of fixed lengths, one behind the other, to 32 bytes."""
     return hashlib.blake2b(b"".join(parts), digest_size=_HASH_BYTES).digest()
+
+
+def _is_of(shard: int, name: str) -> bool:
+    """True if a slot, or a series of slots, of this name is of a shard."""
+    return name.split("/", 2)[1] == str(shard)
 
 
 def _row_hash(*values: str | int | bytes) -> int:

@@ -6,7 +6,7 @@ reveals a second writer on the same database: a writer stops at a shard that ano
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from operator import attrgetter
@@ -77,9 +77,9 @@ class PostgresStore:
         """Lets the connection go."""
         self._link.close()
 
-    def start(self, cluster: bytes, shards: int) -> dict[int, Start]:
-        """Makes the shards' rows where they are missing; where every shard stands. Raises ForeignStore for a database
-        that holds another cluster's journal, or more shards.
+    def start(self, cluster: bytes, shards: int, wanted: Container[int] | None = None) -> dict[int, Start]:
+        """Makes the shards' rows where they are missing; where every shard stands, or every one of the `wanted`.
+        Raises ForeignStore for a database that holds another cluster's journal, or more shards.
 
         Another commit worker may still write. So all is read in one snapshot: cursors of before its transaction beside
         a stand of after it would have this one apply once more what is applied, and nothing would fence it.
@@ -111,6 +111,7 @@ class PostgresStore:
                     tombstones.get(row[0], ()),
                 )
                 for row in standing
+                if wanted is None or row[0] in wanted
             }  # fmt: skip
 
     def taken(self, namespace: str, selector: str, value: str) -> list[ErasedEpisode]:

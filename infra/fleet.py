@@ -45,18 +45,35 @@ class Role:
 
     @property
     def kind(self) -> str:
-        """Its name; of a replica, whichever member's: replica."""
+        """Its name; of a replica, whichever member's, and of each range of shards: replica, commit."""
         return self.name.partition("-")[0]
 
 
-def roles(members: int, *, events: bool = False) -> list[Role]:
+def roles(
+    members: int, *, events: bool = False, replica_shards: Sequence[str] = (), commit_shards: Sequence[str] = ()
+) -> list[Role]:
     """The fleet's processes in the order of their start. `events`: also the one that tells other tools of the
-    journal."""
-    replicas = [Role(f"replica-{i}", (*_INFRA, *_RUN, "replica", "--member", str(i))) for i in range(members)]
+    journal. `replica_shards`, `commit_shards`: the ranges of the processes that share the shards of a member, and of
+    commit; none where one process has all."""
+    several = {
+        "replica": [
+            _role("replica", member, shards) for member in range(members) for shards in replica_shards or ("",)
+        ],
+        "commit": [_role("commit", None, shards) for shards in commit_shards or ("",)],
+    }
     kinds = [kind for kind in KINDS if events or kind != "events"]
-    return [
-        role for kind in kinds for role in (replicas if kind == "replica" else [Role(kind, (*_INFRA, *_RUN, kind))])
-    ]
+    return [role for kind in kinds for role in several.get(kind, [_role(kind, None, "")])]
+
+
+def _role(kind: str, member: int | None, shards: str) -> Role:
+    of_member = () if member is None else ("--member", str(member))
+    of_shards = ("--shards", shards) if shards else ()
+    return Role(named(kind, member, shards), (*_INFRA, *_RUN, kind, *of_member, *of_shards))
+
+
+def named(kind: str, member: int | None, shards: str) -> str:
+    """The name of a process: in its log, its traces, and every table. `shards`: its range; empty: it has all."""
+    return "-".join([kind, *([] if member is None else [str(member)]), *([shards] if shards else [])])
 
 
 class Process(Protocol):

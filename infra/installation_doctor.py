@@ -14,11 +14,11 @@ import psycopg
 
 from db import migrate
 from db.queries import QUERIES
-from infra import genesis, reencode_command, roles, run_folder, status
+from infra import fleet, genesis, reencode_command, roles, run_folder, status
 from infra.embedded import jars, kafka_broker
 from infra.genesis import KeyFileError
 from infra.operator_command import command
-from infra.settings import Settings, SettingsError
+from infra.settings import DIVIDED, Settings, SettingsError
 from infra.status import Scrape
 from memquorum.client.doctor import Check, Level, report
 from memquorum.commands import JSON
@@ -50,6 +50,7 @@ def checks(given: Settings) -> Iterator[Check]:
     yield kafka_jars()
     yield disk(given)
     yield members_file(given)
+    yield from divisions(given, found)
     yield from ports(given, running=bool(found))
     yield from processes(given, found, scrapes)
     yield from members(scrapes)
@@ -100,6 +101,30 @@ def members_file(given: Settings) -> Check:
     except (SettingsError, GenesisError) as error:
         return Check("genesis", "fail", str(error), _UP)
     return Check("genesis", "ok", f"{many(len(made.members), 'member')}, {many(made.shards, 'shard')}")
+
+
+def divisions(given: Settings, found: Mapping[str, Any]) -> Iterator[Check]:
+    """The ranges of shards that the processes of a role share: each shard has one, and those run that should."""
+    try:
+        made = genesis.read(given)
+    except (SettingsError, GenesisError):
+        return
+    for role in DIVIDED:
+        what = f"shards of {role}"
+        try:
+            ranges = roles.ranges_of(given, role, made.shards)
+        except SettingsError as error:
+            yield Check(what, "fail", str(error), "correct the setting (docs/operate/machines.md)")
+            continue
+        members = [None] if role == "commit" else list(range(genesis.identities(given, made)))
+        wanted = {fleet.named(role, member, one) for member in members for one in ranges or [""]}
+        other = [name for name in found.get("processes", {}) if name.partition("-")[0] == role and name not in wanted]
+        told = f"shared by {' and '.join(ranges)}" if ranges else "one process has all"
+        if other:
+            told = f"{told}, by the settings, and {', '.join(other)} runs"
+            yield Check(what, "fail", told, "stop the installation and start it again")
+        else:
+            yield Check(what, "ok", told)
 
 
 def ports(given: Settings, *, running: bool) -> Iterator[Check]:

@@ -7,7 +7,8 @@ import logging
 import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -19,16 +20,18 @@ from db.standing import ForeignStore
 from infra import apikeys, fleet, genesis, keeping
 from infra.operator_command import command
 from infra.process_telemetry import watched
-from infra.settings import Settings, SettingsError, weights
+from infra.settings import DIVIDED, Settings, SettingsError, weights
 from infra.topic_files import declared
 from memquorum import terminal, topics
 from memquorum.commands import HALTED, option
+from memquorum.core import shard_ranges
 from memquorum.core.access import AccessError
 from memquorum.core.commit.assembly import DigestConflict
 from memquorum.core.contained import Failures
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
 from memquorum.core.retrieval.redaction import Redaction
+from memquorum.core.shard_ranges import RangesError
 from memquorum.core.vote.evidence import NAMED
 from memquorum.encoders import EncoderUnavailable
 from memquorum.ports import Contradiction, Encoder, Follows, SignConflict, StoreLost
@@ -52,33 +55,36 @@ CONTRADICTIONS: tuple[type[Exception], ...] = (SignConflict, DigestConflict, For
     "fleet run",
     option("role", choices=list(fleet.KINDS)),
     option("--member", type=int, help="the replica's member id"),
+    option("--shards", default="", metavar="RANGE", help="of replica and commit: one of the ranges in the settings"),
     login="role",
     kafka="role",
-    process=lambda parsed: named(parsed.role, parsed.member),
+    process=lambda parsed: fleet.named(parsed.role, parsed.member, parsed.shards),
     example="fleet run replica --member 2",
 )
 def _run(settings: Settings, parsed: Namespace) -> int:
     """Runs one process of the fleet in the foreground. Exits with 5 if it has met a contradiction and halts."""
-    terminal.leave(run(settings, parsed.role, parsed.member))
+    terminal.leave(run(settings, parsed.role, parsed.member, parsed.shards))
 
 
-def run(settings: Settings, role: str, member: int | None = None) -> int:
-    """Runs a role until SIGTERM or SIGINT. `member`: for the role replica, its member id. Returns the exit status.
+def run(settings: Settings, role: str, member: int | None = None, shards: str = "") -> int:
+    """Runs a role until SIGTERM or SIGINT. `member`: for the role replica, its member id. `shards`: its range of the
+    shards, where several processes share them. Returns the exit status.
 
     Raises SettingsError or KeyFileError for missing parts, before it changes anything.
     """
     if (role == "replica") != (member is not None):
         raise SettingsError("--member is required for the role replica, and for no other role")
-    name = named(role, member)
+    name = fleet.named(role, member, shards)
     note = settings.state_dir / f"{name}.halted"
     if note.exists():
         log.critical("%s is not started: it halted before. Read %s, correct the cause, remove that file", name, note)
         return HALTED
     made = genesis.read(settings)
+    part = Share(member or 0, shards, shards_of(settings, role, shards, made.shards))
     _check_databases(settings)
     try:
         with watched(settings, name) as telemetry:
-            _START[role](settings, made, member or 0, lambda: _announce(settings, name, telemetry), telemetry)
+            _START[role](settings, made, part, lambda: _announce(settings, name, telemetry), telemetry)
     except CONTRADICTIONS as error:
         # Whatever starts us again, a supervisor or a container engine, must not undo the halt.
         note.parent.mkdir(parents=True, exist_ok=True)
@@ -101,9 +107,38 @@ def _check_databases(settings: Settings) -> None:
             raise SettingsError(str(error)) from None
 
 
-def named(role: str, member: int | None) -> str:
-    """The name of a process: in its log, its traces, and every table."""
-    return role if member is None else f"replica-{member}"
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What a process has of its role: the member that it is, for a replica, and its shards.
+
+    `named`: its range, as `--shards` has it; empty where it has all of them."""
+
+    member: int
+    named: str
+    shards: range
+
+
+def ranges_of(settings: Settings, role: str, shards: int) -> list[str]:
+    """The names of the ranges into which the settings divide so many shards among a role's processes; none where one
+    has all. Raises SettingsError where they are no division of them."""
+    try:
+        ranges = shard_ranges.whole(getattr(settings, f"{role}_shards"), shards)
+    except RangesError as error:
+        raise SettingsError(f"settings: {role}_shards: {error}") from None
+    return [shard_ranges.name(one) for one in ranges] if settings.ranges(role) else []
+
+
+def shards_of(settings: Settings, role: str, asked: str, shards: int) -> range:
+    """The shards that a process of a role has, of so many. `asked`: its `--shards`. Raises SettingsError where the
+    settings divide them otherwise."""
+    if role not in DIVIDED:
+        if asked:
+            raise SettingsError(f"--shards is for the roles {' and '.join(DIVIDED)}: a process of {role} has no range")
+        return range(shards)
+    try:
+        return shard_ranges.of_process(getattr(settings, f"{role}_shards"), asked, shards)
+    except RangesError as error:
+        raise SettingsError(f"settings: {role}_shards: {error}") from None
 
 
 Ready = Callable[[], None]
@@ -115,7 +150,7 @@ def _announce(settings: Settings, name: str, telemetry: Telemetry) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     fleet.announce(folder, name)
     log.info("%s works", name)
-    if name in {"commit", "streams"} or name.startswith("replica-"):
+    if name.partition("-")[0] in {*DIVIDED, "streams"}:
         _collect_seldom()
 
 
@@ -254,7 +289,7 @@ def residue_ms(settings: Settings) -> int:
     return max(settings.residue_ms, (settings.outside_keep_ms or ends) + 24 * 3600 * 1000)
 
 
-def _intake(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
+def _intake(settings: Settings, made: Genesis, _: Share, ready: Ready, telemetry: Telemetry) -> None:
     from db.living import PostgresLiving
     from infra import schema_registry
     from workers.intake import worker as intake
@@ -286,7 +321,7 @@ def _intake(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
     )
 
 
-def _streams(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
+def _streams(settings: Settings, made: Genesis, _: Share, ready: Ready, telemetry: Telemetry) -> None:
     from db.neighbourhoods import PostgresNeighbourhoods
     from db.rewarded import PostgresRewarded
     from db.schedule import PostgresSchedule
@@ -325,10 +360,11 @@ def _streams(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry:
     )
 
 
-def _replica(settings: Settings, made: Genesis, member: int, ready: Ready, telemetry: Telemetry) -> None:
+def _replica(settings: Settings, made: Genesis, part: Share, ready: Ready, telemetry: Telemetry) -> None:
     from workers.replica import worker as replica
 
     settings.require("bootstrap")
+    member = part.member
     named, first = made.member(member), f"member-{member}"
     try:
         seed = genesis.signing_seed(settings, first, named.public_key) if named else genesis.secret_of(settings, first)
@@ -347,6 +383,8 @@ def _replica(settings: Settings, made: Genesis, member: int, ready: Ready, telem
         seed=seed,
         further=lambda: genesis.further_seeds(settings, first),
         run_dir=settings.state_dir,
+        shards=part.shards,
+        named=part.named,
         ballot_grace_ms=settings.ballot_grace_ms,
         grounds=NAMED[settings.grounds],
         contradiction=contradiction(settings),
@@ -359,14 +397,15 @@ def _replica(settings: Settings, made: Genesis, member: int, ready: Ready, telem
     )
 
 
-def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
+def _commit(settings: Settings, made: Genesis, part: Share, ready: Ready, telemetry: Telemetry) -> None:
     from workers.commit import worker as commit
 
     settings.require("bootstrap", "memory_dsn")
     stop = Stop().on_signals()
     keys = vault(settings, KEYDESTROYER)
     seed = genesis.service_seed(settings, made, "journal")
-    with keeping.run_keeper(settings):
+    # Sweeps and indexes are of whole databases: the process with the first shard sees to them.
+    with keeping.run_keeper(settings) if 0 in part.shards else nullcontext():
         commit.run(
             settings.bootstrap,
             made,
@@ -374,6 +413,7 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
             memory_dsn=settings.memory_dsn,
             vault=keys,
             journal_seed=seed,
+            shards=part.shards,
             further=lambda: genesis.further_seeds(settings, "service-journal"),
             stamps=genesis.stamps(settings, genesis.identities(settings, made)),
             own_clock=_own_clock(settings),
@@ -385,7 +425,7 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
         )
 
 
-def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
+def _consolidator(settings: Settings, made: Genesis, _: Share, ready: Ready, telemetry: Telemetry) -> None:
     from db.comparisons import PostgresComparisons
     from db.generals import PostgresGenerals
     from db.rollup_reads import PostgresRollups
@@ -457,7 +497,7 @@ def _consolidator(settings: Settings, made: Genesis, _: int, ready: Ready, telem
     together.run(stop, lambda: consolidator.run(ready), *loops)
 
 
-def _rehearsal(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
+def _rehearsal(settings: Settings, made: Genesis, _: Share, ready: Ready, telemetry: Telemetry) -> None:
     from db.rehearsal_reads import PostgresRehearsals
     from workers.rehearsal.idle import Idleness
     from workers.rehearsal.worker import Publisher, Rehearsing
@@ -491,7 +531,7 @@ def _rehearsal(settings: Settings, made: Genesis, _: int, ready: Ready, telemetr
     ).run(ready)
 
 
-def _verifier(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
+def _verifier(settings: Settings, made: Genesis, _: Share, ready: Ready, telemetry: Telemetry) -> None:
     from db.trial_reads import PostgresTrials
     from workers.verifier.verifier_turn import Trying
     from workers.verifier.worker import Publisher, Verifying
@@ -520,7 +560,7 @@ def _verifier(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry
     ).run(ready)  # fmt: skip
 
 
-def _events(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
+def _events(settings: Settings, made: Genesis, _: Share, ready: Ready, telemetry: Telemetry) -> None:
     from infra import webhook_command
     from workers.events.mirror import Mirror
     from workers.events.webhooks import Webhooks
@@ -556,7 +596,7 @@ def _rest(stop: Stop, ready: Ready, telemetry: Telemetry) -> None:
         stop.wait(1)
 
 
-def _retrieval(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
+def _retrieval(settings: Settings, made: Genesis, _: Share, ready: Ready, telemetry: Telemetry) -> None:
     from workers.retrieval import serving
 
     settings.require("bootstrap", "memory_dsn", "retrieval_port")
@@ -611,7 +651,7 @@ def _serve(settings: Settings, made: Genesis, ready: Ready, telemetry: Telemetry
     )
 
 
-_START: dict[str, Callable[[Settings, Genesis, int, Ready, Telemetry], None]] = {
+_START: dict[str, Callable[[Settings, Genesis, Share, Ready, Telemetry], None]] = {
     "intake": _intake,
     "streams": _streams,
     "replica": _replica,

@@ -20,7 +20,7 @@ from msgspec import Meta
 from psycopg.conninfo import conninfo_to_dict
 
 from memquorum import wholefiles
-from memquorum.core import names, quota
+from memquorum.core import names, quota, shard_ranges
 from memquorum.core.identity.membership import OPERATOR
 from memquorum.core.orders import envelope
 from memquorum.core.privacy.sensitivity import BadWeights, Weights, read_weights
@@ -37,7 +37,8 @@ FOREIGN = frozenset(
     f"{PREFIX}{name}" for name in ("NAMESPACE", "AGENT", "URL", "API_KEY", "KAFKA_IDENTITY", "SUMMARISER_KEY")
 )
 
-
+DIVIDED = ("replica", "commit")
+"""The roles whose shards several processes may share."""
 _ORIGIN = re.compile(r"https?://[a-z0-9.\[\]:_-]+", re.IGNORECASE)
 Count = Annotated[int, Meta(ge=0, description="a whole number ≥ 0")]
 Cells = Annotated[int, Meta(ge=0, le=64, description="a whole number, 0 to 64")]
@@ -168,6 +169,10 @@ class Settings(_Bounds):
     # which none is used. Salience uses it if it is there; members vote by it if the policy names it.
     contradiction_path: Path = Path("contradiction")
     contradiction_digest: str = ""
+    # The ranges of shards, separated by blanks, that the processes of one member share, and those of commit: 0-1 2-3.
+    # Each process is started with `--shards` and one of them. Empty: one process has all (docs/operate/machines.md).
+    replica_shards: str = ""
+    commit_shards: str = ""
     # The time that a primary waits for the ballots beyond N - f.
     ballot_grace_ms: Count = 250
     # A model that summarizes sessions: the base address of an endpoint compatible with OpenAI's chat completions,
@@ -267,6 +272,16 @@ class Settings(_Bounds):
             return quota.plan(self.ingest_limits, others)
         except quota.LimitsError as error:
             raise quota.LimitsError(f"limits: {error}") from None
+
+    def ranges(self, role: str) -> list[range]:
+        """The ranges of shards that the processes of a role share; none where one process has all. Raises
+        SettingsError."""
+        if role not in DIVIDED:
+            return []
+        try:
+            return shard_ranges.read(getattr(self, f"{role}_shards"))
+        except shard_ranges.RangesError as error:
+            raise SettingsError(f"settings: {role}_shards: {error}") from None
 
     @property
     def redacted(self) -> tuple[str, ...]:
@@ -387,6 +402,7 @@ def load(environment: Mapping[str, str] = os.environ, run_dir: Path | None = Non
     _ = settings.refused
     _ = weights(settings)
     _ = settings.redacted
+    _ = [settings.ranges(role) for role in DIVIDED]
     paths = {f.name: folder / getattr(settings, f.name) for f in fields(Settings) if _KINDS[f.name] is Path}
     return replace(settings, **{**paths, "run_dir": folder})
 

@@ -70,8 +70,10 @@ def begin(folder: Path, cluster: bytes, member: int, through: Mapping[str, int])
     Raises CannotBegin where there is one, and OSError.
     """
     file = folder / f"replica-{member}" / "signed.db"
-    if file.exists():
-        raise CannotBegin(f"{file} exists: the sign-state of a member is never replaced")
+    # Also those of its processes with a range of the shards.
+    for there in (file, *file.parent.glob("*/signed.db")):
+        if there.exists():
+            raise CannotBegin(f"{there} exists: the sign-state of a member is never replaced")
     with SqliteSignState(file, cluster, member) as signed:
         signed.settle([], through)
         first = [view_slot(0, shard, 0, Kept.BEGAN) for shard in sorted({int(one.split("/")[1]) for one in through})]

@@ -27,13 +27,13 @@ from infra.embedded.brokers import Brokers, standing
 from infra.embedded.kafka_broker import Demands
 from infra.embedded.postgres import Postgres
 from infra.embedded.processes import EmbeddedError, free_port, spawn, stop, tail
-from infra.fleet import Fleet, roles, start_anew, start_forked
+from infra.fleet import Fleet, Role, roles, start_anew, start_forked
 from infra.forkserver import ForkServer
 from infra.operator_command import command
-from infra.roles import check_encoders
+from infra.roles import check_encoders, ranges_of
 from infra.run_folder import LOCK, PIDS, alive, read_pids
 from infra.servers import Servers
-from infra.settings import Mendable, Settings, SettingsError, console_url
+from infra.settings import DIVIDED, Mendable, Settings, SettingsError, console_url
 from memquorum import terminal, wholefiles
 from memquorum.commands import flag, option, seconds
 from workers.kafka.loop import Stop
@@ -209,14 +209,19 @@ def _run(
     ready = configured.run_dir / "ready"
     # Only in their environment: a process added with `run` must not replace one of these.
     named = replace(now, instance="supervised")
-    wanted = (
-        [] if servers_alone else roles(genesis.identities(now, genesis.read(now)), events=webhook_command.wanted(now))
-    )
+    wanted = [] if servers_alone else _wanted(now)
     start = start_forked(forks) if forks else start_anew
     fleet = Fleet(wanted, now.logs_dir, ready, lambda process: environment(named, process), start)
     parts.callback(fleet.stop)
     fleet.start()
     _watch(fleet, Servers(kafka.nodes, postgres), books, stopping, lambda: told(now))
+
+
+def _wanted(now: Settings) -> list[Role]:
+    """The processes of an installation. Raises SettingsError if the settings divide the shards wrongly."""
+    made = genesis.read(now)
+    divided = {f"{role}_shards": ranges_of(now, role, made.shards) for role in DIVIDED}
+    return roles(genesis.identities(now, made), events=webhook_command.wanted(now), **divided)
 
 
 def environment(named: Settings, process: str) -> dict[str, str]:

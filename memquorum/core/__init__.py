@@ -13,7 +13,8 @@ The foundations:
 - `privacy`: what a text holds of persons and secrets, and the sensitivity that suggests;
 - `sealing`: content under a memory's own key; `letters`: refused records under theirs; `asked`: queries under
   their askers';
-- `identity`: who is who; `access`: what an API key may do; `authorship`: what agents signed.
+- `identity`: who is who; `shard_ranges`: which process has which shards; `access`: what an API key may do;
+  `authorship`: what agents signed.
 
 Then the life of a memory, stage by stage: `intake`, with `framing` and `enveloped` for what bytes are, `reasons` why
 it refuses, `quota` and `stock` for limits of namespaces, and `fairness` for their turns; `orders`; `salience`, with

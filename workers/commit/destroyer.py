@@ -39,15 +39,19 @@ class Destroyer:
     ) -> None:
         """`patiently`: asks the vault until it answers. Raises VaultBehind, and for a stop."""
         self._codec, self._store, self._vault, self._patiently = codec, store, vault, patiently
+        # Of the shards of this process; another one writes those of the others.
         self._notes: dict[int, int] = {}
+        self._shards: frozenset[int] = frozenset()
         self._look_at = 0.0
 
     def begin(self, states: Iterable[ShardState]) -> int:
         """Destroys again what the journals call destroyed and the vault does not know to be; how many keys were there.
 
         Raises VaultBehind where it is put back at this very moment."""
-        self._notes, revived = self._patiently(self._vault.followed), 0
-        for state in states:
+        begun, revived = tuple(states), 0
+        self._shards = frozenset(state.shard for state in begun)
+        self._notes = self._patiently(self._noted)
+        for state in begun:
             noted = self._notes.get(state.shard, 0)
             if noted == state.seq:
                 continue
@@ -71,6 +75,9 @@ class Destroyer:
         self._patiently(partial(self._vault.follow, moves, memory_ids))
         self._notes |= through
 
+    def _noted(self) -> dict[int, int]:
+        return {shard: seq for shard, seq in self._vault.followed().items() if shard in self._shards}
+
     def forget_asked(self, order: ErasureOrdered) -> int:
         """Takes the keys of what was asked out of the vault, as far as an order to erase names who asked; how many were
         there."""
@@ -88,7 +95,7 @@ class Destroyer:
             return
         self._look_at = now_s + _LOOK_EVERY_S
         try:
-            if self._vault.followed() != self._notes:
+            if self._noted() != self._notes:
                 raise VaultBehind("the vault is not where it was: a backup was put back")
             through = {state.shard: state.seq for state in states if state.seq != self._notes.get(state.shard, 0)}
             if through:

@@ -96,22 +96,26 @@ class Store(Standing, Counting, Protocol):
 
 
 class Counts:
-    """All metrics of what the store holds."""
+    """All metrics of what the store holds. Those of the whole store come from the process with the first shard alone,
+    since they are added up over processes."""
 
-    def __init__(self, store: Store, stage: Stage, shards: int) -> None:
-        self._living, self._experience = Living(store, stage), Experience(store, stage.meters)
+    def __init__(self, store: Store, stage: Stage, shards: range) -> None:
+        self._living = Living(store, stage) if 0 in shards else None
+        self._experience = Experience(store, stage.meters)
         # An alert asks for their increase, and Prometheus sees none in a series that begins with 1.
         for effect in EFFECTS:
             stage.meters.journalled.labels(effect)
-        for shard in range(shards):
+        for shard in shards:
             stage.meters.held_back.labels(str(shard))
 
     def note(self, changes: Sequence[Change]) -> None:
         """Takes in what was applied."""
-        self._living.note()
+        if self._living is not None:
+            self._living.note()
         self._experience.note(changes)
 
     def look(self, now: float) -> None:
         """Asks the store for what may have changed; see Experience and Living."""
-        self._living.look(now)
-        self._experience.look(now)
+        if self._living is not None:
+            self._living.look(now)
+            self._experience.look(now)

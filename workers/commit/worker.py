@@ -1,9 +1,9 @@
 """The commit worker: applies everything that happens to the shards, in one order, and journals it (DESIGN 8, 14).
 
-A synchronous loop over all shards. Records that have arrived are joined (`core.commit`), judged by the rules
-(`core.commit`) and written in one transaction with the offsets that it used up; while one transaction is under way the
-next batch gathers, so a batch is as large as the load makes it and an idle line waits for nobody. The journal is
-published after the transaction.
+A synchronous loop over all shards, or a range of them. Records that have arrived are joined (`core.commit`), judged by
+the rules (`core.commit`) and written in one transaction with the offsets that it used up; while one transaction is
+under way the next batch gathers, so a batch is as large as the load makes it and an idle line waits for nobody. The
+journal is published after the transaction.
 
 The offsets to read from are in Postgres alone. So after a crash, a kill or an outage of Postgres it begins again where
 the last transaction ended. Keys are destroyed in a step of its own, after the transaction of the decision or the tick
@@ -82,6 +82,7 @@ def run(
     memory_dsn: str,
     vault: Follows,
     journal_seed: bytes,
+    shards: range | None = None,
     further: Callable[[], Sequence[bytes]] = tuple,
     stop: loop.Stop,
     ready: Callable[[], None] = lambda: None,
@@ -91,12 +92,12 @@ def run(
     residue_ms: int = RESIDUE_MS,
     score_alarm_ms: int = ALARM_MS,
 ) -> None:
-    """Runs until `stop`. `journal_seed`: the 32-byte Ed25519 seed of service:journal; `further` answers those of its
-    keys that a later configuration may name; one that is named and not there is waited for. `ready` is called when it
-    has reached the store and reads; again after an outage. `stamps`: what the line's records bear, the journal's too;
-    None, for tests: records of any writer are accepted. `own_clock`: no key is destroyed for a shard's time that runs
-    away from it; None where the fleet's time is driven. `residue_ms`: see `erasure_turn.Erasing`; `score_alarm_ms`:
-    after how long an episode without a score is an alarm.
+    """Runs until `stop`. `shards`: those that this process has; None: all. `journal_seed`: the 32-byte Ed25519 seed of
+    service:journal; `further` answers those of its keys that a later configuration may name; one that is named and not
+    there is waited for. `ready` is called when it has reached the store and reads; again after an outage. `stamps`:
+    what the line's records bear, the journal's too; None, for tests: records of any writer are accepted. `own_clock`:
+    no key is destroyed for a shard's time that runs away from it; None where the fleet's time is driven. `residue_ms`:
+    see `erasure_turn.Erasing`; `score_alarm_ms`: after how long an episode without a score is an alarm.
 
     Raises DigestConflict (two quorums contradict each other: halt, and let people look), StoreLost (Postgres lacks what
     is published already: halt too) and Fenced (a second commit worker writes to the database, or it is another
@@ -120,7 +121,8 @@ def run(
                 rules = Rules(codec, genesis)
                 session = _Session(
                     rules, store, vault, consumer, bootstrap,
-                    outbox=outbox, strangers=strangers, last=last, own_clock=own_clock, stop=stop, shown=shown,
+                    shards=shards or range(genesis.shards), outbox=outbox, strangers=strangers, last=last,
+                    own_clock=own_clock, stop=stop, shown=shown,
                     residue_ms=residue_ms, score_alarm_ms=score_alarm_ms,
                 )  # fmt: skip
                 session.run(ready)
@@ -155,6 +157,7 @@ class _Session:
         consumer: Consumer,
         bootstrap: str,
         *,
+        shards: range,
         outbox: Outbox,
         strangers: Strangers,
         last: Callable[..., dict[int, published.Last]],
@@ -165,13 +168,13 @@ class _Session:
         score_alarm_ms: int,
     ) -> None:
         """`last`: the last entry of each shard's journal topic; see published.last_entries."""
-        self._rules, self._store, self._vault = rules, store, vault
+        self._rules, self._shards, self._store, self._vault = rules, shards, store, vault
         self._consumer, self._outbox, self._stop, self._shown = consumer, outbox, stop, shown
         self._strangers, self._last = strangers, last
         self._destroyer = Destroyer(rules.codec, store, vault, self._patiently)
         self._destruction = Destruction(rules, store, self._destroyer.destroy, own_clock, shown.health)
         self._lapsing = Lapsing(store, own_clock)
-        self._counts = Counts(store, shown, rules.genesis.shards)
+        self._counts = Counts(store, shown, shards)
         self._erasing = Erasing(
             rules, store, self._destroyer.destroy, self._destroyer.forget_asked,
             head=outbox.signed_head, residue_ms=residue_ms,
@@ -179,8 +182,7 @@ class _Session:
         self._recalling = Recalling(rules.codec, bootstrap, store, lambda own: self._patiently(lambda: vault.open(own)))
         self._lines: dict[int, CommitShard] = {}
         self._paused: set[tuple[str, int]] = set()
-        self._published: dict[int, int] = {}
-        self._noted_at = 0.0
+        self._published, self._noted_at = dict[int, int](), 0.0
         self._patience = Patience(log, shown, score_alarm_ms)
         self._applied: Counter[str] = Counter()
 
@@ -221,9 +223,9 @@ class _Session:
         while self._outbox.pending:
             self._outbox.flush(_FLUSH_S)
             self._still("it does not take the journal" if self._outbox.pending else None)
-        last = self._last(range(genesis.shards), self._still)
+        last = self._last(self._shards, self._still)
         offsets: dict[tuple[str, int], int | None] = {}
-        for shard, start in self._store.start(genesis.cluster, genesis.shards).items():
+        for shard, start in self._store.start(genesis.cluster, genesis.shards, self._shards).items():
             self._lines[shard] = CommitShard(self._rules, start)
             self._await_key(shard)
             self._published[shard] = start.published

@@ -5,5 +5,6 @@
   there;
 3. `stream_follower`: the accepted stream into the member's view; `casting`, `judge`, `room` and `repeated_trials`: from
    the core's question to a ballot;
-4. `catchup`: takes missed decisions; `accuser`: reports faulty members; `vote_telemetry`: spans and numbers.
+4. `catchup`: takes missed decisions; `accuser`: reports faulty members; `second_process`: another of this member;
+  `vote_telemetry`: spans and numbers.
 """

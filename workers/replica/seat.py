@@ -129,6 +129,7 @@ class Seat:
 
     def _begin(self, genesis: Genesis, before: Part | None, *, lived: bool = False) -> None:
         """Takes part in a configuration, from the view's position; silent until the logs are read to their ends."""
+        self.genesis = genesis
         self._part = part = self._take_part(genesis, closed=self._next is not None, before=before, lived=lived)
         self.core = part.core
         self.settled += part.over

@@ -1,4 +1,4 @@
-"""A member's process: one loop, one thread, all shards (DESIGN 10 to 14).
+"""A member's process: one loop, one thread, all shards or a range of them (DESIGN 10 to 14).
 
 Each turn: read the available records and hand them to the shards' seats; let them advance, vote and fire timers; then
 claim all messages to send in one transaction of the sign-state, and only then produce them. Decisions, facts and
@@ -21,7 +21,7 @@ from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message
 
-from db.signstate import SqliteSignState
+from db import sign_state_moves
 from db.view import View
 from memquorum import topics
 from memquorum.core.avro import Codec
@@ -46,6 +46,7 @@ from workers.replica.catchup import Following, follow
 from workers.replica.judge import Judge
 from workers.replica.replica_topics import SPINE, Place, Reading
 from workers.replica.seat import LOGS, TOPIC_OF, Seat
+from workers.replica.second_process import Twins
 
 _LOG = logging.getLogger("memquorum.replica")
 
@@ -74,6 +75,8 @@ def run(
     member_id: int,
     seed: bytes,
     run_dir: Path,
+    shards: range | None = None,
+    named: str = "",
     ballot_grace_ms: int,
     stop: loop.Stop,
     grounds: Grounds = RULES,
@@ -90,19 +93,21 @@ def run(
 
     `seed`: the member's 32-byte Ed25519 seed; `further` returns those of its keys that a later configuration may name.
     A future or former member listens. Its files are in `run_dir`/replica-N: signed.db, never to be lost or copied, and
-    view.db, which can be deleted. Raises SignConflict if this identity would contradict itself (do not restart),
-    LeaseHeld if it runs already, LogLost and ValueError for unusable data. `stamps` identifies strangers' records in
-    unsigned topics; None, for tests: every record is accepted. `own_clock`: the clock to compare a vote's time with;
-    None if the fleet's time is driven. `score_alarm_ms`: the time without a score after which an episode raises an
-    alarm.
+    view.db, which can be deleted. `shards`: those that this process has; None: all. `named`: their range, where others
+    of the same member have the rest; its files are in a folder below (`sign_state_moves`). Raises SignConflict if this
+    identity would contradict itself (do not restart), LeaseHeld if it runs already, TwinRuns if it runs elsewhere,
+    LogLost and ValueError for unusable data. `stamps` identifies strangers' records in unsigned topics; None, for
+    tests: every record is accepted. `own_clock`: the clock to compare a vote's time with; None if the fleet's time is
+    driven. `score_alarm_ms`: the time without a score after which an episode raises an alarm.
     """
     keys = Keys(codec, f"member:{member_id}", seed, further)
     if genesis.operator is None and keys.signer(genesis) is None:
         raise ValueError(f"the key is not that of member {member_id} in the genesis file")
-    folder = run_dir / f"replica-{member_id}"
+    own, member = shards or range(genesis.shards), run_dir / f"replica-{member_id}"
+    view_file = sign_state_moves.folder_of(member, named) / sign_state_moves.VIEW
     with (
-        SqliteSignState(folder / "signed.db", genesis.cluster, member_id) as signed,
-        closing(View(folder / "view.db", genesis.cluster, member_id)) as view,
+        sign_state_moves.opened(member, named, own, genesis.cluster, member_id) as signed,
+        closing(View(view_file, genesis.cluster, member_id)) as view,
     ):
         judge = Judge(codec, view, vault, genesis, grounds, contradiction=contradiction)
         shown = (telemetry or Telemetry()).stage("replica")
@@ -113,7 +118,7 @@ def run(
                     shard=shard, me=member_id, sign=keys.signer, timings=Timings(ballot_grace_ms=ballot_grace_ms),
                     signed=signed, clock=clock, own_clock=own_clock, shown=shown,
                 )
-                for shard in range(genesis.shards)
+                for shard in own
             ]  # fmt: skip
         source = f"memquorum/replica-{member_id}"
         strangers = Strangers(_LOG, stamps, view)
@@ -175,12 +180,11 @@ class Replica:
         shown.meters.follow(metrics.IGNORED, lambda: {(shown.name, why): n for why, n in self._ignored().items()})
         self._source, self._seats, self._view, self._signed, self._clock = source, seats, view, signed, clock
         self._strangers, self._bootstrap, self._codec = strangers, bootstrap, codec
-        self._reading = Reading(bootstrap)
-        self._producer = loop.producer(bootstrap)
+        self._reading, self._seat = Reading(bootstrap), {seat.shard: seat for seat in seats}
+        self._producer, self._twins = loop.producer(bootstrap), Twins(codec, view.member)
         self._failed: KafkaError | None = None
         self._following: dict[int, Following] = {}
-        self._report_at = clock() + _REPORT_S
-        self._reported: Counter[str] = Counter()
+        self._report_at, self._reported = clock() + _REPORT_S, Counter[str]()
 
     def run(self, stop: loop.Stop, ready: Callable[[], None]) -> None:
         """Turns until `stop`."""
@@ -211,7 +215,7 @@ class Replica:
                 with loop.about(message):
                     self._hand_in(message)
             for topic, shard in ended:
-                self._seats[shard].end(topic)
+                self._seat[shard].end(topic)
             for seat in self._seats:
                 seat.turn()
         self._say()
@@ -233,13 +237,14 @@ class Replica:
 
     def _hand_in(self, message: Message) -> None:
         (topic, shard), offset = loop.place(message), loop.offset(message)
-        seat = self._seats[shard]
+        seat = self._seat[shard]
         if self._strangers.wrote(message):
             seat.skip(topic, offset)
             self._shown.refused(STRANGER)
             return
         # Records of the accepted stream are not in a vote's trace; reading each one's headers is costly.
         parent = loop.traceparent(message) if topic in _VOTES else None
+        self._twins.heard(seat, message.value() or b"", message.timestamp()[1])
         seat.watch.heard(topic, offset, parent, message.timestamp()[1])
         seat.take(topic, offset, message.value() or b"")
         seat.watch.over(seat.core.ignored[LATER])
@@ -248,11 +253,11 @@ class Replica:
         by_topic: Counter[str] = Counter()
         for (topic, shard), count in counts.items():
             by_topic[topic] += count
-            self._shown.at(topic, shard, self._seats[shard].positions[topic])
+            self._shown.at(topic, shard, self._seat[shard].positions[topic])
         # The streams are processed as far as the walk has taken them, whichever of them had records just now.
         for shard in {shard for _, shard in counts}:
             for topic in (topics.ACCEPTED, topics.SCORED, topics.REHEARSED):
-                self._shown.at(topic, shard, self._seats[shard].walk.next_of(topic))
+                self._shown.at(topic, shard, self._seat[shard].walk.next_of(topic))
         self._shown.took(by_topic.items())
 
     # Speaking ------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from infra import installation_doctor, reencode_command, status, supervisor
+from infra import genesis, installation_doctor, reencode_command, status, supervisor
 from infra.settings import Settings
 from infra.status import Scrape
 from memquorum.client.doctor import Check
@@ -128,3 +128,33 @@ def test_nobody_counts_where_retrieval_or_the_store_does_not_answer(
     assert reencode_command.others(there) is None
     monkeypatch.setattr(reencode_command, "_encoder_of_the_fleet", lambda _: "new/1")
     assert reencode_command.others(there) is None
+
+
+@pytest.mark.parametrize(
+    ("division", "level", "told"),
+    [
+        ("", "ok", "one process has all"),
+        ("0-1 2-3", "ok", "shared by 0-1 and 2-3"),
+        ("0-1 3", "fail", "settings: commit_shards: no range has shard 2: nothing would be decided or stored there"),
+        ("0-2 2-3", "fail", "settings: commit_shards: 0-2 and 2-3 both have shard 2: a shard has exactly one process"),
+        ("0-4", "fail", "settings: commit_shards: 0-4 goes beyond the last shard: there are 4, 0 to 3"),
+    ],
+)
+def test_shards_that_have_no_process_or_two(place: Settings, division: str, level: str, told: str) -> None:
+    genesis.create(replace(place, keys_dir=place.run_dir / "keys"))
+    found = installation_doctor.divisions(replace(place, commit_shards=division), {})
+    assert [(one.what, one.level, one.told) for one in found] == [
+        ("shards of replica", "ok", "one process has all"),
+        ("shards of commit", level, told),
+    ]
+
+
+def test_a_process_with_another_range_than_the_settings_say(place: Settings) -> None:
+    genesis.create(replace(place, keys_dir=place.run_dir / "keys"))
+    running = {
+        "processes": dict.fromkeys(("kafka", "commit", *(f"replica-{m}-{r}" for m in range(4) for r in ("0-1", "2-3"))))
+    }
+    divided = replace(place, replica_shards="0-1 2-3", commit_shards="0 1-3")
+    one, other = installation_doctor.divisions(divided, running)
+    assert (one.level, other.level) == ("ok", "fail")
+    assert other.told == "shared by 0 and 1-3, by the settings, and commit runs"

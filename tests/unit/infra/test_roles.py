@@ -140,3 +140,38 @@ def test_a_process_without_a_login_knows_no_database(settings: Settings) -> None
     told = replace(settings, memory_dsn="dbname=memory user=postgres", vault_dsn="dbname=vault user=postgres")
     given = logins.of(told, "events")
     assert (given.memory_dsn, given.vault_dsn, given.bootstrap) == ("", "", told.bootstrap)
+
+
+@pytest.mark.parametrize(
+    ("process", "told"),
+    [
+        (
+            ("commit", None, "1-2"),
+            "commit_shards: the shards are divided into 0-1 2-3, and 1-2 is none of these ranges",
+        ),
+        (("commit", None, ""), "commit_shards: the shards are divided into 0-1 2-3: say which range this process has"),
+        (("replica", 2, "0-1"), "replica_shards: the shards are divided into 0-3, and 0-1 is none of these ranges"),
+        (("intake", None, "0-1"), "--shards is for the roles replica and commit: a process of intake has no range"),
+    ],
+)
+def test_a_process_with_a_range_that_the_settings_do_not_name_is_refused(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, process: tuple[str, int | None, str], told: str
+) -> None:
+    monkeypatch.setitem(roles._START, process[0], lambda *_: pytest.fail("it was started"))
+    with pytest.raises(SettingsError) as caught:
+        roles.run(replace(settings, commit_shards="0-1 2-3"), *process)
+    assert str(caught.value).endswith(told)
+
+
+def test_a_process_has_the_shards_of_its_range_and_a_name_of_its_own(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    had: list[roles.Share] = []
+    for role in ("replica", "commit"):
+        monkeypatch.setitem(roles._START, role, lambda _settings, _made, part, *_: had.append(part))
+    divided = replace(settings, replica_shards="0-1 2-3", commit_shards="0 1-3")
+    assert roles.run(divided, "replica", 2, "2-3") == roles.run(divided, "commit", None, "0") == 0
+    assert had == [roles.Share(2, "2-3", range(2, 4)), roles.Share(0, "0", range(1))]
+    names = [role.name for role in fleet.roles(2, replica_shards=("0-1", "2-3"), commit_shards=("0", "1-3"))]
+    assert names[2:8] == ["replica-0-0-1", "replica-0-2-3", "replica-1-0-1", "replica-1-2-3", "commit-0", "commit-1-3"]
+    assert fleet.roles(1, commit_shards=("0", "1-3"))[-5].command[-3:] == ("commit", "--shards", "1-3")

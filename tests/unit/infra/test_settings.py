@@ -177,3 +177,17 @@ def test_origins_are_those_that_browsers_send(tmp_path: Path) -> None:
     for wrong in ("*", "board.example.org", "https://board.example.org/", "null", "https://a,https://b"):
         with pytest.raises(SettingsError, match=r"retrieval_origins: .* is no origin"):
             load({"MEMQUORUM_RETRIEVAL_ORIGINS": wrong}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("division", "told"),
+    [
+        ("0-2 2-3", "0-2 and 2-3 both have shard 2: a shard has exactly one process"),
+        ("0-1,2-3", "'0-1,2-3' is no range of shards: write 0-3, or 4 for a single shard"),
+    ],
+)
+@pytest.mark.parametrize("role", ["replica", "commit"])
+def test_ranges_that_overlap_are_refused(tmp_path: Path, role: str, division: str, told: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load({f"MEMQUORUM_{role.upper()}_SHARDS": division}, tmp_path)
+    assert str(caught.value) == f"settings: {role}_shards: {told}"
