@@ -42,6 +42,7 @@ UNCOMPARED: Mapping[str, str] = MappingProxyType(
     {
         "migration": "says how the database was made, and nothing of what is in it",
         "record_schema": "holds the schemas of records, by which SQL decodes entries: it is the same in every database",
+        "profile_now": "says which profiles are in force, as `profile` does, with lists that the vault opens",
         "cursor": "says where the worker goes on to read; a rebuild has used up less, and it reads the rest again",
     }
 )

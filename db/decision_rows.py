@@ -21,7 +21,7 @@ def load(connection: psycopg.Connection, wanted: Wanted, sight: Sight) -> Found:
     if not covers(sight.namespaces, wanted.namespace):
         return Found()  # row security would show none; each holds without the other
     connection.execute(QUERIES["as_tenant"])
-    connection.execute(QUERIES["sight"], {"namespaces": sight.text})
+    connection.execute(QUERIES["sight"], {"namespaces": sight.text, "purpose": sight.purpose})
     rows = connection.execute(QUERIES["decisions_listed"], _asked(wanted)).fetchall()
     voted, behind = page([_voted(row) for row in rows], wanted.limit)
     if not voted:

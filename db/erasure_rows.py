@@ -169,7 +169,7 @@ def seen_by(connection: psycopg.Connection, sight: Sight | None) -> None:
     """Lets the rest of the transaction see nothing out of a sight, where there is one."""
     if sight is not None:
         connection.execute(QUERIES["as_tenant"])
-        connection.execute(QUERIES["sight"], {"namespaces": sight.text})
+        connection.execute(QUERIES["sight"], {"namespaces": sight.text, "purpose": sight.purpose})
 
 
 def _spared(connection: psycopg.Connection, namespace: str) -> set[str]:

@@ -66,7 +66,7 @@ def load(
     wanted = {"id": memory_id, "ids": [memory_id], "limit": _USES_MAX}
     if sight is not None:
         connection.execute(QUERIES["as_tenant"])
-        connection.execute(QUERIES["sight"], {"namespaces": sight.text})
+        connection.execute(QUERIES["sight"], {"namespaces": sight.text, "purpose": sight.purpose})
     memory = connection.execute(QUERIES["memories"], wanted).fetchone()
     notes = connection.execute(QUERIES["explain_notes"], wanted).fetchall()
     born = next((note for note in notes if note[3] in BORN), None)

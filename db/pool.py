@@ -119,7 +119,7 @@ class Pool:
                     # In one go, which is one transaction: what may be seen goes out with the question, for it alone.
                     async with connection.pipeline():
                         seen = "sight_planned" if name in _PLANNED else "sight"
-                        await connection.execute(QUERIES[seen], {"namespaces": sight.text})
+                        await connection.execute(QUERIES[seen], {"namespaces": sight.text, "purpose": sight.purpose})
                         await asked.execute(text or QUERIES[name], parameters, prepare=_PREPARED.get(name))
                     self._used[connection] = time.monotonic()
                     return await asked.fetchall()

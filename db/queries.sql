@@ -664,6 +664,48 @@ COPY let_go (shard, namespace, epoch, as_of, forgotten, held_back) FROM STDIN (F
 -- What may be sent to whom.
 COPY disclosure (shard, seq, namespace, memory_id, recipient, sent_at) FROM STDIN (FORMAT BINARY)
 
+-- :name profile_copy
+-- Profiles of subjects, as they were ordered.
+COPY profile (shard, seq, namespace, subject, order_id, stores, private_until, retention, consents, listed, accepted_at)
+FROM STDIN (FORMAT BINARY)
+
+-- :name profile_stands
+-- A profile is in force, in the place of the one before.
+INSERT INTO profile_now AS p (namespace, subject, shard, seq, order_id, stores, private_until, retention, consents, entries, accepted_at)
+VALUES (%(namespace)s, %(subject)s, %(shard)s, %(seq)s, %(order_id)s::uuid, %(stores)s, %(private_until)s, %(retention)s,
+    %(consents)s, %(entries)s, %(accepted_at)s)
+ON CONFLICT (namespace, subject) DO UPDATE SET (shard, seq, order_id, stores, private_until, retention, consents, entries, accepted_at)
+    = (excluded.shard, excluded.seq, excluded.order_id, excluded.stores, excluded.private_until, excluded.retention,
+        excluded.consents, excluded.entries, excluded.accepted_at)
+WHERE p.seq < excluded.seq
+
+-- :name profile_erased
+-- An erasure of the subject, or of the namespace, takes what its profile had listed before.
+UPDATE profile_now SET entries = '{}'
+WHERE namespace = %(namespace)s AND (%(subject)s::text IS NULL OR subject = %(subject)s) AND seq < %(seq)s AND entries <> '{}'
+
+-- :name profiles_version
+-- A number that changes whenever a profile does.
+SELECT count(*), coalesce(sum(seq), 0)::bigint, coalesce(sum(cardinality(entries)), 0)::bigint FROM profile_now
+
+-- :name profiles_keeping_out
+-- What subjects keep out: which, whether anything of them is stored, until when they are in private mode, what is never kept.
+SELECT namespace, subject, stores, private_until, entries FROM profile_now
+WHERE NOT stores OR private_until IS NOT NULL OR entries <> '{}'
+
+-- :name profile_lists
+-- What the subjects of a namespace want never kept.
+SELECT subject, entries FROM profile_now WHERE namespace = %(namespace)s AND entries <> '{}'
+
+-- :name profile_due
+-- Memories that are older than the profile of their subject lets them be.
+SELECT namespace, memory_id::text FROM profile_due(%(shard)s, %(at)s, %(most)s)
+
+-- :name profile_shown
+-- The profile of a subject that is in force.
+SELECT order_id::text, stores, private_until, retention, consents, entries, accepted_at, shard, seq FROM profile_now
+WHERE namespace = %(namespace)s AND subject = %(subject)s
+
 -- :name session_answered
 -- Those of a namespace's events that have an outcome.
 SELECT event_id FROM event WHERE namespace = %(namespace)s AND event_id = ANY(%(ids)s)
@@ -3596,12 +3638,14 @@ LEFT JOIN strength s ON s.memory_id = m.id
 ORDER BY m.said, m.said_offset
 
 -- :name sight
--- Whose rows this transaction may see, where the role is the tenants': names and beginnings, with commas between them.
-SELECT set_config('memquorum.namespaces', %(namespaces)s, true)
+-- Whose rows this transaction may see, where the role is the tenants': names and beginnings, with commas between them; and the
+-- purpose that it reads for, which profiles of subjects may consent to.
+SELECT set_config('memquorum.namespaces', %(namespaces)s, true), set_config('memquorum.purpose', %(purpose)s, true)
 
 -- :name sight_planned
 -- The same, and the next statement is run by the plan that the connection has for it, whatever its parameters.
-SELECT set_config('memquorum.namespaces', %(namespaces)s, true), set_config('plan_cache_mode', 'force_generic_plan', true)
+SELECT set_config('memquorum.namespaces', %(namespaces)s, true), set_config('memquorum.purpose', %(purpose)s, true),
+    set_config('plan_cache_mode', 'force_generic_plan', true)
 
 -- :name as_tenant
 -- For the rest of the transaction, rows are seen as a tenant sees them.
@@ -3861,6 +3905,13 @@ FROM disclosure
 WHERE shard = %(shard)s
 ORDER BY seq, disclosure.memory_id
 
+-- :name audit_profile
+-- Profiles of subjects, in the order of the journal.
+SELECT shard, seq, namespace, subject, order_id::text, stores, private_until, retention, consents, listed, accepted_at
+FROM profile
+WHERE shard = %(shard)s
+ORDER BY seq
+
 -- :name audit_reward
 -- What agents were given, in the order of the journal.
 SELECT shard, seq, namespace, agent, memory_id::text, kind, amount_ppm, as_of
@@ -3937,6 +3988,7 @@ UNION ALL (SELECT 'living', shard FROM living WHERE NOT shard = ANY(%(shards)s) 
 UNION ALL (SELECT 'protection', shard FROM protection WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'answered', shard FROM answered WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'disclosure', shard FROM disclosure WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'profile', shard FROM profile WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'reward', shard FROM reward WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'spent', shard FROM spent WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'let_go', shard FROM let_go WHERE NOT shard = ANY(%(shards)s) LIMIT 1)

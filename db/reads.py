@@ -32,6 +32,7 @@ from db.found_reads import FoundReads
 from db.listed_reads import ListedReads
 from db.past_reads import PastReads
 from db.pool import Pool, bounded, in_time
+from db.profile_reads import ProfileReads
 from db.queries import QUERIES
 from memquorum.core import ids, names
 from memquorum.core.access import NOWHERE, Sight, covers
@@ -61,7 +62,7 @@ _LOG = logging.getLogger("memquorum.reads")
 T = TypeVar("T")
 
 
-class Reads(FoundReads, ErasureReads, EventReads, ListedReads, PastReads, ExperienceReads):
+class Reads(FoundReads, ErasureReads, EventReads, ListedReads, PastReads, ExperienceReads, ProfileReads):
     """Reading access to the database `memory` for one event loop. Methods raise StoreUnavailable.
 
     It reads as a tenant: what is out of sight is answered as what is not there, by the same statements.

@@ -19,10 +19,11 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 from psycopg.types.json import Json
 
-from db import copying, erasure_rows, keys_to_destroy
+from db import copying, erasure_rows, keys_to_destroy, profile_rows
 from db.arrays import uuids
 from db.connection import WRITER, Link
 from db.keys_to_destroy import Due, Echo
+from db.profile_rows import Lists
 from db.queries import QUERIES
 from db.standing import Clear, ForeignStore, Published, Start, check_standing
 from memquorum.core import ids, labelling
@@ -226,11 +227,12 @@ class Transaction:
         contents: Mapping[str, Clear],
         cursors: Mapping[tuple[int, str], int],
         vectors: Mapping[str, NDArray[np.float32]] = _NONE,
+        lists: Lists = MappingProxyType({}),
     ) -> None:
         """Writes what the batches leave. `contents`: of every memory that a batch reveals and that can be opened.
 
         `cursors`: the next offset of (shard, topic), beside those that the nets bring. `vectors`: the latest embedding
-        of every memory that a batch re-encodes and that can be opened.
+        of every memory that a batch re-encodes and that can be opened. `lists`: of new profiles of subjects.
         """
         connection = self._connection
         # Deletions come first: they make room for rows with the same keys.
@@ -259,6 +261,7 @@ class Transaction:
             if spaces or linked:
                 connection.execute(QUERIES["names_erased"], {"ids": uuids(linked), "namespaces": spaces})
             self._replace(nets)
+            profile_rows.stand(connection, nets, lists)
             for net in nets:
                 connection.execute(QUERIES["journal_notify"], {"payload": f"{net.after.shard}:{net.after.seq}"})
 

@@ -19,7 +19,7 @@ from db import crowds
 from db.connection import patient
 from db.queries import QUERIES
 
-MEMORY = ("content", "embedding", "sentence", "replaced", "experience")
+MEMORY = ("content", "embedding", "sentence", "replaced", "experience", "profile_now")
 VAULT = ("memory_key", "subject_key")
 LOG, LEFT = "write-ahead log", "write-ahead log, which the server keeps to itself"
 

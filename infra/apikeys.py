@@ -47,6 +47,10 @@ def file_of(settings: Settings) -> Path:
         "--slot", action="append", metavar="KEY",
         help="with the right publish: a slot that it takes from other agents without a vote; user/* is a beginning",
     ),
+    option(
+        "--subject", action="append", metavar="NAME",
+        help="a subject whose profile it sees and sets; '*' is every subject; repeatable",
+    ),
     option("--days", type=int, help="its validity (default: until it is revoked)"),
     option(
         "--to", type=Path, metavar="FILE",
@@ -75,6 +79,7 @@ def _add(settings: Settings, parsed: Namespace) -> int:
         namespaces=parsed.namespace,
         rights=rights,
         slots=parsed.slot or (),
+        subjects=parsed.subject or (),
         days=parsed.days,
         now_ms=now,
     )
@@ -102,7 +107,7 @@ def _list(settings: Settings, parsed: Namespace) -> int:
         for key in keys:
             fault = key.fault(now)
             told = {"id": key.id, "name": key.name, "namespaces": key.namespaces, "rights": key.rights}
-            told |= {"slots": key.slots, "made_by": key.made_by, "revoked_by": key.revoked_by}
+            told |= {"slots": key.slots, "subjects": key.subjects, "made_by": key.made_by, "revoked_by": key.revoked_by}
             times = {"created_at": key.created_at, "expires_at": key.expires_at, "revoked_at": key.revoked_at}
             print(json.dumps(told | times | {"opens": fault is None}))
         return 0
@@ -112,11 +117,11 @@ def _list(settings: Settings, parsed: Namespace) -> int:
             "no keys: whoever reaches the retrieval service, which then is on this machine, may do everything"
         )
         return 0
-    table = Table("id", "name", "namespaces", "rights", "slots", "made", "until", box=None, pad_edge=False)
+    table = Table("id", "name", "namespaces", "rights", "slots", "subjects", "made", "until", box=None, pad_edge=False)
     for key in keys:
         until = "" if key.expires_at is None else _moment(key.expires_at)
         until = until if key.revoked_at is None else f"revoked {_moment(key.revoked_at)}"
-        bound = (" ".join(some) for some in (key.namespaces, key.rights, key.slots))
+        bound = (" ".join(some) for some in (key.namespaces, key.rights, key.slots, key.subjects))
         table.add_row(key.id, key.name, *bound, _moment(key.created_at), until)
     console.print(table)
     return 0

@@ -291,6 +291,7 @@ def residue_ms(settings: Settings) -> int:
 
 def _intake(settings: Settings, made: Genesis, _: Share, ready: Ready, telemetry: Telemetry) -> None:
     from db.living import PostgresLiving
+    from db.profile_rows import PostgresProfiles
     from infra import schema_registry
     from workers.intake import worker as intake
 
@@ -311,6 +312,7 @@ def _intake(settings: Settings, made: Genesis, _: Share, ready: Ready, telemetry
         outside_keep_ms=settings.outside_keep_ms,
         limits=limits,
         living=PostgresLiving(settings.memory_dsn) if limits.counts_memories else None,
+        profiles=PostgresProfiles(settings.memory_dsn) if settings.memory_dsn else None,
         refused=settings.refused,
         weights=weights(settings),
         registry=schema_registry.named(settings, partial(health.alarm, "schema registry")),

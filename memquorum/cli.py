@@ -31,6 +31,7 @@ WHERE = {
     "tail": _CLIENT + "tail",
     "verify": _CLIENT + "verifying",
     **dict.fromkeys(("order", "erase", "restore", "forget", "pin", "unpin", "goal"), _CLIENT + "orders"),
+    "profile": _CLIENT + "profile_command",
     "receipt": _CLIENT + "verifying",
     "mcp": "memquorum.mcp.command",
     "doctor": _CLIENT + "doctor",
@@ -56,6 +57,7 @@ GROUPS = (
         ("forget, restore", "asks members to forget or to bring back memories"),
         ("pin, unpin, goal", "keeps a memory from being forgotten; ends that"),
         ("erase, receipt", "orders an erasure; its proof"),
+        ("profile", "what a person wants stored and shown"),
         ("order, orders", "shows what became of an order; lists all orders"),
     ),
     (

@@ -775,6 +775,29 @@ class Living(Protocol):
         ...
 
 
+class KeepingOut(Struct, frozen=True):
+    """What a subject keeps out: everything where `stores` is false, and until `private_until`; else each text that says
+    one of the `entries`."""
+
+    namespace: str
+    subject: str
+    stores: bool
+    private_until: int | None
+    entries: tuple[str, ...]
+
+
+class Profiles(Protocol):
+    """The profiles of subjects that are in force, as far as intake needs them."""
+
+    def keeping_out(self) -> tuple[KeepingOut, ...]:
+        """What subjects keep out now; the same object as before where nothing changed. Raises StoreUnavailable."""
+        ...
+
+    def close(self) -> None:
+        """Lets the connection go."""
+        ...
+
+
 class Rewarded(Protocol):
     """The rewards of agents by entries of the journal (`core.journal.rewards`)."""
 

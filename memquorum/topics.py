@@ -10,6 +10,7 @@ TASKS = "memory.task.finished.v1"
 FEEDBACK = "memory.feedback.given.v1"
 ERASURES = "memory.erasure.ordered.v1"
 PROTECTIONS = "memory.protection.ordered.v1"
+PROFILES = "memory.profile.ordered.v1"
 RESTORES = "memory.restore.ordered.v1"
 PATCHES = "memory.rollup.patched.v1"
 DISCLOSURES = "memory.source.disclosed.v1"
@@ -51,6 +52,7 @@ FROM_AGENTS = (
     FEEDBACK,
     ERASURES,
     PROTECTIONS,
+    PROFILES,
     RESTORES,
     PATCHES,
     DISCLOSURES,

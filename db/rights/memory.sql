@@ -17,11 +17,12 @@ $$;
 -- The writer is the commit worker, and the rebuild. Logs are appended to; only state changes.
 GRANT SELECT, INSERT, UPDATE ON shard, cursor, event, memory, erasure, living, admission TO memquorum_writer;
 GRANT SELECT, INSERT, UPDATE, DELETE ON strength, protection TO memquorum_writer;
+GRANT SELECT, INSERT, UPDATE ON profile_now TO memquorum_writer;
 GRANT SELECT, INSERT, DELETE ON content, embedding, sentence, replaced, experience, dropped TO memquorum_writer;
 -- A name that an order erases goes out of the links of what stays.
 GRANT UPDATE (named) ON content TO memquorum_writer;
 GRANT SELECT, INSERT ON journal, decision, outcome, ballot, provenance, quote, patch, conflict, link, erased, let_go,
-    answered, reward, spent, used, disclosure, task, feedback, trial, weight TO memquorum_writer;
+    answered, reward, spent, used, disclosure, task, feedback, trial, weight, profile TO memquorum_writer;
 GRANT SELECT ON audit_votes, audit_forgotten, audit_kept, audit_weights TO memquorum_writer;
 -- It copies into tables of its session, and inserts from these.
 DO $$
@@ -33,7 +34,7 @@ $$;
 -- The reader sees all and changes nothing: decay, nomination and salience; audits and the operator's questions.
 GRANT SELECT ON shard, cursor, event, memory, content, embedding, sentence, replaced, strength, dropped, journal, decision, outcome, ballot,
     provenance, quote, patch, conflict, link, erased, erasure, living, let_go, protection, answered, reward, spent, used, disclosure,
-    task, feedback, experience, trial, admission, weight, diffusing, contradiction, forgotten, audit_votes, audit_forgotten,
+    task, feedback, experience, trial, admission, weight, profile, profile_now, diffusing, contradiction, forgotten, audit_votes, audit_forgotten,
     audit_kept, audit_weights TO memquorum_reader;
 -- To decode the journal takes no right: the schemas of records are no secret.
 GRANT SELECT ON record_schema, audit_journal TO memquorum_reader;
@@ -53,6 +54,9 @@ GRANT SELECT (shard, epoch, seq, view, config, as_of, trigger, journal_seq) ON d
 -- What the caps count by, of the namespaces in sight: when something may be forgotten there again.
 GRANT SELECT (namespace, alive) ON living TO memquorum_tenant;
 GRANT SELECT (namespace, epoch, as_of, forgotten) ON let_go TO memquorum_tenant;
+-- The profiles of subjects, and which memories they hide.
+GRANT SELECT ON profile_now TO memquorum_tenant;
+GRANT EXECUTE ON FUNCTION tenant_hidden(), profile_hides(bigint, text[]), profile_due(integer, bigint, integer) TO memquorum_tenant;
 -- Which tasks may judge a memory in sight.
 GRANT EXECUTE ON FUNCTION trial_judges(uuid) TO memquorum_tenant;
 -- General forms whose publishers let them cross: the one thing that is seen of namespaces that are out of sight.
@@ -67,6 +71,9 @@ GRANT SELECT ON shard, memory, embedding, strength, journal, decision, outcome, 
 -- The counter is intake: how many memories a namespace has, and up to where that is counted. No memory, no content.
 GRANT SELECT (namespace, alive) ON living TO memquorum_counter;
 GRANT SELECT (shard, topic, next_offset) ON cursor TO memquorum_counter;
+
+-- And what subjects keep out, since intake refuses it.
+GRANT SELECT ON profile_now TO memquorum_counter;
 
 -- The rehearser is the worker of that name: whether a memory is used, contradicted and borne out; no content, no vector,
 -- and nobody's agent but to tell one from another. Decisions, for who they say may sign.

@@ -1,13 +1,13 @@
-"""The client's orders: erase, forget, restore, pin, and keep memories for a goal."""
+"""The client's orders: erase, forget, restore, pin, keep memories for a goal, and set the profile of a subject."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from memquorum.client import wire
 from memquorum.client.printed import Ordered
-from memquorum.core.api.answers import Erasure, Forget, Needed, Pinned, Restore, Rollback
+from memquorum.core.api.answers import Erasure, Forget, Needed, Pinned, Profile, Restore, Rollback
 
 T = TypeVar("T")
 
@@ -93,6 +93,41 @@ class Ordering:
         """Ends a pin, so that the memory may be forgotten again; "nothing to unpin" if there is no pin. Raises
         NotFound."""
         return await self._order(Pinned, "unpin", timeout, memory_id=memory_id, reference=reference)
+
+    async def profile(self, subject: str) -> Profile:
+        """Returns the profile of a subject: what it wants stored and shown. `status` is "none" where it has none. Needs
+        an API key whose grant names the subject."""
+        return await self._ask(Profile, "GET", self._profile_of(subject), params={"namespace": self.namespace})
+
+    async def set_profile(
+        self,
+        subject: str,
+        *,
+        stores: bool = True,
+        never: Sequence[str] = (),
+        private_until: int | None = None,
+        retention: Mapping[str, int] | None = None,
+        consents: Mapping[str, int] | None = None,
+        reference: str | None = None,
+        timeout: float = 10.0,
+    ) -> Profile:
+        """Sets the profile of a subject, whole: what is not said is as without a profile. `stores=False`: nothing about
+        the subject is stored from now on. `never`: names and things that are never kept. `private_until`: until then,
+        in milliseconds, nothing about it is stored or shown. `retention`: after how many days memories of a type are
+        erased. `consents`: the purposes that memories may be read for, each until a time, 0 for no end. Needs an API
+        key whose grant names the subject."""
+        said = {
+            "namespace": self.namespace, "stores": stores, "never": wire.several("never", never),
+            "private_until": private_until, "retention": dict(retention or {}),
+            "consents": None if consents is None else dict(consents), "reference": reference,
+        }  # fmt: skip
+        asked = {name: value for name, value in said.items() if value is not None}
+        path = self._profile_of(subject)
+        return await self._ask(Profile, "POST", path, json=asked, params=wire.waiting(timeout))
+
+    @staticmethod
+    def _profile_of(subject: str) -> str:
+        return f"/subjects/{wire.path_id(subject, 'subject')}/profile"
 
     async def begin_goal(self, goal: str, needs: Sequence[str], *, timeout: float = 10.0) -> Needed:
         """Keeps the memories that a goal needs, 100 at most per call, from being forgotten until it ends; an erasure

@@ -137,6 +137,8 @@ class Memory:
     rollup = _same(AsyncMemory.rollup)
     pin = _same(AsyncMemory.pin)
     unpin = _same(AsyncMemory.unpin)
+    profile = _same(AsyncMemory.profile)
+    set_profile = _same(AsyncMemory.set_profile)
     begin_goal = _same(AsyncMemory.begin_goal)
     end_goal = _same(AsyncMemory.end_goal)
     report = _same(AsyncMemory.report)

@@ -4,8 +4,9 @@ A key reads `mq_<id>_<secret>`. The secret is 32 random bytes, and what is store
 slow hash is for passwords, which people choose out of few; nobody guesses one of 2^256 secrets, however fast the hash.
 
 A key stands for a set of namespaces, exact names or prefixes (`team-*`), and for a set of rights in all of them. A key
-with the right to publish may also have slots (`user/*`), which it takes there from other agents without a vote. A
-`Sight` says what a request may look at; only a caller gives one, and the store answers nothing without one.
+with the right to publish may also have slots (`user/*`), which it takes there from other agents without a vote. A key
+may name subjects (`ada`), whose profiles it sees and sets (`core.orders.profile`). A `Sight` says what a request may
+look at; only a caller gives one, and the store answers nothing without one.
 """
 
 from __future__ import annotations
@@ -67,9 +68,15 @@ class Denied(Exception):
 
 
 class Sight(Struct, frozen=True):
-    """The namespaces whose rows a question may see: names, and prefixes that end in `*`."""
+    """The namespaces whose rows a question may see: names, and prefixes that end in `*`. `purpose`: what it reads for,
+    which profiles of subjects may consent to; empty where it names none."""
 
     namespaces: tuple[str, ...]
+    purpose: str = ""
+
+    def reading_for(self, purpose: str | None) -> Sight:
+        """The same, for a purpose."""
+        return replace(self, purpose=purpose or "")
 
     @property
     def text(self) -> str:
@@ -82,12 +89,13 @@ NOWHERE = Sight(())
 
 class Caller(Struct, frozen=True):
     """The caller of a request: the id of its key (None where no key is required), and what it may do. `slots`: the
-    slots that it may take from other agents."""
+    slots that it may take from other agents; `subjects`: those whose profiles it may see and set."""
 
     id: str | None
     namespaces: tuple[str, ...]
     rights: frozenset[str]
     slots: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
 
     def sight(self, *rights: str) -> Sight:
         """All that the caller may see by any of the rights. Raises Denied where it has none of them."""
@@ -109,10 +117,17 @@ class Caller(Struct, frozen=True):
             raise Denied("namespace", f"this key has no rights in the namespace {namespace!r}")
         return Sight((namespace,))
 
+    def of(self, namespace: str, subject: str) -> Sight:
+        """A namespace, for the profile of a subject in it. Raises Denied, whether or not there is a profile."""
+        sight = self.at(namespace, READ)
+        if not covers(self.subjects, subject):
+            raise Denied("subject", "this key's grant does not name this subject: `memquorum admin keys add --subject`")
+        return sight
+
 
 # The caller where no keys are in force. It sees every namespace. It makes no keys: with the first one it would shut
 # everybody else out.
-EVERYONE = Caller(None, ("*",), frozenset(RIGHTS) - {ADMIN})
+EVERYONE = Caller(None, ("*",), frozenset(RIGHTS) - {ADMIN}, subjects=("*",))
 # The caller of endpoints that require no key, since they tell nothing of any namespace.
 NOBODY = Caller(None, (), frozenset())
 
@@ -132,6 +147,7 @@ class ApiKey(Struct, frozen=True):
     slots: tuple[str, ...] = ()
     made_by: str | None = None
     revoked_by: str | None = None
+    subjects: tuple[str, ...] = ()
 
     def fault(self, now_ms: int) -> NoEntry | None:
         """Returns why the key no longer opens anything; None where it does."""
@@ -147,6 +163,7 @@ class ApiKey(Struct, frozen=True):
             ("right", [one for one in other.rights if one not in self.rights], self.rights),
             ("namespace", [one for one in other.namespaces if not covers(self.namespaces, one)], self.namespaces),
             ("slot", [one for one in other.slots if not covers(self.slots, one)], self.slots),
+            ("subject", [one for one in other.subjects if not covers(self.subjects, one)], self.subjects),
         ):
             if wanted:
                 has = ", ".join(own) or "none"
@@ -186,7 +203,7 @@ class Keys:
         fault = found.fault(now_ms)
         if fault is not None:
             raise fault
-        return Caller(found.id, found.namespaces, frozenset(found.rights), found.slots)
+        return Caller(found.id, found.namespaces, frozenset(found.rights), found.slots, found.subjects)
 
     def with_key(self, key: ApiKey) -> Keys:
         """These and one more. Raises AccessError where its id is taken, or there are too many."""
@@ -245,11 +262,12 @@ def make(
     now_ms: int,
     expires_at: int | None = None,
     slots: Iterable[str] = (),
+    subjects: Iterable[str] = (),
 ) -> tuple[str, ApiKey]:
     """Makes a new key: returns the text that its holder gets, and the key as it is stored. `id_bytes`, `secret`: 6 and
     32 random bytes.
 
-    Raises AccessError for an invalid namespace, right or slot.
+    Raises AccessError for an invalid namespace, right, slot or subject.
     """
     if (len(id_bytes), len(secret)) != (ID_BYTES, SECRET_BYTES):
         raise ValueError(f"{ID_BYTES} and {SECRET_BYTES} random bytes make a key")
@@ -265,6 +283,7 @@ def make(
         created_at=now_ms,
         expires_at=expires_at,
         slots=_slots(slots, rights),
+        subjects=_subjects(subjects),
     )
     return told, key
 
@@ -298,7 +317,7 @@ def dump(keys: Keys) -> bytes:
 
 _FIELDS = frozenset(ApiKey.__struct_fields__)
 # Files of an earlier version lack them.
-_ADDED = frozenset({"made_by", "revoked_by"})
+_ADDED = frozenset({"made_by", "revoked_by", "subjects"})
 
 
 def _stored(value: Mapping[str, Any]) -> ApiKey:
@@ -314,7 +333,10 @@ def _stored(value: Mapping[str, Any]) -> ApiKey:
     by = (value.get("made_by"), value.get("revoked_by"))
     if not all(one is None or (isinstance(one, str) and _ID.match(one)) for one in by):
         raise AccessError(f"key {key_id}: who made and revoked it are ids of keys")
-    return ApiKey(key_id, str(value["name"]), hash_, _patterns(value["namespaces"]), rights, *times, slots, *by)
+    subjects = _subjects(value.get("subjects", ()))
+    return ApiKey(
+        key_id, str(value["name"]), hash_, _patterns(value["namespaces"]), rights, *times, slots, *by, subjects
+    )
 
 
 def _patterns(given: Iterable[str]) -> tuple[str, ...]:
@@ -342,4 +364,13 @@ def _slots(given: Iterable[str], rights: Iterable[str]) -> tuple[str, ...]:
             raise AccessError(f"{slot!r} is neither a slot nor the beginning of one and `*`", "slots")
     if found and PUBLISH not in rights:
         raise AccessError(f"they are for a key with the right {PUBLISH!r}", "slots")
+    return found
+
+
+def _subjects(given: Iterable[str]) -> tuple[str, ...]:
+    said = (given,) if isinstance(given, str) else tuple(given)
+    found = tuple(dict.fromkeys(names.normal(one) if isinstance(one, str) else one for one in said))
+    for one in found:
+        if not isinstance(one, str) or (one != "*" and names.name_fault(one.removesuffix("*")) is not None):
+            raise AccessError(f"{one!r} is neither a subject nor the beginning of one and `*`", "subjects")
     return found

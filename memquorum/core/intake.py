@@ -53,7 +53,7 @@ from memquorum.core.framing import Written
 from memquorum.core.identity import grants, signatures
 from memquorum.core.identity.membership import CONSOLIDATOR, Genesis
 from memquorum.core.labelling import Labels
-from memquorum.core.orders import table
+from memquorum.core.orders import profile, table
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.policy import PPM
 from memquorum.core.privacy.finding import RULES
@@ -168,6 +168,19 @@ class AccessIntent(AccessAccepted, frozen=True, kw_only=True):
         return AccessAccepted(self.event_id, self.memory_ids, self.namespace, self.agent, self.accessed_at)
 
 
+class ProfileIntent(OrderAccepted, frozen=True, kw_only=True):
+    """A profile that comes with a list, which is not yet sealed. `subject`: whose profile it is."""
+
+    subject: str
+    listed: profile.Listed
+
+    def sealed_with(self, key: bytes | None, nonce: bytes) -> OrderAccepted:
+        """The order as it goes into the accepted stream; without its list if the `key` of that was destroyed."""
+        sealed = None if key is None else profile.seal(self.listed, key, nonce, self.event_id)
+        told = {name: getattr(self, name) for name in OrderAccepted.__struct_fields__}
+        return OrderAccepted(**(told | {"sealed": sealed}))
+
+
 class TickIntent(Struct, frozen=True):
     """A tick that is requested for every shard."""
 
@@ -208,6 +221,7 @@ def accept(
     genesis: Genesis | None = None,
     signature: bytes | None = None,
     granted: bytes | None = None,
+    listed: bytes | None = None,
     refused: Collection[str] = (),
     written: Written | None = None,
     signs: bool = False,
@@ -218,16 +232,18 @@ def accept(
     `now_ms` is the time: the wall clock, or, where the clock is `driven`, the last tick (0 before the first). A record
     without a time of its own gets, by the wall clock, the time that Kafka gave it, since a redelivery then gets the
     same; where the clock is driven, the last tick. `genesis` says who must sign, `signature` is the header; without a
-    genesis nobody must. `granted`: the header by which an API key takes slots. `refused`: the signers whose orders are
-    refused, whatever the genesis says. `written`: what a schema registry says of the record, if it is in such a
-    framing. `signs`: it will be signed later, so the check of names that only a signature may use is left to the one
-    who verifies it. A record on which a check raises is refused; `failures` takes the error.
+    genesis nobody must. `granted`: the header by which an API key takes slots; `listed`: the one with the list of a
+    profile. `refused`: the signers whose orders are refused, whatever the genesis says. `written`: what a schema
+    registry says of the record, if it is in such a framing. `signs`: it will be signed later, so the check of names
+    that only a signature may use is left to the one who verifies it. A record on which a check raises is refused;
+    `failures` takes the error.
     """
     place = "/".join(map(str, (origin.topic, *(origin.first or (origin.partition, origin.offset)))))
     return (failures or Failures()).answer(
         "intake", [place], _FAILED,
         _accept, codec, data, origin, _Clock(now_ms, driven, origin.timestamp_ms),
-        genesis=genesis, signature=signature, granted=granted, refused=refused, written=written, signs=signs,
+        genesis=genesis, signature=signature, granted=granted, listed=listed, refused=refused, written=written,
+        signs=signs,
     )  # fmt: skip
 
 
@@ -240,6 +256,7 @@ def _accept(
     genesis: Genesis | None,
     signature: bytes | None,
     granted: bytes | None,
+    listed: bytes | None,
     refused: Collection[str],
     written: Written | None,
     signs: bool,
@@ -256,7 +273,7 @@ def _accept(
             if record.signer in refused:
                 told = f"the operator has intake refuse every order that {record.signer} signs; ask the operator"
                 raise _Refused(Reason.NOT_ENTITLED, "signer", told)
-            return _ordered(codec, genesis, data or b"", origin, clock)
+            return _ordered(codec, genesis, data or b"", origin, clock, listed=listed)
         proven = _proven(genesis, origin.topic, record, data or b"", signature)
         if record.event_id is None:
             made: tuple[str, ...] = _event_ids(record, origin, named, data if proven else None)
@@ -689,7 +706,9 @@ def _tick(record: ClockRequested, origin: Origin, clock: _Clock) -> TickIntent:
     return TickIntent(event_id=_event_id(record.event_id, origin), as_of=record.as_of)
 
 
-def _ordered(codec: Codec, genesis: Genesis | None, data: bytes, origin: Origin, clock: _Clock) -> OrderAccepted:
+def _ordered(
+    codec: Codec, genesis: Genesis | None, data: bytes, origin: Origin, clock: _Clock, *, listed: bytes | None
+) -> OrderAccepted:
     """Accepts an order or a request from a signer that may give it. It counts from the time it was accepted, whatever
     time it states."""
     if genesis is None:
@@ -697,7 +716,12 @@ def _ordered(codec: Codec, genesis: Genesis | None, data: bytes, origin: Origin,
     # Before its first tick a driven clock has no time.
     at = clock.now_ms if clock.now_ms >= OLDEST_MS else clock.time("accepted_at", None)
     try:
-        return table.let_in(codec, genesis, data, at, (origin.topic, origin.partition, origin.offset))
+        order = table.let_in(codec, genesis, data, at, (origin.topic, origin.partition, origin.offset))
+        if order.kind != profile.PROFILE.name:
+            return order
+        _, said = profile.PROFILE.opened(codec, genesis, data)
+        beside = profile.read(said, listed)
+        return order if beside is None else ProfileIntent(**asdict(order), subject=said.subject, listed=beside)
     except BadOrder as wrong:
         raise _Refused(Reason(wrong.code), wrong.field, wrong.detail) from None
 

@@ -65,6 +65,8 @@ class Reason(StrEnum):
     """A check failed on it, or it was let in and could not be encoded or judged: tried again when it is replayed."""
     OVER_QUOTA = "over_quota"
     """An episode beyond what its namespace may bring in within a minute: it can come in later, as it is."""
+    BY_POLICY = "by_policy"
+    """A policy keeps it out: of the installation, of the namespace or of a subject; the payload is not kept."""
     TOO_MANY = "too_many"
     """More values than a field may hold."""
     NOT_ENTITLED = "not_entitled"

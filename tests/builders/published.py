@@ -33,6 +33,7 @@ from memquorum.core.journal.rows import (
     LetGo,
     LinkRow,
     PatchRow,
+    Profile,
     Provenance,
     QuoteRow,
     Reward,
@@ -250,6 +251,13 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
         "let_go": [asdict(one) for c in shard.changes for one in c.of(LetGo)],
         "patch": [asdict(one) for c in shard.changes for one in c.of(PatchRow)],
         "disclosure": [asdict(one) for c in shard.changes for one in c.of(Disclosure)],
+        "profile": [
+            asdict(one)
+            | {"retention": list(one.retention)}
+            | ({} if one.consents is None else {"consents": list(one.consents)})
+            for c in shard.changes
+            for one in c.of(Profile)
+        ],
         "reward": [asdict(one) for c in shard.changes for one in c.of(Reward)],
         "spent": [asdict(one) for c in shard.changes for one in c.of(Spent)],
         "protection": [asdict(one) for _, one in sorted(shard.rows.protected.items())],

@@ -305,6 +305,20 @@ class Store:
             else None
         )
 
+    async def profile(self, sight: Sight, namespace: str, subject: str) -> dict[str, Any] | None:
+        """Returns the profile of Ada in the greenhouse."""
+        assert covers(sight.namespaces, namespace)
+        if (namespace, subject) != ("greenhouse", "ada"):
+            return None
+        return {
+            "order_id": ORDER, "stores": True, "private_until": None, "retention": ["episodic=30"], "consents": None,
+            "never": ["the flat"], "accepted_at": 5, "shard": 0, "seq": 7,
+        }  # fmt: skip
+
+    async def profile_lists(self, sight: Sight, namespace: str) -> list[tuple[str, list[str]]]:
+        """Returns nothing: no subject has a list."""
+        return []
+
     async def echoed(self, _: Sight, __: str) -> str | None:
         """Returns None: no memory repeats another."""
         return None
@@ -555,7 +569,9 @@ class Served(Service):
     async def end_session(self, ended: EndIntent, data: bytes) -> None:
         self.ended.append((ended, data))
 
-    async def send(self, topic: str, kind: str, event_id: str, namespace: str, data: bytes) -> None:
+    async def send(  # noqa: PLR0917
+        self, topic: str, kind: str, event_id: str, namespace: str, data: bytes, beside: Sequence[tuple[str, str]] = ()
+    ) -> None:
         self.sent.append((topic, namespace, data))
         if topic == topics.RESTORES:
             self._restore(event_id, namespace, data)

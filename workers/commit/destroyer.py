@@ -17,6 +17,7 @@ from db.store import PostgresStore
 from memquorum.core import asked
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import ShardState
+from memquorum.core.orders import profile
 from memquorum.core.orders.erase import AGENT, NAMESPACE, SUBJECT
 from memquorum.core.records import ErasureOrdered
 from memquorum.ports import Follows, VaultBehind, VaultUnavailable
@@ -79,13 +80,16 @@ class Destroyer:
         return {shard: seq for shard, seq in self._vault.followed().items() if shard in self._shards}
 
     def forget_asked(self, order: ErasureOrdered) -> int:
-        """Takes the keys of what was asked out of the vault, as far as an order to erase names who asked; how many were
-        there."""
+        """Takes the keys of what was asked out of the vault, as far as an order to erase names who asked, and those of
+        the lists of an erased subject's profiles; how many were there."""
         if order.selector not in (AGENT, SUBJECT, NAMESPACE):
             return 0
-        owner = asked.owner(order.namespace, order.value)
-        whose = partial(self._vault.destroy_of, asked.KEYS, owner, begins=order.selector == NAMESPACE)
-        count: int = self._patiently(whose)
+        begins, count = order.selector == NAMESPACE, 0
+        owners = {asked.KEYS: asked.owner(order.namespace, order.value)}
+        if order.selector != AGENT:
+            owners[profile.KEYS] = profile.owner(order.namespace, order.value)
+        for keys, owner in owners.items():
+            count += self._patiently(partial(self._vault.destroy_of, keys, owner, begins=begins))
         return count
 
     def look(self, states: Iterable[ShardState], now_s: float) -> None:

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 
 from confluent_kafka import Consumer, TopicPartition
 
+from db import profile_rows
 from db.standing import Clear, Fenced
 from db.store import PostgresStore
 from memquorum import topics
@@ -344,7 +345,8 @@ class _Session:
                 cursors |= lines[shard].cursors(batch)
             cursors |= {p: offset for shard, batch in batches.items() for p, offset in batch.cursors(shard).items()}
             anew = {memory_id: vector for batch in batches.values() for memory_id, vector in batch.reencoded.items()}
-            transaction.write(list(nets.values()), contents, cursors, anew)
+            lists = profile_rows.opened(nets.values(), lambda named: self._patiently(partial(self._vault.open, named)))
+            transaction.write(list(nets.values()), contents, cursors, anew, lists)
         for shard, batch in batches.items():
             self._done(shard, batch, nets[shard], since_ns)
         self._destruction.look_at(

@@ -16,8 +16,19 @@ from memquorum.core.asked import QueryIntent
 from memquorum.core.avro import Codec
 from memquorum.core.identity import grants, signatures
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.intake import AccessIntent, EndIntent, EpisodeIntent, Event, Intent, Origin, Refusal
-from memquorum.core.records import EpisodeAccepted, IntakeRefused, QueryAsked, SessionClosed
+from memquorum.core.intake import (
+    AccessIntent,
+    EndIntent,
+    EpisodeIntent,
+    Event,
+    Intent,
+    Origin,
+    ProfileIntent,
+    Refusal,
+)
+from memquorum.core.orders import profile
+from memquorum.core.reasons import Reason
+from memquorum.core.records import EpisodeAccepted, IntakeRefused, OrderAccepted, QueryAsked, SessionClosed
 from workers.intake.registry import Registry
 from workers.kafka import loop
 
@@ -62,19 +73,24 @@ def wanted(origin: Origin, answer: Intent | Refusal) -> Iterator[tuple[str, str,
             yield ids.space_key_id(answer.namespace), labelling.KEYS, answer.namespace
     if isinstance(answer, QueryIntent):
         yield answer.key_id, asked.KEYS, asked.owner(answer.namespace, answer.agent)
-    if isinstance(answer, Refusal | AccessIntent):
+    if isinstance(answer, ProfileIntent):
+        yield profile.key_id(answer.event_id), profile.KEYS, profile.owner(answer.namespace, answer.subject)
+    # Of what a subject keeps out, no letter keeps the payload.
+    if isinstance(answer, AccessIntent) or (isinstance(answer, Refusal) and answer.reason is not Reason.BY_POLICY):
         yield letters.dead_letter_id(origin), DEAD_LETTERS, _SUBJECT
 
 
 def sealed(
-    answer: EpisodeIntent | QueryIntent, origin: Origin, keys: Mapping[str, bytes]
-) -> EpisodeAccepted | QueryAsked | None:
-    """Seals an accepted episode or query; None if its key was destroyed: a query's, if its agent was erased on this
-    day."""
+    answer: EpisodeIntent | QueryIntent | ProfileIntent, origin: Origin, keys: Mapping[str, bytes]
+) -> EpisodeAccepted | QueryAsked | OrderAccepted | None:
+    """Seals an accepted episode or query, or the list of a profile; None if its key was destroyed: a query's, if its
+    agent was erased on this day."""
     nonces = os.urandom(sealing.NONCE_BYTES), os.urandom(sealing.NONCE_BYTES), os.urandom(sealing.NONCE_BYTES)
     if isinstance(answer, EpisodeIntent):
         key, whole = keys.get(answer.memory_id), keys.get(ids.space_key_id(answer.namespace))
         return None if key is None else intake.seal_episode(answer, origin, key, nonces, whole)
+    if isinstance(answer, ProfileIntent):
+        return answer.sealed_with(keys.get(profile.key_id(answer.event_id)), nonces[0])
     key = keys.get(answer.key_id)
     return None if key is None else asked.seal(answer, key, nonces[:2])
 
@@ -126,15 +142,20 @@ def dead_letter(
 
 
 class Proofs(TypedDict):
-    """The headers that hold proofs."""
+    """The headers that hold proofs, and the one that holds a profile's list."""
 
     signature: bytes | None
     granted: bytes | None
+    listed: bytes | None
 
 
 def proofs(message: Message) -> Proofs:
     """The headers that hold proofs, as `core.intake.accept` takes them."""
-    return {"signature": proof(message), "granted": proof(message, grants.HEADER)}
+    return {
+        "signature": proof(message),
+        "granted": proof(message, grants.HEADER),
+        "listed": proof(message, profile.HEADER),
+    }
 
 
 def proof(message: Message, header: str = signatures.HEADER) -> bytes | None:

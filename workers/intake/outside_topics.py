@@ -26,6 +26,7 @@ ORDERS = frozenset(
     (
         topics.ERASURES,
         topics.PROTECTIONS,
+        topics.PROFILES,
         topics.RESTORES,
         topics.PATCHES,
         topics.DISCLOSURES,

@@ -43,13 +43,24 @@ from memquorum.core.avro import Codec
 from memquorum.core.contained import Failures
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Writer
-from memquorum.core.intake import AccessIntent, EndIntent, EpisodeIntent, Intent, LetIn, Origin, Refusal, TickIntent
+from memquorum.core.intake import (
+    AccessIntent,
+    EndIntent,
+    EpisodeIntent,
+    Intent,
+    LetIn,
+    Origin,
+    ProfileIntent,
+    Refusal,
+    TickIntent,
+)
 from memquorum.core.privacy.sensitivity import SHIPPED, Weights
 from memquorum.core.quota import Plan
 from memquorum.core.records import ClockTicked, EpisodeAccepted, QueryAsked, SessionClosed
-from memquorum.ports import Living, Vault, VaultUnavailable
+from memquorum.ports import Living, Profiles, Vault, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.tracing import Hop
+from workers.intake import subjects
 from workers.intake.arrivals import (
     Judged,
     at,
@@ -71,6 +82,7 @@ from workers.intake.old_keys import OldKeys
 from workers.intake.outside_topics import Reading
 from workers.intake.registry import Registry
 from workers.intake.stocktaking import Backlog, Stocktaking
+from workers.intake.subjects import Subjects
 from workers.intake.ticking import Ticking
 from workers.intake.waiting_episodes import Holding
 from workers.intake.writing import Writing
@@ -119,6 +131,7 @@ def run(
     refused: Collection[str] = (),
     weights: Weights = SHIPPED,
     registry: Registry | None = None,
+    profiles: Profiles | None = None,
 ) -> None:
     """Runs until `stop`. `tick_ms`: the interval of the wall clock's ticks; unused if the clock is driven.
     `letters_ms`: the retention of the dead letters' topic, and so of their keys in the vault. `queries_ms`: how long
@@ -126,7 +139,8 @@ def run(
     topics that this installation provisioned; 0: until their retention is over (see `clearing`). `limits`: the limits
     of namespaces; None: no limits. `living`: counts memories, if one of the limits is of these. `refused`: the signers
     whose orders are refused. `weights`: by which a sensitivity is suggested. `registry`: looks up the schemas of
-    records in a schema registry's framing; without one, such records are refused.
+    records in a schema registry's framing; without one, such records are refused. `profiles`: what subjects keep out;
+    without it no profile is let in.
 
     `ready` is called once the group has assigned partitions to this process. `stamps`: stamps every record written.
     `instance` makes it a static member of the group: restarted after a kill, it has its partitions at once and not only
@@ -135,7 +149,7 @@ def run(
     client = Intake(
         bootstrap, genesis, codec, vault, stop=stop, instance=instance, stamps=stamps, telemetry=telemetry,
         limits=limits, living=living, refused=refused, queries=queries_ms > 0, weights=weights,
-        registry=registry,
+        registry=registry, profiles=profiles,
     )  # fmt: skip
     old_keys = OldKeys(vault, letters_ms, queries_ms)
     serve(client, outside_keep_ms, clock=clock, tick_ms=tick_ms, ready=ready, old_keys=old_keys)
@@ -175,6 +189,7 @@ class Intake:
         queries: bool = True,
         weights: Weights = SHIPPED,
         registry: Registry | None = None,
+        profiles: Profiles | None = None,
     ) -> None:
         """`queries`: whether they are logged; if not, queries that arrive are skipped."""
         self._refused, self._queries, self._weights, self._registry = refused, queries, weights, registry
@@ -196,6 +211,7 @@ class Intake:
         plan, backlog = limits or Plan(), Backlog(bootstrap, genesis.shards, codec, stamps)
         self._stocktaking = Stocktaking(plan, living, self._shown, backlog) if plan.counts_memories and living else None
         self._gate = Gate(plan, self._shown, _forward_ms(), self._stocktaking)
+        self._subjects = None if profiles is None else Subjects(profiles, self.health)
         self._clearing: Clearing | None = None
         self.place = GroupMembership(self.reading.member, self.health)
         # The next offsets of the accepted stream, where sessions of the batch end.
@@ -248,7 +264,7 @@ class Intake:
         self.reading.close()
         self._scored.close()
         self._writing.close()
-        for close in (one.close for one in (self._stocktaking, self._registry) if one):
+        for close in (one.close for one in (self._stocktaking, self._registry, self._subjects) if one):
             close()
 
     def _turn(self) -> None:
@@ -331,7 +347,7 @@ class Intake:
         now_ms = self._as_of if self._driven else _wall_ms()
         said = [m for m in messages if not is_marker(m) and (self._queries or m.topic() != topics.QUERIES)]
         origins = self._from_vault(lambda: attested(self.vault, [origin_of(m) for m in said]))
-        if origins is None:
+        if origins is None or not self._profiles_known():
             return
         judged = [
             Judged(m, origin, self._judge(m, origin, now_ms), len(m.value() or b""))
@@ -390,9 +406,24 @@ class Intake:
                 written=self._registry.written(data) if self._registry else None, failures=self._failures,
                 **proofs(message),
             )  # fmt: skip
+        answer = subjects.PROFILE_UNHELD if self._subjects is None and subjects.sets(answer) else answer
+        answer = answer if self._subjects is None else self._subjects.admitted(answer, _wall_ms())
         return intake.suggesting(
             self._gate.limited(answer, len(data or b""), _forward_ms()), self._weights, self._failures
         )
+
+    def _profiles_known(self) -> bool:
+        """Waits until it is known what subjects keep out; False if told to stop."""
+        if self._subjects is None or self._subjects.look():
+            return True
+        known = self._subjects.known(self._stop, self._waiting)
+        if known:
+            self.reading.go_on()
+        return known
+
+    def _waiting(self) -> None:
+        self._turn()
+        self.reading.stay()
 
     def _from_vault(self, ask: Callable[[], T]) -> T | None:
         """Calls `ask` until the vault answers; returns None if told to stop."""
@@ -418,7 +449,7 @@ class Intake:
         message, origin, answer = one.message, one.origin, one.answer
         if isinstance(answer, TickIntent):
             self._tick(answer, loop.traceparent(message))
-        elif isinstance(answer, EpisodeIntent | QueryIntent):
+        elif isinstance(answer, EpisodeIntent | QueryIntent | ProfileIntent):
             if (record := sealed(answer, origin, keys)) is not None:
                 self._accept(record, one, hop)
         elif isinstance(answer, Refusal):

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
+from db import profile_rows
 from db.standing import Clear
 from db.store import PostgresStore
 from memquorum import topics
@@ -211,7 +212,7 @@ def _rebuild_shard(replay: Replay, links: Iterable[DecodedLink], contents: Conte
         step = replay.take(batch)
         clear, vectors = contents.of(step.sealed), contents.anew(step.anew)
         with store.transaction({step.net.before: RowKeys()}) as transaction:
-            transaction.write([step.net], clear, {}, vectors)
+            transaction.write([step.net], clear, {}, vectors, profile_rows.opened([step.net], contents.keys))
         done += Counts(len(batch), len(step.net.new[Memory]), len(clear))
     # It comes from the topic: nothing has to be published.
     store.published({replay.state.shard: replay.state.seq})
@@ -242,13 +243,13 @@ class Contents:
         reencoded: Shelf,
     ) -> None:
         """`keys`: returns the keys of those memories that have one, as `Vault.open`."""
-        self._codec, self._keys = codec, keys
+        self._codec, self.keys = codec, keys
         self._accepted, self._scored, self._reencoded = accepted, scored, reencoded
 
     def of(self, wanted: Iterable[Sealed]) -> dict[str, Clear]:
         """Returns the opened contents, by memory; without those for which the vault has no key. Raises CannotReplay."""
         listed = list(wanted)
-        keys = self._keys([sealed.memory_id for sealed in listed]) if listed else {}
+        keys = self.keys([sealed.memory_id for sealed in listed]) if listed else {}
         found = {}
         for sealed in listed:
             key = keys.get(sealed.memory_id)
@@ -260,7 +261,7 @@ class Contents:
 
     def anew(self, wanted: Sequence[SealedAnew]) -> dict[str, Vector]:
         """Returns the embeddings that replaced earlier ones and can be opened, by memory. Raises CannotReplay."""
-        keys = self._keys([sealed.memory_id for sealed in wanted]) if wanted else {}
+        keys = self.keys([sealed.memory_id for sealed in wanted]) if wanted else {}
         found = {}
         for sealed in sorted(wanted, key=lambda sealed: sealed.offset):
             key = keys.get(sealed.memory_id)

@@ -12,6 +12,7 @@
     POST /goals/list, /pins/list, /holds/list, /orders/list, /epochs/list, /members/list, /conflicts/list,
          /sessions/list
                                             {namespace, filters, cursor, limit} → what stands, was ordered, who votes
+    GET, POST /subjects/{subject}/profile   what a subject wants stored, for whom and how long, and what never is
     POST /tasks, /tasks/feedback            a finished task, and what helped in one
     POST /tasks/list                        {namespace, filters, cursor, limit} → finished tasks, latest first
     GET  /epochs/{namespace}/open           what they vote on now: ballots as they come, phases with their times
@@ -54,9 +55,9 @@ Read in this order:
 3. `search`, `retrieving`, `context`, `memories`, `listing`, `lists`, `tasks`, `experience`, `publishing`, `ending`,
    `receipts`, `reports`, `rewards`, `rollups`, `journal_pages`, `chained`, `overview`, `granting`, `health`: the
    endpoints; each is handed the service, the request and who asks;
-4. `orders`: the endpoints of orders; `ordering`: how one is given and waited for; `erasures`, `restores`,
-   `rollbacks`, `protections`: what is looked at before, and what is answered; `retaining`: what a policy's rule orders
-   when it is time;
+4. `orders`: the endpoints of orders; `ordering`: how one is given and waited for; `erasures`, `restores`, `rollbacks`,
+   `protections`: what is looked at before, and what is answered; `profile_setting`: profiles of subjects; `retaining`:
+   what a policy's rule orders; `outliving`: what a profile does when it is time;
 5. `door`: the keys that are in force, `keyfile`: how their file is changed; `limits`: how many requests are worked on
    at once; `desk`: the threads that read texts for them;
 6. `service`: what endpoints share: the store, the encoders, what waits for outcomes, the publishing; `caching`: the

@@ -34,8 +34,8 @@ async def context(service: Service, request: Request, caller: Caller) -> Respons
     budget."""
     asked = read_context(await body(request, service.bounds), service.bounds)
     namespace = asked.reader.namespace
-    sight = caller.at(namespace, READ)
-    mask = service.redaction.of(namespace, asked=asked.reader.redact)
+    sight = caller.at(namespace, READ).reading_for(asked.filters.purpose)
+    mask = await service.mask(sight, namespace, asked=asked.reader.redact)
     kept = Repeating[Context](service, sight, asked.reader, asked, asked.filters, masked=mask.on)
     frame = replace(asked.frame, signed=namespace in service.genesis.signed)
     found = await kept.again(Context)

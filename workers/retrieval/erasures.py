@@ -86,7 +86,7 @@ async def _naming(asking: Asking, asked: ErasureAsked, but: list[str]) -> Callab
     if asked.order.selector not in (SUBJECT, AGENT) or not asking.reads:
         return lambda told: told
     found = await service.reads.mentions(asking.sight, asked.namespace, name, but)
-    mask = service.redaction.of(asked.namespace, asked=False)
+    mask = await service.mask(asking.sight, asked.namespace, asked=False)
 
     def said() -> list[Naming]:
         return [one for one in found if names.said_in(mask.text(one.told, one.memory_id), name)]

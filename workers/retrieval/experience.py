@@ -34,7 +34,9 @@ async def experience(service: Service, request: Request, caller: Caller) -> Resp
         return service.configurations.policy(namespace).experience
 
     same = alike(len(service.genesis.verifiers), service.genesis.f)
-    found = await service.reads.admission(caller.sight(READ), memory_id, gates, policy, alike=same)
+    found = await service.reads.admission(
+        caller.sight(READ).reading_for(gates.purpose), memory_id, gates, policy, alike=same
+    )
     within = query.read_within(request.query_params.get("namespace"))
     if within is not None and (found is None or found.namespace != within):
         sight = caller.at(within, READ)
@@ -43,9 +45,9 @@ async def experience(service: Service, request: Request, caller: Caller) -> Resp
             return StructResponse(elsewhere)
     if found is None or within not in (None, found.namespace):
         return unknown("memory_id", f"no memory {memory_id}{'' if within is None else f' in {within!r}'}")
-    asked = query.read_flag("redact", request.query_params.get("redact"))
+    asked, here = query.read_flag("redact", request.query_params.get("redact")), caller.at(found.namespace, READ)
     return StructResponse(
-        await _pointed(service, caller, found, gates, service.redaction.of(found.namespace, asked=asked))
+        await _pointed(service, caller, found, gates, await service.mask(here, found.namespace, asked=asked))
     )
 
 
@@ -53,7 +55,7 @@ async def _pointed(service: Service, caller: Caller, one: Admission, gates: Filt
     """The same with what of the memory's text bears out or contradicts what the tasks that judge it came to: of the
     last of them, and as far as this reader may read the memory and the task."""
     judges = dict.fromkeys(judge.task for trial in reversed(one.trials) for judge in trial.judges)
-    sight = caller.at(one.namespace, READ)
+    sight = caller.at(one.namespace, READ).reading_for(gates.purpose)
     formless = _formless(one, service.configurations.policy(one.namespace).experience)
     shown = await service.reads.memory(sight, one.memory_id, gates) if judges or formless else None
     if shown is None or shown["text"] is None:
@@ -108,7 +110,7 @@ async def experiences(service: Service, request: Request, caller: Caller) -> Res
     found, behind = page.cut(
         await service.reads.experiences(sight, page), lambda one: f"{one.journal_seq}/{one.memory_id}"
     )
-    mask = service.redaction.of(page.namespace, asked=page.redact)
+    mask = await service.mask(sight, page.namespace, asked=page.redact)
     told = await service.desk.read(_in_short, found, mask)
     counts = await service.reads.counted(sight, page) if page.behind is None else {}
     return StructResponse(Experiences(page.namespace, counts, told, behind))

@@ -97,6 +97,7 @@ def _in_short(key: ApiKey, now_ms: int) -> KeyInShort:
         namespaces=key.namespaces,
         rights=key.rights,
         slots=key.slots,
+        subjects=key.subjects,
         opens=key.fault(now_ms) is None,
         created_at=key.created_at,
         expires_at=key.expires_at,

@@ -33,7 +33,14 @@ def change(file: Path, changed: Callable[[Keys], Keys]) -> Keys:
 
 
 def make(
-    *, name: str, namespaces: Iterable[str], rights: Iterable[str], slots: Iterable[str], days: int | None, now_ms: int
+    *,
+    name: str,
+    namespaces: Iterable[str],
+    rights: Iterable[str],
+    slots: Iterable[str],
+    days: int | None,
+    now_ms: int,
+    subjects: Iterable[str] = (),
 ) -> tuple[str, ApiKey]:
     """Makes a key of random bytes; see `access.make`. `days`: how long it opens; None: until it is revoked."""
     return access.make(
@@ -45,4 +52,5 @@ def make(
         now_ms=now_ms,
         expires_at=None if days is None else now_ms + days * _DAY_MS,
         slots=slots,
+        subjects=subjects,
     )

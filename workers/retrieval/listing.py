@@ -24,16 +24,16 @@ from workers.retrieval.service import Service
 async def memories(service: Service, request: Request, caller: Caller) -> Response:
     """The memories that pass, each with what it is linked with."""
     wanted = read_list(await body(request, service.bounds), service.bounds)
-    sight = caller.at(wanted.namespace, READ)
+    sight = caller.at(wanted.namespace, READ).reading_for(wanted.gates.purpose)
     found, behind = wanted.cut(
         await service.reads.memories(sight, wanted), lambda row: f"{row['occurred_at']}/{row['memory_id']}"
     )
     policy = service.configurations.policy(wanted.namespace)
-    mask = service.redaction.of(wanted.namespace, asked=wanted.redact)
+    mask = await service.mask(sight, wanted.namespace, asked=wanted.redact)
 
     def page() -> tuple[Listed, ...]:
         def listed(one: dict[str, Any]) -> Listed:
-            text = None if one["text"] is None else mask.text(one["text"])
+            text = None if one["text"] is None else mask.text(one["text"], one["memory_id"], one["subject"])
             return Listed(**one | {"text": text, "due_at": due(one, policy)})
 
         return tuple(listed(one) for one in found)
@@ -47,15 +47,16 @@ async def memories(service: Service, request: Request, caller: Caller) -> Respon
 async def slot(service: Service, request: Request, caller: Caller) -> Response:
     """Answers with the memory that fills a slot. A memory that a search would keep back is answered as unknown."""
     wanted = read_slot(await body(request, service.bounds))
-    found = await service.reads.slot(caller.at(wanted.namespace, READ), wanted)
+    sight = caller.at(wanted.namespace, READ).reading_for(wanted.filters.purpose)
+    found = await service.reads.slot(sight, wanted)
     if found is None:
         return unknown("key", f"nothing fills this slot in {wanted.namespace!r}")
     if wanted.user is not None:
         used = Uses(wanted.namespace, wanted.user, (found["memory_id"],))
         await using.read(service, caller, used, request.headers.get(tracing.HEADER), "POST /memories/slot")
-    mask = service.redaction.of(wanted.namespace, asked=wanted.redact)
+    mask = await service.mask(sight, wanted.namespace, asked=wanted.redact)
     if mask.on:
-        found |= {"text": await service.desk.read(mask.text, found["text"])}
+        found |= {"text": await service.desk.read(mask.text, found["text"], found["memory_id"], found["subject"])}
     return StructResponse(Shown(**found, due_at=due(found, service.configurations.policy(wanted.namespace))))
 
 

@@ -90,7 +90,7 @@ async def conflicts(service: Service, request: Request, caller: Caller) -> Respo
     sight = caller.at(page.namespace, *e.CONFLICTS.rights)
     rows = await service.reads.contradicted(sight, page)
     found, behind = page.cut(rows, lambda one: f"{one.journal_seq}/{one.older}")
-    mask = service.redaction.of(page.namespace, asked=page.redact)
+    mask = await service.mask(sight, page.namespace, asked=page.redact)
     told = await service.desk.read(_masked, found, mask) if mask.on else found
     return StructResponse(a.Conflicts(page.namespace, told, behind))
 

@@ -51,26 +51,31 @@ async def memory(service: Service, request: Request, caller: Caller) -> Response
     """One memory; its text only while it is alive. A memory that a search would keep back is answered as unknown."""
     memory_id = query.read_memory_id(request.path_params["memory_id"])
     gates = query.read_gates_of(request.query_params)
-    found = await service.reads.memory(caller.sight(READ), memory_id, gates)
+    sight = caller.sight(READ).reading_for(gates.purpose)
+    found = await service.reads.memory(sight, memory_id, gates)
     within, agent = query.read_within(request.query_params.get("namespace")), using.user(request)
     if not found or within not in (None, found["namespace"]):
         there = found["namespace"] if found else None
-        instead = await _instead(service, caller.sight(READ), memory_id, gates, (within, there))
+        instead = await _instead(service, sight, memory_id, gates, (within, there))
         return unknown("memory_id", f"no memory {memory_id}{_in(within)}{instead}")
     if agent is not None and found["text"] is not None:
         used = Uses(found["namespace"], agent, (memory_id,))
         await using.read(service, caller, used, request.headers.get(tracing.HEADER), "GET /memories")
     found |= {"text": await _masked(service, request, found)}
-    marks = await overtaken_in(service, caller.sight(READ), {memory_id: found["text"]})
+    marks = await overtaken_in(service, sight, {memory_id: found["text"]})
     found |= {"overtaken": marks.get(memory_id, ())}
     return StructResponse(Shown(**found, due_at=due(found, service.configurations.policy(found["namespace"]))))
 
 
 async def _masked(service: Service, request: Request, found: Mapping[str, Any]) -> str | None:
     """A memory's text as this reader is given it; None if the memory has no text any more."""
-    mask = service.redaction.of(found["namespace"], asked=query.read_flag("redact", request.query_params.get("redact")))
-    text: str | None = found["text"]
-    return await service.desk.read(mask.text, text, found["memory_id"]) if text is not None and mask.on else text
+    text, namespace = found["text"], found["namespace"]
+    asked = query.read_flag("redact", request.query_params.get("redact"))
+    mask = await service.mask(Sight((namespace,)), namespace, asked=asked)
+    if text is None or not mask.on:
+        return text
+    told: str = await service.desk.read(mask.text, text, found["memory_id"], found["subject"])
+    return told
 
 
 def due(found: Mapping[str, Any], policy: Policy) -> int | None:
@@ -89,7 +94,7 @@ async def explain(service: Service, request: Request, caller: Caller) -> Respons
     """Answers with the account of a memory, in structure and in words."""
     memory_id = query.read_memory_id(request.path_params["memory_id"])
     gates = query.read_gates_of(request.query_params)
-    sight, now = caller.sight(READ, AUDIT), service.configurations
+    sight, now = caller.sight(READ, AUDIT).reading_for(gates.purpose), service.configurations
     facts = await service.reads.facts(sight, service.codec, memory_id, gates, lambda shard: now.of(shard).policy)
     within = query.read_within(request.query_params.get("namespace"))
     if facts is None or within not in (None, facts.namespace):
@@ -134,7 +139,7 @@ async def _read(service: Service, request: Request, caller: Caller, memory_id: s
     if READ not in caller.rights:
         return None
     gates = query.read_gates_of(request.query_params)
-    found = await service.reads.memory(caller.sight(READ), memory_id, gates)
+    found = await service.reads.memory(caller.sight(READ).reading_for(gates.purpose), memory_id, gates)
     return await _masked(service, request, found) if found else None
 
 

@@ -38,6 +38,10 @@ _UNDER_WAY = ("ordered", ASKED, "not yet")
 T = TypeVar("T")
 
 
+Headers = Sequence[tuple[str, str]]
+"""Further headers of a record."""
+
+
 class RequestIntent(Protocol):
     """The intent read from a request."""
 
@@ -59,8 +63,9 @@ class Asking:
     seconds: float
     reads: bool = False
 
-    async def give(self, kind: OrderKind[Any], wanted: Sequence[Any]) -> list[str]:
-        """Signs orders and publishes them. Returns their ids. Raises BadRequest, BadOrder and KafkaUnavailable."""
+    async def give(self, kind: OrderKind[Any], wanted: Sequence[Any], beside: Headers = ()) -> list[str]:
+        """Signs orders and publishes them, with headers `beside` each. Returns their ids. Raises BadRequest, BadOrder
+        and KafkaUnavailable."""
         service, seed = self.service, self.service.erasure_seed
         if seed is None:
             raise BadRequest("not_entitled", None, f"this service may not order: {_NO_KEY}. Who can: {kind.command}")
@@ -72,7 +77,7 @@ class Asking:
 
         async def publish(order: Any) -> None:
             data = kind.make(service.codec, service.genesis, SERVICE, seed, order)
-            await service.send(kind.topic, "Signed", order.order_id, order.namespace, data)
+            await service.send(kind.topic, "Signed", order.order_id, order.namespace, data, beside)
 
         for first in range(0, len(orders), _SLICE):
             await asyncio.gather(*map(publish, orders[first : first + _SLICE]))

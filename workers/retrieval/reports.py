@@ -16,6 +16,7 @@ from memquorum.core.accounts.reporting import Asked, Found, Reporter
 from memquorum.core.api.answers import Report, Reported
 from memquorum.core.ids import shard_of
 from memquorum.core.retrieval.paging import cursor
+from memquorum.core.retrieval.redaction import Redactor
 from memquorum.core.tiers import FINISHED
 from workers.retrieval import tasks
 from workers.retrieval.answers import StructResponse, body
@@ -27,11 +28,12 @@ from workers.retrieval.service import Service
 async def report(service: Service, request: Request, caller: Caller) -> Response:
     """A page of all that concerns a person, or another thing that an erasure can name."""
     asked = reporting.read_report(await body(request, service.bounds), service.bounds)
-    sight, now = caller.at(asked.namespace, READ), service.configurations
+    sight, now = caller.at(asked.namespace, READ).reading_for(asked.gates.purpose), service.configurations
+    mask = await service.mask(sight, asked.namespace, asked=asked.redact)
     shard = shard_of(asked.namespace, service.genesis.shards)
     found = await service.reads.report(sight, service.codec, asked, shard, lambda one: now.of(one).policy)
-    shown = await service.desk.read(_reported, service, asked, found)
-    shown = [await _with_task(service, sight, asked, one, found) for one in await _marked(service, sight, shown)]
+    shown = await service.desk.read(_reported, service, asked, found, mask)
+    shown = [await _with_task(service, sight, asked, one, found, mask) for one in await _marked(service, sight, shown)]
     behind = None if found.behind is None else cursor(asked.what, asked.where, f"{found.behind[0]}/{found.behind[1]}")
     return StructResponse(
         Report(
@@ -41,8 +43,7 @@ async def report(service: Service, request: Request, caller: Caller) -> Response
     )  # fmt: skip
 
 
-def _reported(service: Service, asked: Asked, found: Found) -> list[Reported]:
-    mask = service.redaction.of(asked.namespace, asked=asked.redact)
+def _reported(service: Service, asked: Asked, found: Found, mask: Redactor) -> list[Reported]:
     policy = service.configurations.policy(asked.namespace)
 
     def due_at(shown: Mapping[str, Any]) -> int | None:
@@ -64,12 +65,13 @@ async def _marked(service: Service, sight: Sight, shown: list[Reported]) -> list
     ]
 
 
-async def _with_task(service: Service, sight: Sight, asked: Asked, one: Reported, found: Found) -> Reported:
+async def _with_task(  # noqa: PLR0917
+    service: Service, sight: Sight, asked: Asked, one: Reported, found: Found, mask: Redactor
+) -> Reported:
     """Returns a record with its texts, if it is a finished task about the person."""
     if one.state != FINISHED or one.memory_id not in found.own:
         return one
     task = await service.reads.task(sight, one.memory_id, asked.gates)
-    mask = service.redaction.of(asked.namespace, asked=asked.redact)
     if task is not None and mask.on:
         task = await service.desk.read(tasks.masked, task, mask)
     return replace(one, task=task)

@@ -69,8 +69,8 @@ _TRIES = 3
 async def retrieve(service: Service, request: Request, caller: Caller) -> Response:
     """The memories that answer best and fit the budget, and what was left out and why."""
     wanted = requests.read_retrieve(await body(request, service.bounds), service.bounds)
-    sight = caller.at(wanted.reader.namespace, READ)
-    mask = service.redaction.of(wanted.reader.namespace, asked=wanted.reader.redact)
+    sight = caller.at(wanted.reader.namespace, READ).reading_for(wanted.filters.purpose)
+    mask = await service.mask(sight, wanted.reader.namespace, asked=wanted.reader.redact)
     kept = Repeating[Retrieved](service, sight, wanted.reader, wanted, wanted.filters, masked=mask.on)
     found = await kept.again(Retrieved) or await _retrieved(service, wanted, mask, kept)
     used, warning = await count(service, request, wanted.reader.search(wanted.query, len(found.hits)), found.hits)
@@ -121,8 +121,8 @@ async def recall(service: Service, request: Request, caller: Caller) -> Response
     needs."""
     wanted = requests.read_recall(await body(request, service.bounds), service.bounds)
     namespace = wanted.reader.namespace
-    sight = caller.at(namespace, READ)
-    mask = service.redaction.of(namespace, asked=wanted.reader.redact)
+    sight = caller.at(namespace, READ).reading_for(wanted.filters.purpose)
+    mask = await service.mask(sight, namespace, asked=wanted.reader.redact)
     kept = Repeating[Recalled](service, sight, wanted.reader, wanted, wanted.filters, masked=mask.on)
     found = await kept.again(Recalled) or await _recalled(service, wanted, mask, kept)
     if isinstance(found, Response):

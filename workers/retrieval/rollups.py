@@ -55,8 +55,9 @@ async def rollup(service: Service, request: Request, caller: Caller) -> Response
         when = "" if as_of is None else f" as of {moment(as_of)}"
         whose = "" if persona is None else f" with a sentence by or about {persona!r}"
         return unknown("topic", f"no roll-up of that name in {namespace!r}{whose}{when}")
-    mask = service.redaction.of(namespace, asked=query.read_flag("redact", asked.get("redact")))
-    known = Known(service.reads, caller.at(namespace, READ))
+    sight = caller.at(namespace, READ).reading_for(asked.get("purpose"))
+    mask = await service.mask(sight, namespace, asked=query.read_flag("redact", asked.get("redact")))
+    known = Known(service.reads, sight)
     (found,) = await _marked(known, (found,), query.Filters(as_of=as_of))
     return StructResponse(await service.desk.read(mask.rollup, found))
 
@@ -96,4 +97,6 @@ async def _log(service: Service, request: Request, caller: Caller) -> tuple[str,
     """The namespace, and its log as the reader may see it."""
     namespace = query.read_namespace(request.path_params["namespace"])
     gates = query.read_gates_of(request.query_params)
-    return namespace, await service.reads.rollup_log(caller.at(namespace, READ), namespace, gates)
+    return namespace, await service.reads.rollup_log(
+        caller.at(namespace, READ).reading_for(gates.purpose), namespace, gates
+    )

@@ -57,7 +57,7 @@ class Answer:
 async def search(service: Service, request: Request, caller: Caller) -> Response:
     """The memories nearest in meaning."""
     wanted = query.read_search(await body(request, service.bounds), service.bounds)
-    sight = caller.at(wanted.namespace, READ)
+    sight = caller.at(wanted.namespace, READ).reading_for(wanted.filters.purpose)
     known = Known(service.reads, sight)
     asked = None if wanted.filters.experience else time_asked(service, wanted.query)
     found, kept, gone = await asyncio.gather(
@@ -82,7 +82,7 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     hits = await ordered(steps, query.latest_of_equals(_then(found.hits, gone)))
     every = await scored(service, wanted.query, hits[: max(wanted.k, SCORED)])
     given = every[: wanted.k]
-    mask = service.redaction.of(wanted.namespace, asked=wanted.redact)
+    mask = await service.mask(sight, wanted.namespace, asked=wanted.redact)
     rolled = await about(
         service, known, wanted.namespace, wanted.query, wanted.filters, near=[hit.memory_id for hit in every],
         most=LATEST, mask=mask,

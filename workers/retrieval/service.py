@@ -22,6 +22,7 @@ from starlette.applications import Starlette
 from db.outcomes import Outcomes
 from db.reads import Reads
 from memquorum import cloudevents, kafka, topics
+from memquorum.core.access import Sight
 from memquorum.core.api.answers import Hit
 from memquorum.core.avro import Codec
 from memquorum.core.contained import Failed, Failures
@@ -29,12 +30,13 @@ from memquorum.core.identity import grants
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
 from memquorum.core.intake import EndIntent, EpisodeIntent
+from memquorum.core.privacy.listed import matcher
 from memquorum.core.records import AccessRecorded, FeedbackAccepted, QueryRecorded
 from memquorum.core.retrieval import query
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.cache import CAPACITY
 from memquorum.core.retrieval.query import Search
-from memquorum.core.retrieval.redaction import NONE, Redaction
+from memquorum.core.retrieval.redaction import NONE, Redaction, Redactor
 from memquorum.core.retrieval.using import Lately
 from memquorum.ports import Encoder, StoreUnavailable
 from memquorum.telemetry.bundle import Stage
@@ -48,6 +50,7 @@ from workers.retrieval.desk import Desk, check
 from workers.retrieval.door import Door
 from workers.retrieval.following import Cursors, Feed, Watch
 from workers.retrieval.limits import Limits
+from workers.retrieval.outliving import Outliving
 from workers.retrieval.refusals import Following, Refusals
 from workers.retrieval.retaining import Retaining
 from workers.retrieval.reused import Compared
@@ -105,6 +108,7 @@ class Service:
         self._following = Following(bootstrap, genesis.shards, codec, stamps, self.refusals.take)
         self.configurations, self.lately = Configurations(codec, genesis), Lately(bounds.uses_most)
         self._retaining = Retaining(genesis, codec, erasure_seed, self.configurations, self.send, health=shown.health)
+        self._outliving = Outliving(genesis, codec, erasure_seed, self.configurations, self.send)
         self.encoder, self.before = encoder, before
         self._shown = shown
         # Threads of their own: what waits for the store in others must not hold up a search.
@@ -224,10 +228,19 @@ class Service:
         again = f"send it with event_id {said.event_id}, so that it counts once"
         return await self._confirmed(topic, said.namespace, data, told, again)
 
-    async def send(self, topic: str, kind: str, event_id: str, namespace: str, data: bytes) -> None:
-        """Publishes an encoded record of an outside topic. Raises KafkaUnavailable."""
+    async def send(  # noqa: PLR0917
+        self, topic: str, kind: str, event_id: str, namespace: str, data: bytes, beside: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        """Publishes an encoded record of an outside topic, with further headers `beside` it. Raises
+        KafkaUnavailable."""
         again = f"it may be there all the same: ask for {event_id} before you send it anew"
-        await self._confirmed(topic, namespace, data, loop.headers(kind, SOURCE, event_id), again)
+        await self._confirmed(topic, namespace, data, [*loop.headers(kind, SOURCE, event_id), *beside], again)
+
+    async def mask(self, sight: Sight, namespace: str, *, asked: bool) -> Redactor:
+        """Returns what masks texts of a namespace for a reader who `asked` for redaction, or did not: what subjects
+        want never kept is masked for everybody."""
+        lists = {subject: matcher(entries) for subject, entries in await self.reads.profile_lists(sight, namespace)}
+        return self.redaction.of(namespace, asked=asked, lists=lists)
 
     async def _confirmed(
         self, topic: str, namespace: str, data: bytes, told: Sequence[tuple[str, Any]], again: str
@@ -296,6 +309,7 @@ class Service:
             # Whatever is away is told as that by `_watch`; what is left to order is ordered once it is back.
             with suppress(StoreUnavailable, KafkaUnavailable):
                 await self._retaining.look(self.reads)
+                await self._outliving.look(self.reads)
             await asyncio.sleep(_LOOK_S)
 
 

@@ -46,10 +46,9 @@ async def _publish(service: Service, request: Request, caller: Caller, topic: st
 async def tasks(service: Service, request: Request, caller: Caller) -> Response:
     """The finished tasks of a namespace, the latest first."""
     page = pages.read_tasks(await body(request, service.bounds), service.bounds)
-    found, behind = page.cut(
-        await service.reads.tasks(caller.at(page.namespace, READ), page), attrgetter("journal_seq")
-    )
-    mask = service.redaction.of(page.namespace, asked=page.redact)
+    sight = caller.at(page.namespace, READ).reading_for(page.gates.purpose)
+    found, behind = page.cut(await service.reads.tasks(sight, page), attrgetter("journal_seq"))
+    mask = await service.mask(sight, page.namespace, asked=page.redact)
     told = await service.desk.read(_goals, found, mask) if mask.on else found
     return StructResponse(Tasks(page.namespace, told, behind))
 
@@ -58,12 +57,13 @@ async def task(service: Service, request: Request, caller: Caller) -> Response:
     """A finished task whole. A task that a search would keep back is answered as unknown."""
     task_id = query.read_memory_id(request.path_params["task_id"])
     gates = query.read_gates_of(request.query_params)
-    found = await service.reads.task(caller.sight(READ), task_id, gates)
+    sight = caller.sight(READ).reading_for(gates.purpose)
+    found = await service.reads.task(sight, task_id, gates)
     within = query.read_within(request.query_params.get("namespace"))
     if found is None or within not in (None, found.namespace):
         return unknown("task_id", f"no finished task {task_id}{'' if within is None else f' in {within!r}'}")
     asked = query.read_flag("redact", request.query_params.get("redact"))
-    mask = service.redaction.of(found.namespace, asked=asked)
+    mask = await service.mask(sight, found.namespace, asked=asked)
     return StructResponse(await service.desk.read(masked, found, mask) if mask.on else found)
 
 

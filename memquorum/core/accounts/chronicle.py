@@ -23,6 +23,7 @@ from memquorum.core.records import (
     JournalEntry,
     Lapsed,
     Patched,
+    Profiled,
     Protected,
     ProtectionOrdered,
     Reencoded,
@@ -39,7 +40,7 @@ from memquorum.core.showing.plurals import many
 DECIDED = "decided"
 EFFECTS = (
     "stored", "reinforced", "dropped", "drafted", "finished", "cleared", "contradicted", "repeated", "accessed",
-    "asked", "assessed", "unfounded", "reencoded", "rehearsed", "tried", "patched", "compared", "disclosed",
+    "asked", "assessed", "unfounded", "reencoded", "rehearsed", "tried", "patched", "compared", "disclosed", "profiled",
     "protected", "lapsed", "requested", "declined", "withheld", "erased", DECIDED,
 )  # fmt: skip
 """The effects that a namespace's page of the journal can show."""
@@ -173,6 +174,8 @@ def _upkeep(detail: object) -> str | None:
         return f"Roll-ups took up {many(len(detail.applied), 'sentence')}."
     if isinstance(detail, Compared):
         return f"A model compared {many(len(detail.applied), 'pair')} of memories."
+    if isinstance(detail, Profiled):
+        return "A profile of a subject was set."
     if isinstance(detail, Disclosed):
         return f"{many(len(detail.memory_ids), 'memory')} may be sent to {detail.recipient}."
     return None

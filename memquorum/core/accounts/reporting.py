@@ -124,7 +124,7 @@ class Reporter(Struct, frozen=True):
     genesis: Genesis
     found: Found
     due: Callable[[Mapping[str, Any]], int | None]
-    mask: Callable[[str, str], str]
+    mask: Callable[[str, str, str | None], str]
 
     def record(self, told: Told) -> Reported:
         """Returns a record of the report."""
@@ -159,9 +159,11 @@ class Reporter(Struct, frozen=True):
         text = memory.text
         if told.place.own:
             text = self.found.replaced.get(memory.memory_id) if text is None else text
-            return structs.replace(memory, text=None if text is None else self.mask(text, memory.memory_id))
+            return structs.replace(
+                memory, text=None if text is None else self.mask(text, memory.memory_id, memory.subject)
+            )
         text = None if text is None else own_sentences(text, _quotes(account), self.found.own)
-        masked = None if text is None else self.mask(text, memory.memory_id)
+        masked = None if text is None else self.mask(text, memory.memory_id, memory.subject)
         return structs.replace(parts.cut(memory, {AUDIT}), text=masked, agent="", event_id="")
 
 

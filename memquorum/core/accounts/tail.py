@@ -121,7 +121,7 @@ class Tail:
             return f"{entry.effect:<11} {entry.memory_id}  {where}: {self._protection(detail)}"
         if isinstance(detail, Accessed):
             return f"{entry.effect:<11} {_used(detail)}  by {detail.agent} {where}{_missed(detail)}"
-        said = f"{entry.effect:<11} {entry.memory_id}"
+        said = f"{entry.effect:<11} {entry.memory_id or entry.event_id}"
         if isinstance(detail, Reencoded | Rehearsed | Tried):
             return f"{said}  {where}: {self._looked_at(detail)}"
         if isinstance(detail, Assessed):

@@ -666,6 +666,25 @@ class Pinned(Struct, frozen=True):
     detail: str | None = None
 
 
+class Profile(Struct, frozen=True):
+    """The profile of a subject. `status`: "in force", "ordered" while it is on its way, or "none". `stores`: whether
+    anything about the subject is stored; `never`: names and things that are never kept; `private_until`: until then
+    nothing about it is stored or shown, in milliseconds; `retention`: after how many days memories of a type are
+    erased; `consents`: the purposes that its memories may be read for, each until a time in milliseconds, 0 for no end;
+    None: any."""
+
+    namespace: str
+    subject: str
+    status: str
+    order_id: str | None = None
+    stores: bool = True
+    never: tuple[str, ...] = ()
+    private_until: int | None = None
+    retention: dict[str, int] = {}
+    consents: dict[str, int] | None = None
+    accepted_at: int | None = None
+
+
 class Needed(Struct, frozen=True):
     """A goal, and all memories that it needs now. `status`: "active", "ended", "ordered", "nothing to end" where no
     need is known, or "not yet" where the memories named with the end are not known to be needed: if the goal began a
@@ -1540,12 +1559,13 @@ class MemoryTrace(Struct, frozen=True):
 
 
 class Access(Struct, frozen=True):
-    """The permissions of a key: its `rights` in its `namespaces` (names, and prefixes that end in `*`), and the `slots`
-    that it may take from other agents."""
+    """The permissions of a key: its `rights` in its `namespaces` (names, and prefixes that end in `*`), the `slots`
+    that it may take from other agents, and the `subjects` whose profiles it sees and sets."""
 
     namespaces: tuple[str, ...]
     rights: tuple[str, ...]
     slots: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
 
 
 class Conflict(Struct, frozen=True):
@@ -1595,6 +1615,7 @@ class KeyInShort(Struct, frozen=True):
     revoked_at: int | None
     made_by: str | None
     revoked_by: str | None
+    subjects: tuple[str, ...] = ()
 
 
 class ApiKeys(Struct, frozen=True, omit_defaults=True):

@@ -11,6 +11,7 @@ from memquorum.core.api import requests as r
 from memquorum.core.api.fields import sentences
 from memquorum.core.orders.envelope import OrderKind
 from memquorum.core.orders.erase import ERASURE
+from memquorum.core.orders.profile import PROFILE
 from memquorum.core.orders.protect import PROTECTION
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.orders.table import GIVEN, ORDERS
@@ -313,6 +314,16 @@ END_GOAL = _orders(
     "end_goal", PROTECTION, r.GoalRequest, a.Needed, "until it holds",
     "Ends a goal: memories that only it needed may be forgotten again.",
 )  # fmt: skip
+PROFILE_OF = Endpoint(
+    "profile", "GET", "/subjects/{subject:path}/profile", (READ,),
+    "The profile of a subject; for a key whose grant names the subject.", a.Profile,
+    query=(Parameter("namespace", str, "The namespace of the profile (default: default)."),),
+)  # fmt: skip
+SET_PROFILE = Endpoint(
+    "set_profile", "POST", "/subjects/{subject:path}/profile", (PROFILE.right,),
+    "Sets the profile of a subject whole, and waits until it is in force; for a key whose grant names the subject.",
+    a.Profile, r.ProfileRequest, _waits("until it is in force"), waits=True,
+)  # fmt: skip
 ORDER = Endpoint(
     "order", "GET", "/orders/{order_id}", (*dict.fromkeys(kind.right for kind in ORDERS.values()), AUDIT),
     "The result of an order of any kind; needs the right to give such an order, or to audit.", a.Ordered,
@@ -399,7 +410,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     SESSIONS, FINISH_TASK, FEEDBACK, TASKS, TASK, EXPERIENCES, EXPERIENCE, MEMORY, EXPLAIN,
     DECISIONS, GOALS, PINS, HOLDS, ORDERS_GIVEN, EPOCHS, OPEN_EPOCH, OPEN_EPOCH_OF_SHARD, MEMBERS, CONFLICTS, EVENT,
     REWARDS, ROLLUPS, ROLLUP, ERASE, FORGET, RESTORE, ROLLBACK,
-    PIN, UNPIN, BEGIN_GOAL, END_GOAL, ORDER, RECEIPT,
+    PIN, UNPIN, BEGIN_GOAL, END_GOAL, PROFILE_OF, SET_PROFILE, ORDER, RECEIPT,
     JOURNAL, JOURNAL_FEED, VERIFY_JOURNAL, NAMESPACES, NAMESPACE, POLICY, FLEET, DEAD_LETTERS, EVIDENCE, TRACE, ACCESS,
     KEYS, MAKE_KEY, REVOKE_KEY,
     Endpoint(

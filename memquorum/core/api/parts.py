@@ -50,7 +50,7 @@ SHOWN: Mapping[str, frozenset[Part]] = {
 """The parts that each right shows, at the endpoints that it opens."""
 
 _FIELDS = {
-    Part.TEXT: "text newer_text older_text inputs outputs tools bears_out topic",
+    Part.TEXT: "text never newer_text older_text inputs outputs tools bears_out topic",
     Part.LABELS: "key path paths attributes slot",
     Part.NAMES: "subject source session persona personas",
     Part.ORDERS: "goal reference value also says order erased journal attested proof detail",

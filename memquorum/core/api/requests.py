@@ -549,6 +549,31 @@ class PinRequest(Request, frozen=True, kw_only=True):
     reference: Annotated[str | None, _REFERENCE] = None
 
 
+class ProfileRequest(Request, frozen=True, kw_only=True):
+    """The body that sets the profile of a subject, whole."""
+
+    stores: Annotated[bool, Meta(description="Whether anything about the subject is stored from now on.")] = True
+    never: Annotated[
+        tuple[str, ...],
+        Meta(description="Names and things that are never kept: 200 at most, each of one to eight words."),
+    ] = ()
+    private_until: Annotated[
+        int | None,
+        Meta(description="Until then, in milliseconds, nothing about the subject is stored or shown."),
+    ] = None
+    retention: Annotated[
+        dict[str, int], Meta(description="After how many days memories are erased, by their type.")
+    ] = {}
+    consents: Annotated[
+        dict[str, int] | None,
+        Meta(
+            description="The purposes that memories may be read for, each until a time in milliseconds, 0 for no end; "
+            "without it, any."
+        ),
+    ] = None
+    reference: Annotated[str | None, _REFERENCE] = None
+
+
 class NeedRequest(Request, frozen=True, kw_only=True):
     """The body that declares the memories that a goal needs while it is active."""
 

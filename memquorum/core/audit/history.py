@@ -64,9 +64,10 @@ from memquorum.core.journal.rows import (
 )
 from memquorum.core.orders.compare import COMPARE
 from memquorum.core.orders.disclose import DISCLOSURE
-from memquorum.core.orders.envelope import order_digest
+from memquorum.core.orders.envelope import BadOrder, order_digest
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.patch import PATCH
+from memquorum.core.orders.profile import PROFILE
 from memquorum.core.orders.protect import HOLD, PROTECTION
 from memquorum.core.orders.restore import REQUEST, most
 from memquorum.core.orders.table import ORDERS
@@ -84,6 +85,7 @@ from memquorum.core.records import (
     JournalEntry,
     Lapsed,
     Patched,
+    Profiled,
     Protected,
     Reencoded,
     Rehearsed,
@@ -521,6 +523,20 @@ def _judge_compared(history: History, entry: JournalEntry, detail: Compared) -> 
     )  # fmt: skip
 
 
+def _judge_profiled(history: History, entry: JournalEntry, detail: Profiled) -> None:
+    """Checks that the profile was signed by who may set it, and is of this namespace. Raises Impossible."""
+    try:
+        _, order = PROFILE.opened(history._rules.codec, history._rules.genesis, detail.order)
+    except BadOrder as error:
+        raise Impossible(Kind.ORDER_INVALID, "a profile that was signed by who may set it", error) from None
+    shard = ids.shard_of(order.namespace, history._rules.genesis.shards)
+    told = entry.event_id, entry.namespace, entry.memory_id, entry.shard
+    if told != (order.order_id, order.namespace, None, shard):
+        raise Impossible(Kind.ORDER_INVALID, f"profile {order.order_id} in {order.namespace!r}", told)
+    if detail.sealed is not None and order.commitment is None:
+        raise Impossible(Kind.ORDER_INVALID, "a list that the order names", "a list that it does not name")
+
+
 _OF_ALL = (History._judge_row, History._judge_time, History._judge_source, History._judge_once)
 _Judge = Callable[[History, JournalEntry, Any], None]
 _OF_ORDERS: Mapping[str, _Judge] = MappingProxyType(
@@ -530,6 +546,7 @@ _OF_ORDERS: Mapping[str, _Judge] = MappingProxyType(
         REQUEST.name: History._judge_requested,
         PATCH.name: _judge_patched,
         COMPARE.name: _judge_compared,
+        PROFILE.name: _judge_profiled,
         DISCLOSURE.name: lambda own, entry, detail: disclosed.judge(
             own._rules, entry, detail, own.memories, own.strengths
         ),

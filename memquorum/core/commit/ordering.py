@@ -20,6 +20,7 @@ from memquorum.core.orders.compare import COMPARE
 from memquorum.core.orders.disclose import DISCLOSURE
 from memquorum.core.orders.envelope import order_digest
 from memquorum.core.orders.patch import PATCH
+from memquorum.core.orders.profile import PROFILE
 from memquorum.core.orders.protect import PROTECTION
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import (
@@ -30,6 +31,7 @@ from memquorum.core.records import (
     Lapsed,
     OrderAccepted,
     Patched,
+    Profiled,
     Protected,
     RestoreRequested,
     Withheld,
@@ -136,6 +138,13 @@ def _disclosure(rules: Rules, rows: Rows, place: RecordPosition, record: OrderAc
     return apply_entry(rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=namespace)
 
 
+def _profile(rules: Rules, rows: Rows, place: RecordPosition, record: OrderAccepted) -> Change:
+    """Applies a profile of a subject: it takes the place of the one before."""
+    effect = DELIVERED_AGAIN if order_digest(rules.codec, record.order) in rows.answered else "profiled"
+    detail, namespace = Profiled(record.order, record.accepted_at, record.sealed), record.namespace
+    return apply_entry(rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=namespace)
+
+
 def _comparisons(rules: Rules, rows: Rows, place: RecordPosition, record: OrderAccepted) -> Change:
     """Applies a model's comparisons of pairs of memories, without those that are gone or were compared before."""
     _, order = COMPARE.opened(rules.codec, rules.genesis, record.order)
@@ -153,6 +162,7 @@ _JUDGED: Mapping[str, Callable[[Rules, Rows, RecordPosition, OrderAccepted], Cha
         REQUEST.name: _request,
         PATCH.name: _patches,
         DISCLOSURE.name: _disclosure,
+        PROFILE.name: _profile,
         COMPARE.name: _comparisons,
     }
 )

@@ -52,6 +52,7 @@ from memquorum.core.journal.rows import (
     Dropped,
     Event,
     Memory,
+    Profile,
     QuoteRow,
     RowKeys,
     Rows,
@@ -64,6 +65,7 @@ from memquorum.core.orders import uses
 from memquorum.core.orders.compare import COMPARE
 from memquorum.core.orders.envelope import BadOrder, OrderKind, order_digest
 from memquorum.core.orders.patch import PATCH
+from memquorum.core.orders.profile import PROFILE
 from memquorum.core.orders.table import DETAILS, answered_by, digests
 from memquorum.core.records import (
     APPLIED,
@@ -81,6 +83,7 @@ from memquorum.core.records import (
     JournalEntry,
     Lapsed,
     Patched,
+    Profiled,
     Protected,
     Reencoded,
     Rehearsed,
@@ -570,6 +573,18 @@ def _do_disclosed(_: Rules, __: Rows, change: Change, detail: Disclosed) -> Chan
     return disclosures.noted(change, detail)
 
 
+def _do_profiled(rules: Rules, _: Rows, change: Change, detail: Profiled) -> Change:
+    entry = change.entry
+    _, order = PROFILE.opened(rules.codec, rules.genesis, detail.order)
+    consents = order.consents if order.consented else None
+    return change.plus(
+        Profile(
+            entry.shard, entry.seq, order.namespace, order.subject, order.order_id, order.stores, order.private_until,
+            order.retention, consents, detail.sealed is not None, detail.accepted_at, detail.sealed,
+        )
+    )  # fmt: skip
+
+
 def _do_protected(rules: Rules, rows: Rows, change: Change, detail: Protected) -> Change:
     return protections.do_protected(rules.codec, rules.genesis, rows, change, detail)
 
@@ -636,6 +651,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         "tried": Effect((Tried,), _do_tried),
         "erased": Effect((Erased,), _do_erased),
         "disclosed": Effect((Disclosed,), _do_disclosed),
+        "profiled": Effect((Profiled,), _do_profiled),
         "requested": Effect((RestoreRequested,), _do_requested),
         "declined": Effect((RestoreRequested,), _do_nothing),
         "protected": Effect((Protected,), _do_protected),

@@ -499,6 +499,23 @@ class LetGo(Struct, frozen=True):
     held_back: int
 
 
+class Profile(Struct, frozen=True):
+    """The profile of a subject, as it was ordered (`core.orders.profile`). `sealed`: its list, which is no column."""
+
+    shard: Int4
+    seq: int
+    namespace: str
+    subject: str
+    order_id: Uuid
+    stores: bool
+    private_until: int | None
+    retention: tuple[str, ...]
+    consents: tuple[str, ...] | None
+    listed: bool
+    accepted_at: int
+    sealed: bytes | None = None
+
+
 class Disclosure(Struct, frozen=True):
     """A memory whose text was, or was about to be, sent to a recipient, to a model there; `sent_at`: from when on."""
 

@@ -25,16 +25,19 @@ def mask(kind: str) -> str:
     return f"[{kind}]"
 
 
-def spans_to_mask(text: str, second: Second | None = None) -> tuple[Span, ...]:
+def spans_to_mask(text: str, second: Second | None = None, *, formats: bool = True) -> tuple[Span, ...]:
     """Returns the spans to mask in a text, in order and without overlaps: by patterns, then those of the second pass.
+    `formats`: whether by patterns at all.
 
     The masked text is read again until no more is found, as a number may match only once its neighbour is masked: so
     masking a masked text changes nothing. A text in which more is found each time is withheld as a whole after
     `ROUNDS`.
     """
-    there = spans(text)
+    there = spans(text) if formats else ()
     if second is not None:
         there = without_overlaps((*there, *sorted(second(text))), len(text))
+    if not formats:
+        return there
     for _ in range(ROUNDS if there else 0):
         told, places = _told(text, there, 0, len(text))
         again = spans(told)
@@ -45,14 +48,16 @@ def spans_to_mask(text: str, second: Second | None = None) -> tuple[Span, ...]:
     return (Span(0, len(text), WITHHELD),) if there else ()
 
 
-def masked(text: str, second: Second | None = None) -> str:
+def masked(text: str, second: Second | None = None, *, formats: bool = True) -> str:
     """Returns the whole text, masked."""
-    return _within(text, spans_to_mask(text, second), 0, len(text))
+    return _within(text, spans_to_mask(text, second, formats=formats), 0, len(text))
 
 
-def parts(text: str, pieces: Sequence[tuple[int, int]], second: Second | None = None) -> tuple[str, ...]:
+def parts(
+    text: str, pieces: Sequence[tuple[int, int]], second: Second | None = None, *, formats: bool = True
+) -> tuple[str, ...]:
     """Returns parts of a text, as [from, to) each, masked by the spans in the whole text."""
-    there = spans_to_mask(text, second)
+    there = spans_to_mask(text, second, formats=formats)
     starts, ends = [one.start for one in there], [one.end for one in there]
     return tuple(
         _within(text, there[bisect_right(ends, start) : bisect_left(starts, end)], start, end) for start, end in pieces

@@ -9,7 +9,8 @@ from msgspec import Struct
 
 
 class OrderAccepted(Struct, frozen=True):
-    """An order behind the wall: the Signed as received, its kind, the memories that it names, and when it came."""
+    """An order behind the wall: the Signed as received, its kind, the memories that it names, and when it came.
+    `sealed`: of a profile, its list (`core.orders.profile`)."""
 
     event_id: str
     kind: str
@@ -20,6 +21,7 @@ class OrderAccepted(Struct, frozen=True):
     origin_topic: str
     origin_partition: int
     origin_offset: int
+    sealed: bytes | None = None
 
 
 class OrderFound(Struct, frozen=True):
@@ -62,6 +64,34 @@ class ErasureOrdered(Struct, frozen=True):
     ordered_at: int
     reference: str | None = None
     rule: int | None = None
+
+
+class ProfileOrdered(Struct, frozen=True):
+    """Outside, within a Signed. What a subject wants of its memories (`core.orders.profile`); it replaces the profile
+    before. `consented`: its memories may be read for its `consents` alone; `commitment`: SHA-256 of the list that comes
+    beside the order and is sealed behind the wall."""
+
+    cluster: bytes
+    order_id: str
+    namespace: str
+    subject: str
+    stores: bool
+    ordered_by: str
+    ordered_at: int
+    private_until: int | None = None
+    retention: tuple[str, ...] = ()
+    consented: bool = False
+    consents: tuple[str, ...] = ()
+    commitment: bytes | None = None
+    reference: str | None = None
+
+
+class Profiled(Struct, frozen=True):
+    """Detail of 'profiled': the profile of a subject that is in force from now on. `sealed`: its list."""
+
+    order: bytes
+    accepted_at: int
+    sealed: bytes | None = None
 
 
 class ErasedEpisode(Struct, frozen=True):

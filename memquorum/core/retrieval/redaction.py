@@ -6,8 +6,9 @@ Texts are masked after the ranking and before the packing: redaction does not ch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
+from types import MappingProxyType
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 from memquorum.core.access import covers
 from memquorum.core.api.answers import Hit, Rollup
 from memquorum.core.contained import Failures
+from memquorum.core.privacy.listed import Matcher
 from memquorum.core.privacy.masking import Second, masked, parts
 from memquorum.core.reading.passages import Span
 from memquorum.core.retrieval.buffer import Trace
@@ -22,6 +24,9 @@ from memquorum.core.retrieval.ranking import Candidate, Scored
 
 WITHHELD = "[withheld: it cannot be masked]"
 """The replacement of a text on which masking fails."""
+
+
+_NO_LISTS: Mapping[str, Matcher] = MappingProxyType({})
 
 
 def _on() -> None:
@@ -38,36 +43,55 @@ class Redaction(Struct, frozen=True):
     turn: Callable[[], None] = _on
     failures: Failures = field(default_factory=Failures)
 
-    def of(self, namespace: str, *, asked: bool) -> Redactor:
-        """Returns the redactor for a reader of a namespace who `asked` for redaction, or did not."""
-        return Redactor(asked or covers(self.namespaces, namespace), self.second, self.turn, self.failures)
+    def of(self, namespace: str, *, asked: bool, lists: Mapping[str, Matcher] = _NO_LISTS) -> Redactor:
+        """Returns the redactor for a reader of a namespace who `asked` for redaction, or did not. `lists`: by subject,
+        what is never kept, and so is masked for everybody."""
+        return Redactor(asked or covers(self.namespaces, namespace), self.second, self.turn, self.failures, lists)
 
 
 class Redactor(Struct, frozen=True):
-    """Masks what one reader is given, if it is `on`; else everything stays as it is."""
+    """Masks what one reader is given, if it is `on`; else everything stays as it is. `personal`: also personal data,
+    and not only what the subjects' own `lists` have."""
 
-    on: bool
+    personal: bool
     second: Second | None = None
     turn: Callable[[], None] = _on
     failures: Failures = field(default_factory=Failures)
+    lists: Mapping[str, Matcher] = _NO_LISTS
 
-    def text(self, text: str, memory_id: str = "") -> str:
-        """A whole text."""
+    @property
+    def on(self) -> bool:
+        """Whether anything is masked."""
+        return self.personal or bool(self.lists)
+
+    def text(self, text: str, memory_id: str = "", subject: str | None = None) -> str:
+        """A whole text. `subject`: whom it is about; None: any of those who have a list."""
         if not self.on:
             return text
         self.turn()
-        return self.failures.answer("masking", [memory_id] if memory_id else [], WITHHELD, masked, text, self.second)
+        named, found = [memory_id] if memory_id else [], self._finds(subject)
+        return self.failures.answer("masking", named, WITHHELD, masked, text, found, formats=self.personal)
 
-    def _parts(self, text: str, spans: Sequence[tuple[int, int]], memory_id: str = "") -> tuple[str, ...]:
+    def _parts(
+        self, text: str, spans: Sequence[tuple[int, int]], memory_id: str = "", subject: str | None = None
+    ) -> tuple[str, ...]:
         self.turn()
-        names, withheld = [memory_id] if memory_id else [], (WITHHELD,) * len(spans)
-        return self.failures.answer("masking", names, withheld, parts, text, spans, self.second)
+        names, withheld, found = [memory_id] if memory_id else [], (WITHHELD,) * len(spans), self._finds(subject)
+        return self.failures.answer("masking", names, withheld, parts, text, spans, found, formats=self.personal)
 
-    def part(self, text: str, span: tuple[int, int] | None) -> str | None:
+    def _finds(self, subject: str | None) -> Second | None:
+        """What is found beside data with a format: by the second pass, and by the list of the subject."""
+        lists = [*self.lists.values()] if subject is None else [one for one in (self.lists.get(subject),) if one]
+        second = self.second if self.personal else None
+        if not lists:
+            return second
+        return lambda text: [*(second(text) if second else ()), *(span for one in lists for span in one.spans(text))]
+
+    def part(self, text: str, span: tuple[int, int] | None, subject: str | None = None) -> str | None:
         """A part of a text, masked by what the whole says; None for no part."""
         if span is None:
             return None
-        return self._parts(text, [span])[0] if self.on else text[slice(*span)]
+        return self._parts(text, [span], subject=subject)[0] if self.on else text[slice(*span)]
 
     def hits(self, hits: Iterable[Hit]) -> list[Hit]:
         """Hits; an excerpt is masked by what it says itself."""
@@ -75,14 +99,14 @@ class Redactor(Struct, frozen=True):
 
     def _hit(self, hit: Hit) -> Hit:
         if hit.passage is None:
-            return replace(hit, text=self.text(hit.text, hit.memory_id))
-        text, (passage,) = self._placed(hit.text, [hit.passage], hit.memory_id)
+            return replace(hit, text=self.text(hit.text, hit.memory_id, _about(hit)))
+        text, (passage,) = self._placed(hit.text, [hit.passage], hit)
         return replace(hit, text=text, passage=passage)
 
-    def _placed(self, text: str, spans: Sequence[Span], memory_id: str) -> tuple[str, list[Span]]:
-        """A whole text, and where some parts of it, which do not overlap, lie when it is masked."""
+    def _placed(self, text: str, spans: Sequence[Span], hit: Hit) -> tuple[str, list[Span]]:
+        """The whole text of a hit, and where some parts of it, which do not overlap, lie when it is masked."""
         edges = sorted({0, len(text), *(edge for span in spans for edge in span)})
-        told = self._parts(text, [*pairwise(edges)], memory_id)
+        told = self._parts(text, [*pairwise(edges)], hit.memory_id, _about(hit))
         if {*told} == {WITHHELD}:
             return WITHHELD, [(0, len(WITHHELD))] * len(spans)
         at = dict(zip(edges, accumulate(map(len, told), initial=0), strict=True))
@@ -102,16 +126,18 @@ class Redactor(Struct, frozen=True):
         if not self.on:
             return one
         if one.passages:
-            text, passages = self._placed(one.hit.text, one.passages, one.hit.memory_id)
+            text, passages = self._placed(one.hit.text, one.passages, one.hit)
             return replace(one, hit=replace(one.hit, text=text, passage=passages[0]), passages=tuple(passages))
         if one.whole is None:
-            return replace(one, hit=replace(one.hit, text=self.text(one.hit.text, one.hit.memory_id)))
+            return replace(one, hit=replace(one.hit, text=self.text(one.hit.text, one.hit.memory_id, _about(one.hit))))
         lines = one.whole.split("\n")
         ends = list(accumulate(len(line) + 1 for line in lines))
         spans = [(end - len(line) - 1, end - 1) for line, end in zip(lines, ends, strict=True)]
-        told = self._parts(one.whole, spans, one.hit.memory_id)
+        told = self._parts(one.whole, spans, one.hit.memory_id, _about(one.hit))
         of = dict(zip(lines, told, strict=True))
-        text = "\n".join(of[line] if line in of else self.text(line) for line in one.hit.text.split("\n"))
+        text = "\n".join(
+            of[line] if line in of else self.text(line, "", _about(one.hit)) for line in one.hit.text.split("\n")
+        )
         return replace(one, hit=replace(one.hit, text=text), whole="\n".join(told))
 
     def rollup(self, found: Rollup) -> Rollup:
@@ -120,9 +146,16 @@ class Redactor(Struct, frozen=True):
             return found
         return replace(
             found,
-            sentences=tuple(replace(one, text=self.text(one.text)) for one in found.sentences),
+            sentences=tuple(
+                replace(one, text=self.text(one.text, one.memory_id, one.subject)) for one in found.sentences
+            ),
             history=tuple(one if one.text is None else replace(one, text=self.text(one.text)) for one in found.history),
         )
+
+
+def _about(hit: Hit) -> str | None:
+    """Whom a text is about; of a summary it may be several."""
+    return hit.subject or None
 
 
 NONE = Redaction()

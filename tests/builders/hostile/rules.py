@@ -21,6 +21,7 @@ from memquorum.core.consolidation import (
 )  # fmt: skip
 from memquorum.core.experience import abstract, noting, pointing, reward
 from memquorum.core.privacy import finding, masking, sensitivity
+from memquorum.core.privacy.listed import matcher
 from memquorum.core.reading import (
     agreement,
     allowing,
@@ -65,6 +66,7 @@ talk.load()
 assertion.load()
 unkept.load()
 
+LISTED = matcher(["Ada", "the pump 7", "a b c d e f g h", "Graz", "李明"])
 SENTENCE = "Ada's weekly sync of the pump 7 is at 3 pm in room 12 of Graz, not at 4 pm, and costs 5 million euros."
 """The second text of rules that take two."""
 
@@ -239,6 +241,7 @@ RULES: Mapping[str, Rule] = {
     "written.plainly": written.plainly,
     "finding.spans": finding.spans,
     "finding.kinds": finding.kinds,
+    "listed.spans": LISTED.spans,
     "masking.masked": masking.masked,
     "masking.parts": lambda text: masking.parts(text, [(0, len(text) // 2), (len(text) // 2, len(text))]),
     "sensitivity.suggested_ppm": sensitivity.suggested_ppm,

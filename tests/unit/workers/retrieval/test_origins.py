@@ -47,7 +47,7 @@ def paths(http: TestClient) -> Iterator[str]:
     """The path of every route that is served."""
     values = {
         "namespace": "greenhouse", "id": HERS, "memory_id": HERS, "order_id": HERS, "event_id": "e", "session": "s",
-        "topic": "t", "type": "user", "name": "ada", "path": "index.html", "shard": "0",
+        "topic": "t", "type": "user", "name": "ada", "path": "index.html", "shard": "0", "subject": "ada",
     }  # fmt: skip
     for route in http.app.routes:  # type: ignore[attr-defined]
         assert isinstance(route, Route)
