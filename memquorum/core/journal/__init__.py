@@ -10,7 +10,8 @@
 4. `workset`: a batch of changes, each visible to the next; `loaded`: tells rows that were not loaded from rows that do
    not exist;
 5. `naming`: the memories that an order to erase covers; `anew`: which erased summaries are written again from the
-   remaining memories; `tombstones`: late episodes that stay out; `disclosures`: texts sent to recipients; `withheld`: orders that must be given again;
+   remaining memories; `tombstones`: late episodes that stay out; `disclosures`: texts sent to recipients;
+   `withheld`: orders that must be given again;
 6. `recall`: the former state of a sealed memory, from its entries;
 7. `replay` and `digest`: rebuilds the rows from the journal and the topics, and compares their digest.
 """
