@@ -30,6 +30,7 @@ from memquorum.core.retrieval.query import Filters, cosine
 from memquorum.core.retrieval.ranking import Candidate, Question
 from memquorum.core.retrieval.recall import Neighbour
 from memquorum.core.retrieval.replaced import Replaced
+from memquorum.core.retrieval.walking import Edge
 
 T = TypeVar("T")
 
@@ -152,6 +153,12 @@ def neighbour(row: tuple[Any, ...]) -> Neighbour:
     found = Candidate(hit, encoder, vector(sent), False, None, ())
     newer, agent, since = gone or (None, None, None)
     return Neighbour(found, anchor, way, apart, None if since is None else Replaced(found, newer, agent, since))
+
+
+def edge(row: tuple[Any, ...]) -> Edge:
+    """Makes a relation of a row of `walked`."""
+    *told, sent = row
+    return Edge(*told, vector(sent))
 
 
 def contradictions(rows: Sequence[Sequence[Any]], failures: Failures) -> list[Contradiction]:

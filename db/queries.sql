@@ -3446,6 +3446,77 @@ JOIN gone g USING (id)
 JOIN memory m USING (id)
 JOIN replaced r ON r.memory_id = m.id
 
+-- :name walked
+-- The relations of memories to others that pass all filters, each way, with what a walk needs to judge these: the kind,
+-- whether it begins at the memory, and the other's type and vector; the latest of each kind. `first`: of the anchors of
+-- a recall, whose neighbours in the session and in time are known.
+WITH near AS MATERIALIZED (
+    SELECT m.id, m.session, m.created
+    FROM memory m
+    WHERE m.id = ANY(%(ids)s::uuid[]) AND m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term')
+      AND $gates AND (%(as_of)s::bigint IS NULL OR least(m.created, m.said) <= %(as_of)s)
+), passed AS NOT MATERIALIZED (
+    SELECT m.id, m.session, m.created
+    FROM memory m
+    WHERE m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term')
+      AND $filters
+), related AS MATERIALIZED (
+    SELECT a.id AS near, l.kind, true AS forth, l.target AS other
+    FROM near a JOIN link l ON l.namespace = %(namespace)s AND l.memory = a.id
+    UNION ALL
+    SELECT a.id, l.kind, false, l.memory
+    FROM near a JOIN link l ON l.target = a.id AND l.namespace = %(namespace)s
+    UNION ALL
+    SELECT a.id, 'derivesFrom', true, p.parent
+    FROM near a JOIN provenance p ON p.child = a.id AND p.namespace = %(namespace)s AND NOT p.echo
+    UNION ALL
+    SELECT a.id, 'derivesFrom', false, p.child
+    FROM near a JOIN provenance p ON p.namespace = %(namespace)s AND p.parent = a.id AND NOT p.echo
+    UNION ALL
+    SELECT a.id, 'attachesToGoal', true, o.memory_id
+    FROM near a
+    JOIN protection g ON g.memory_id = a.id AND g.kind ^@ 'goal:'
+    JOIN protection o ON o.namespace = %(namespace)s AND o.kind = g.kind AND o.memory_id <> a.id
+), edge AS (
+    SELECT near, kind, forth, other
+    FROM (
+        SELECT r.near, r.kind, r.forth, r.other,
+            row_number() OVER (PARTITION BY r.near, r.kind, r.forth ORDER BY p.created DESC, p.id) AS place
+        FROM related r JOIN passed p ON p.id = r.other
+    ) AS ordered
+    WHERE place <= %(each)s
+    UNION ALL
+    SELECT a.id, n.kind, n.forth, n.id
+    FROM near a
+    CROSS JOIN LATERAL (
+        (
+            SELECT 'temporalNext' AS kind, true AS forth, f.id
+            FROM passed f
+            WHERE f.session = a.session AND (f.created, f.id) > (a.created, a.id)
+            ORDER BY f.created, f.id
+            LIMIT 1
+        ) UNION ALL (
+            SELECT 'temporalNext', false, p.id
+            FROM passed p
+            WHERE p.session = a.session AND (p.created, p.id) < (a.created, a.id)
+            ORDER BY p.created DESC, p.id DESC
+            LIMIT 1
+        ) UNION ALL (
+            SELECT 'sameTime', true, t.id
+            FROM passed t
+            WHERE t.session IS DISTINCT FROM a.session AND t.id <> a.id AND %(within_ms)s::bigint > 0
+              AND t.created BETWEEN a.created - %(within_ms)s::bigint AND a.created + %(within_ms)s::bigint
+            ORDER BY abs(t.created - a.created), t.id
+            LIMIT 1
+        )
+    ) n
+    WHERE NOT %(first)s::boolean
+)
+SELECT e.near::text, e.kind, e.forth, e.other::text, m.type, m.encoder, halfvec_send(v.vector)
+FROM edge e
+JOIN memory m ON m.id = e.other
+JOIN embedding v ON v.memory_id = m.id
+
 -- :name traces
 -- The episodic buffer of an agent: what became of its newest episodes, of one session or of all, in the order of
 -- acceptance, 1 for the newest. In the place of what is not alive stands the summary that was made of it, or what that

@@ -53,6 +53,7 @@ from memquorum.core.retrieval.listing import KEPT, Branch, Listing, Slot
 from memquorum.core.retrieval.query import ALL, GATED, Filters, passes
 from memquorum.core.retrieval.ranking import Question
 from memquorum.core.retrieval.recall import Neighbour, Reach
+from memquorum.core.retrieval.walking import EACH, Edge
 from memquorum.core.vote.kinds import LETS_GO
 from memquorum.ports import Logged, StoreUnavailable
 
@@ -119,6 +120,22 @@ class Reads(FoundReads, ErasureReads, EventReads, ListedReads, PastReads, Experi
         wanted = {"namespace": namespace, "ids": list(memory_ids), **asdict(reach)} | found_rows.filters_of(filters)
         statement = "around_then" if reach.past else "around"
         return [found_rows.neighbour(row) for row in await self._pool.ask(statement, wanted, sight)]
+
+    async def related(
+        self,
+        sight: Sight,
+        namespace: str,
+        memory_ids: Sequence[str],
+        within_ms: int = 0,
+        filters: Filters = ALL,
+        *,
+        first: bool = False,
+    ) -> list[Edge]:
+        """Returns the relations of memories to others that pass all filters, in no order. `first`: without neighbours
+        in sessions and in time; `within_ms`: how near these are."""
+        told = {"ids": list(memory_ids), "within_ms": within_ms, "first": first, "each": EACH}
+        wanted = {"namespace": namespace, **told} | found_rows.filters_of(filters)
+        return [found_rows.edge(row) for row in await self._pool.ask("walked", wanted, sight)]
 
     async def traces(
         self, sight: Sight, namespace: str, agent: str, session: str | None, filters: Filters = ALL

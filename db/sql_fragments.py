@@ -82,6 +82,11 @@ _FILED = {
 }
 
 
+def _readable(memory: str) -> str:
+    """That the reader may see a memory, if it is one: a mere repetition is none."""
+    return f"NOT EXISTS (SELECT FROM memory m WHERE m.id = {memory} AND ({' AND '.join(_GATES.values())}) IS NOT TRUE)"
+
+
 def _whose(what: str) -> str:
     """A memory that is of one of those that are named, or a summary that has words of such a memory."""
     return (
@@ -228,20 +233,20 @@ _NEWER = f"""w.agent, least(w.created, w.said) AS since, CASE
             AND {" AND ".join(_GATES.values()).replace("m.", "w.")}
         THEN w.id END AS newer"""
 # The surroundings of each `anchor` among the rows of `passed`, as `beside`: the way to each, and the distance.
-_WAYS = """source (anchor, id, links) AS (
+_WAYS = f"""source (anchor, id, links) AS (
     SELECT id, id, 0 FROM anchor
     UNION
     SELECT s.anchor, p.parent, s.links + (NOT p.echo)::integer
     FROM source s
     JOIN provenance p ON p.child = s.id AND p.namespace = %(namespace)s AND p.follows
-    WHERE s.links + (NOT p.echo)::integer <= %(links)s
+    WHERE s.links + (NOT p.echo)::integer <= %(links)s AND {_readable("p.parent")}
 ), derived (anchor, id, links) AS (
     SELECT id, id, 0 FROM anchor
     UNION
     SELECT d.anchor, p.child, d.links + (NOT p.echo)::integer
     FROM derived d
     JOIN provenance p ON p.namespace = %(namespace)s AND p.parent = d.id AND p.follows
-    WHERE d.links + (NOT p.echo)::integer <= %(links)s
+    WHERE d.links + (NOT p.echo)::integer <= %(links)s AND {_readable("p.child")}
 ), beside AS (
     SELECT id AS anchor, id, 'anchor' AS way, 0::bigint AS apart FROM anchor
     UNION ALL

@@ -212,6 +212,7 @@ class AsyncMemory(Ordering, Filing, Differing, Ending, Asking):
         goal: str | None = None,
         steps: int = 5,
         links: int = 2,
+        hops: int = 2,
         within_ms: int = 0,
         anchors: int | None = None,
         budget_tokens: int = 2_000,
@@ -222,12 +223,13 @@ class AsyncMemory(Ordering, Filing, Differing, Ending, Asking):
         """Returns, in the order of time, the surroundings of a memory, of the `anchors` (3) memories that answer a
         query best, or of as many (20) of those that a goal needs.
 
-        The surroundings: up to `steps` memories before and after in the session; memories it was made of and memories
-        made of it, over up to `links` links; and others that occurred `within_ms`. They count as used. Raises Invalid,
+        The surroundings: memories it was made of and memories made of it, over up to `links` links; what these are
+        related to, over up to `hops` relations; up to `steps` memories before and after in the session; and others that
+        occurred `within_ms`. They count as used. Raises Invalid,
         NotFound, Unreachable.
         """
         asked = {
-            "memory_id": memory_id, "query": query, "goal": goal, "steps": steps, "links": links,
+            "memory_id": memory_id, "query": query, "goal": goal, "steps": steps, "links": links, "hops": hops,
             "within_ms": within_ms, "anchors": anchors, "budget_tokens": budget_tokens, **only,
         }  # fmt: skip
         return await self._read(Recalled, "/recall", asked, peek, after)

@@ -20,10 +20,12 @@ from memquorum.client.signer import make_key
 from memquorum.client.sync import Memory
 from memquorum.client.values import REUSED, Receipt
 from memquorum.commands import FAILED, OK, USAGE, option, seconds, when
+from memquorum.core.linking import KINDS
 from memquorum.core.records.episodes import SHARES, Carried
 
 _BATCH = 500
 _CARRIED = get_type_hints(Carried)
+_LINKS = ", ".join(KINDS)
 _TOLD = {
     **dict.fromkeys(SHARES, "in [0, 1]"),
     "sensitivity": "in [0, 1] (default: what its text suggests)",
@@ -64,7 +66,7 @@ _OF_EACH = (
     option("--derives-from", action="append", metavar="ID", help="a memory that it was made of; repeatable"),
     option("--supersedes", action="append", metavar="ID", help="with --explicit: a memory to replace; repeatable"),
     option("--link", dest="links", action="append", type=_link, metavar="KIND=ID",
-           help="requires, isA, partOf or friendOf=ID; to a name KIND:NAME, as in isA:pump; repeatable"),
+           help=f"a link: {_LINKS}; to a name KIND:NAME, as in isA:pump; repeatable"),
     option("--key", help="with --explicit: the slot that it fills, as in dietary"),
     option("--path", help="where it is filed, as in users/ada/notes"),
     option("--attributes", type=_object, metavar="JSON", help='a small object to ask for, as {"colour": "red"}'),

@@ -225,6 +225,7 @@ def _retrieve(parsed: argparse.Namespace) -> int:
     option("--goal", help="in place of ID: begin at memories that this goal needs"),
     counted(RecallRequest, "steps", "--steps", told="memories before and after in the session"),
     counted(RecallRequest, "links", "--links", told="links to memories it derives from, or that derive from it"),
+    counted(RecallRequest, "hops", "--hops", told="relations to follow one behind another, as requires or friendOf"),
     option("--within", type=seconds, default=0, metavar="S", help="also memories that occurred this near, in seconds"),
     _BUDGET,
     _AS_OF,
@@ -239,8 +240,8 @@ def _recall(parsed: argparse.Namespace) -> int:
     with opened(parsed) as memory:
         found = memory.recall(
             parsed.memory_id, query=parsed.query, goal=parsed.goal, steps=parsed.steps, links=parsed.links,
-            within_ms=round(parsed.within * 1000), budget_tokens=parsed.budget, peek=parsed.peek, after=parsed.after,
-            **_then(parsed),
+            hops=parsed.hops, within_ms=round(parsed.within * 1000), budget_tokens=parsed.budget, peek=parsed.peek,
+            after=parsed.after, **_then(parsed),
         )  # fmt: skip
     return _context(parsed, found)
 

@@ -1,8 +1,11 @@
-"""The links of a memory that its publisher states, beside those that follow by themselves (SPEC D, provenance graph).
+"""The relations between memories, and the links that a publisher states (SPEC D, provenance graph).
+
+`RELATIONS` declares each kind once: those that a publisher states as links, and those that follow from derivation,
+sessions, time and goals.
 
 - `requires`: a memory that it is of no use without. As long as this one is alive, that one is not forgotten for a
   budget.
-- `isA`, `partOf`, `friendOf`: a memory, or the name of a thing or a person that no memory stands for.
+- All other stated kinds: a memory, or the name of a thing or a person that no memory stands for.
 
 A name is personal data: behind the wall it lies sealed under the memory's key, in the clear only beside the content.
 """
@@ -12,11 +15,42 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from itertools import islice
 
+from msgspec import Struct
+
 from memquorum.core import ids, labelling
 from memquorum.core.records import EpisodeAccepted, Link
 
-REQUIRES = "requires"
-KINDS = (REQUIRES, "isA", "partOf", "friendOf")
+
+class Relation(Struct, frozen=True, kw_only=True):
+    """A kind of relation from one memory to another. `weight`: how much of the source's relevance a step along it
+    keeps, in (0, 1). `stated`: a publisher states it as a link. `symmetric`: it holds in both directions. `social`: it
+    is between people. `causal`: the source needs the target."""
+
+    weight: float
+    stated: bool = False
+    symmetric: bool = False
+    social: bool = False
+    causal: bool = False
+
+
+REQUIRES, DERIVES, NEXT, GOAL, TIME = "requires", "derivesFrom", "temporalNext", "attachesToGoal", "sameTime"
+RELATIONS = {
+    REQUIRES: Relation(weight=0.9, stated=True, causal=True),
+    DERIVES: Relation(weight=0.9, causal=True),
+    GOAL: Relation(weight=0.8, symmetric=True, causal=True),
+    "partOf": Relation(weight=0.8, stated=True),
+    "isA": Relation(weight=0.7, stated=True),
+    "worksAt": Relation(weight=0.6, stated=True),
+    "reportsTo": Relation(weight=0.6, stated=True, social=True),
+    "colleagueOf": Relation(weight=0.5, stated=True, symmetric=True, social=True),
+    "friendOf": Relation(weight=0.5, stated=True, symmetric=True, social=True),
+    NEXT: Relation(weight=0.5),
+    TIME: Relation(weight=0.3, symmetric=True),
+}
+"""All kinds. `attachesToGoal` joins two memories that one goal needs; `temporalNext` leads to what was said next in the
+session; `sameTime` joins memories of nearly the same time."""
+KINDS = tuple(kind for kind, one in RELATIONS.items() if one.stated)
+"""The kinds that a publisher may state."""
 MOST = 16
 """So many links an episode may name."""
 

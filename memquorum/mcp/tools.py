@@ -126,9 +126,11 @@ READING = (
     _tool(
         "recall_memories",
         "Gives what surrounds a memory, or the memories that answer a query best: what was said before and after, "
-        "what it was made of, and what was made of it, in the order of time. Give one of memory_id, query and goal.",
+        "what it was made of, what was made of it, and what it is linked with, in the order of time. Give one of "
+        "memory_id, query and goal.",
         e.RECALL,
-        takes=("memory_id", "query", "goal", "steps", "links", "as_of", "budget_tokens", "redact", "peek", "after"),
+        takes=("memory_id", "query", "goal", "steps", "links", "hops", "as_of", "budget_tokens", "redact", "peek",
+               "after"),
         filters=True,
         gives=a.Recalled, do=_reading("recall"),
     ),

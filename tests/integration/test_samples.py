@@ -15,6 +15,11 @@ SAYS = {
     "two_agents": ["jon reads: The gate code of the north yard is 4411.", "(disputed by jon)"],
     "prompt": ["hall 3", "Lena is on call"],
     "slots": ["Ada is vegetarian.", "['Ada is vegetarian.']"],
+    "walk": [
+        "The north yard has two cranes. <- it begins here",
+        "Jon repairs gearboxes. <- Ada worksAt yard; Jon colleagueOf Ada",
+        "Crane 2 lifts 5 tonnes. <- crane 2 partOf yard",
+    ],
     "erase": ["2 memories would go", "2 went", "[]"],
 }
 """Example → some of the lines that it prints."""

@@ -52,9 +52,9 @@ Read in this order:
 1. `memquorum.core.api`: the one table of endpoints, the requests and the answers; who adds an endpoint adds a line
    there and its function in a module here;
 2. `routes`: which function answers at which; `endpoints`: how query strings are read; `openapi`: the description;
-3. `search`, `retrieving`, `context`, `memories`, `listing`, `lists`, `tasks`, `experience`, `publishing`, `ending`,
-   `receipts`, `reports`, `rewards`, `rollups`, `journal_pages`, `chained`, `overview`, `granting`, `health`: the
-   endpoints; each is handed the service, the request and who asks;
+3. `search`, `retrieving`, `surroundings`, `context`, `memories`, `listing`, `lists`, `tasks`, `experience`,
+   `publishing`, `ending`, `receipts`, `reports`, `rewards`, `rollups`, `journal_pages`, `chained`, `overview`,
+   `granting`, `health`: the endpoints; each is handed the service, the request and who asks;
 4. `orders`: the endpoints of orders; `ordering`: how one is given and waited for; `erasures`, `restores`, `rollbacks`,
    `protections`: what is looked at before, and what is answered; `profile_setting`: profiles of subjects; `retaining`:
    what a policy's rule orders; `outliving`: what a profile does when it is time;

@@ -1,4 +1,4 @@
-"""Retrieve and recall: memories that fit a budget of tokens, and what surrounds some of them.
+"""Retrieve: memories that fit a budget of tokens. Its steps serve other reads too.
 
 The memories given count as used, unless the request peeks; what is folded into it or left out does not.
 """
@@ -17,8 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memquorum.core.access import READ, Caller, Sight
-from memquorum.core.api.answers import Answering, Around, Hit, LeftOut, Overtaken, Recalled, Retrieved
-from memquorum.core.orders.protect import goal_kind
+from memquorum.core.api.answers import Answering, Hit, LeftOut, Overtaken, Retrieved
 from memquorum.core.policy import Policy
 from memquorum.core.reading.times import AskedTime
 from memquorum.core.retrieval import (
@@ -31,7 +30,6 @@ from memquorum.core.retrieval import (
     rereading,
     rollups,
 )
-from memquorum.core.retrieval import recall as surroundings
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.diffusion import Form
 from memquorum.core.retrieval.overtaken import NOTHING
@@ -48,10 +46,10 @@ from memquorum.core.retrieval.ranking import (
 )
 from memquorum.core.retrieval.redaction import Redactor
 from memquorum.core.retrieval.repeated import chosen
-from memquorum.core.retrieval.replaced import Past, marked_ranking, of_past, was_replaced
-from memquorum.core.retrieval.requests import Recall, Retrieve
+from memquorum.core.retrieval.replaced import Past, marked_ranking, was_replaced
+from memquorum.core.retrieval.requests import Retrieve
 from memquorum.telemetry.tracing import HEADER
-from workers.retrieval.answers import StructResponse, body, unknown
+from workers.retrieval.answers import StructResponse, body
 from workers.retrieval.knowing import Known
 from workers.retrieval.past import candidates, replaced
 from workers.retrieval.pipeline import ARRANGED, Steps, arranged, brought, each_once, ordered, reread, time_asked
@@ -62,8 +60,6 @@ from workers.retrieval.service import Service
 
 # The reason for memories that a filter or the rankings left out: they are counted, not named.
 NOT_FOUND = "not_found"
-# So often the answers to a recall's query are asked for while some of them go.
-_TRIES = 3
 
 
 async def retrieve(service: Service, request: Request, caller: Caller) -> Response:
@@ -114,90 +110,6 @@ async def _retrieved(
     )
     kept.keep(known, answer)
     return Again(answer, given_hits(packed))
-
-
-async def recall(service: Service, request: Request, caller: Caller) -> Response:
-    """Answers with the surroundings of a memory, of the memories that answer a query best, or of those that a goal
-    needs."""
-    wanted = requests.read_recall(await body(request, service.bounds), service.bounds)
-    namespace = wanted.reader.namespace
-    sight = caller.at(namespace, READ).reading_for(wanted.filters.purpose)
-    mask = await service.mask(sight, namespace, asked=wanted.reader.redact)
-    kept = Repeating[Recalled](service, sight, wanted.reader, wanted, wanted.filters, masked=mask.on)
-    found = await kept.again(Recalled) or await _recalled(service, wanted, mask, kept)
-    if isinstance(found, Response):
-        return found
-    used, warning = await count(service, request, wanted.reader.search(wanted.query or "", len(found.hits)), found.hits)
-    return StructResponse(replace(found.answer, used=used, warning=warning))
-
-
-async def _recalled(
-    service: Service, wanted: Recall, mask: Redactor, kept: Repeating[Recalled]
-) -> Again[Recalled] | Response:
-    """Takes all steps of a recall."""
-    namespace, known = wanted.reader.namespace, Known(service.reads, kept.sight)
-    anchors, found = await _surrounded(service, known, wanted)
-    gone = surroundings.gone(found, wanted.filters.as_of)
-    if wanted.goal is not None and not anchors:
-        return unknown("goal", f"no memory of {namespace!r} is needed by a goal {wanted.goal!r}")
-    if wanted.memory_id is not None and not found:
-        told = f"{_then(wanted.filters)}for this purpose, sensitivity and jurisdiction"
-        return unknown("memory_id", f"no memory {wanted.memory_id} is alive in {namespace!r} {told}")
-    ordered = surroundings.in_order(found, anchors)
-    contradict = await known.contradicted([one.candidate.hit.memory_id for one in ordered], wanted.filters)
-    ways = {one.candidate.hit.memory_id: one for one in ordered}
-    scored = marked_ranking(_marked(surroundings.scored(ordered), contradict), gone.beside)
-    scored = await each_once(known, scored, anchors)
-    counts = await kept_out(service, kept.sight, namespace, wanted.filters)
-
-    def pack() -> Packed:
-        return packing.pack(mask.scored(scored), wanted.budget_tokens, len(ordered), failures=service.failures)
-
-    packed = await service.desk.read(pack)
-    items = [(item, ways[item.scored.candidate.hit.memory_id]) for item in surroundings.in_time_order(packed.items)]
-    answer = Recalled(
-        namespace=namespace,
-        anchors=tuple(anchors),
-        items=tuple(Around(**shown(item), way=by.way, anchor=by.anchor, apart=by.apart) for item, by in items),
-        tokens=packed.tokens,
-        budget_tokens=wanted.budget_tokens,
-        left_out=left_out(packed, counts),
-        used=0,
-    )
-    kept.keep(known, answer)
-    return Again(answer, given_hits(packed))
-
-
-async def _surrounded(service: Service, known: Known, wanted: Recall) -> tuple[list[str], list[surroundings.Neighbour]]:
-    """The anchors, and what surrounds them.
-
-    An answer to a query may go between the two questions, as sources do when their summary comes: then what answers now
-    is asked for, or neither would be told. A read of the past has what was replaced, too.
-    """
-    asked = None if wanted.query is None else time_asked(service, wanted.query)
-    reach = surroundings.Reach(
-        wanted.steps, wanted.within_ms, wanted.links, past=of_past(wanted.filters, asked)
-    )  # fmt: skip
-    anchors: list[str] = []
-    found: list[surroundings.Neighbour] = []
-    for _ in range(_TRIES):
-        anchors = await _anchors(service, known, wanted)
-        found = await service.reads.around(known.sight, wanted.reader.namespace, anchors, reach, wanted.filters)
-        if wanted.query is None or {*anchors} <= {one.candidate.hit.memory_id for one in found}:
-            break
-    return anchors, surroundings.then(found, wanted.filters.as_of)
-
-
-async def _anchors(service: Service, known: Known, wanted: Recall) -> list[str]:
-    namespace = wanted.reader.namespace
-    if wanted.memory_id is not None:
-        return [wanted.memory_id]
-    if wanted.goal is not None:
-        return [*await service.reads.needed(known.sight, namespace, goal_kind(wanted.goal))][: wanted.anchors]
-    ranked, _ = await answering(
-        service, known, namespace, wanted.query or "", wanted.filters, asker=wanted.reader.agent
-    )
-    return [one.candidate.hit.memory_id for one in ranked[: wanted.anchors]]
 
 
 async def kept_out(service: Service, sight: Sight, namespace: str, filters: Filters) -> dict[str, int]:
@@ -251,10 +163,6 @@ async def answering(
     own_hits = (one.candidate.hit for one in ranked if not was_replaced(one.candidate.hit))
     rest = max(0, sum(passed.values()) - sum(not hit.diffused for hit in own_hits))
     return ranked, kept | ({NOT_FOUND: rest} if rest else {})
-
-
-def _then(filters: Filters) -> str:
-    return "" if filters.as_of is None else "at that time "
 
 
 def _given(filters: Filters) -> Ranking:
@@ -357,14 +265,14 @@ async def _together(service: Service, known: Known, question: Question, ranked: 
         again = await known.contradicted(list(scored), question.filters)
         found = conflicts.concerning(again, _texts(scored))
         decide = conflicts.bearing(found, question.query)
-    return _marked([scored[memory_id] for memory_id in conflicts.ordered(order, decide)], found)
+    return with_marks([scored[memory_id] for memory_id in conflicts.ordered(order, decide)], found)
 
 
 def _texts(scored: Mapping[str, Scored]) -> dict[str, str]:
     return {memory_id: one.candidate.hit.text for memory_id, one in scored.items()}
 
 
-def _marked(ranked: Sequence[Scored], found: Sequence[Contradiction]) -> list[Scored]:
+def with_marks(ranked: Sequence[Scored], found: Sequence[Contradiction]) -> list[Scored]:
     """A ranking with what contradicts each memory, and in which statements."""
     beside = conflicts.marks(found)
 

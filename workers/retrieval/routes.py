@@ -35,6 +35,7 @@ from workers.retrieval import (
     rewards,
     rollups,
     search,
+    surroundings,
     tasks,
     using,
 )
@@ -62,17 +63,24 @@ async def openapi(_: Service, __: Request, ___: Caller) -> Response:
     return JSONResponse(_described())
 
 
-_DO: dict[str, Do] = orders.GIVING | { do.__name__: do for do in ( search.search, retrieving.retrieve,
-retrieving.recall, context.context, publishing.publish, publishing.clear, ending.end_session, publishing.session,
-tasks.finish_task, tasks.feedback, tasks.tasks, tasks.task, experience.experiences, experience.experience,
-listing.memories, listing.slot, listing.paths, reports.report, using.uses, memories.memory, memories.explain,
-memories.event, lists.decisions, lists.goals, lists.pins, lists.holds, lists.orders, lists.epochs, overview.open_epoch,
-overview.open_epoch_of_shard, lists.members, lists.conflicts, lists.sessions,
-        profile_setting.profile, profile_setting.set_profile,
-rewards.rewards, rollups.rollups, rollups.rollup, orders.order, receipts.receipt, journal_pages.journal,
-journal_pages.journal_feed, chained.verify_journal, overview.namespaces, overview.namespace, overview.policy,
-overview.fleet, overview.trace, overview.dead_letters, overview.evidence, granting.keys, granting.make_key,
-granting.revoke_key, health.metrics, health.livez, health.readyz, access, openapi, ) }  # fmt: skip
+_DO: dict[str, Do] = orders.GIVING | {
+    do.__name__: do
+    for do in (
+        search.search, retrieving.retrieve, surroundings.recall, context.context, publishing.publish, publishing.clear,
+        ending.end_session, publishing.session,
+        tasks.finish_task, tasks.feedback, tasks.tasks, tasks.task, experience.experiences, experience.experience,
+        listing.memories, listing.slot, listing.paths, reports.report, using.uses, memories.memory,
+        memories.explain, memories.event, lists.decisions, lists.goals, lists.pins, lists.holds,
+        lists.orders, lists.epochs, overview.open_epoch, overview.open_epoch_of_shard,
+        lists.members, lists.conflicts, lists.sessions, profile_setting.profile, profile_setting.set_profile,
+        rewards.rewards, rollups.rollups, rollups.rollup, orders.order, receipts.receipt,
+        journal_pages.journal, journal_pages.journal_feed, chained.verify_journal,
+        overview.namespaces, overview.namespace, overview.policy, overview.fleet, overview.trace,
+        overview.dead_letters, overview.evidence,
+        granting.keys, granting.make_key, granting.revoke_key,
+        health.metrics, health.livez, health.readyz, access, openapi,
+    )
+}  # fmt: skip
 
 
 @cache

@@ -191,13 +191,26 @@ class Answering(_Item, frozen=True):
     words_place: int | None = None
 
 
+class Step(Struct, frozen=True, rename={"of": "from"}):
+    """A relation that was followed, in its own direction: of `kind`, it begins at the memory `from` and leads to the
+    memory `to`."""
+
+    kind: str
+    of: str
+    to: str
+
+
 class Around(_Item, frozen=True):
-    """A memory and the `way` to it from its `anchor`: anchor, source, derived, session or time; `apart`: the distance
-    in steps, links or milliseconds."""
+    """A memory and the `way` to it from its `anchor`: anchor, source, derived, link, session or time; `apart`: the
+    distance in steps, links or milliseconds. `walk`: the relations that lead to it, from the anchor on; one for the
+    whole way along a session, a time or a derivation. `rank`: of a `link`, how much its path and its text have to do
+    with what is asked for, in [0, 1]."""
 
     way: str
     anchor: str
     apart: int
+    walk: tuple[Step, ...] = ()
+    rank: float | None = None
 
 
 class Placed(_Item, frozen=True):

@@ -446,6 +446,10 @@ class RecallRequest(Filtered, frozen=True, kw_only=True):
     links: Annotated[
         int | None, counted("The number of links to follow, to its sources and to memories made from it.", 0, 10, 2)
     ] = None
+    hops: Annotated[
+        int | None,
+        counted("The number of relations to follow one behind another, as requires, isA and friendOf.", 0, 4, 2),
+    ] = None
     within_ms: Annotated[
         int | None,
         counted("Also memories that occurred within this time of it, in milliseconds.", 0, 31 * 24 * 3_600_000, 0),

@@ -2,8 +2,8 @@
 
 Each memory is a node, and so is each finished task, each goal that needs a memory, and each name that one is linked
 with. Links: `derivesFrom` (what it was made of, or given), `temporalNext` (what its agent said next in the session;
-written at the later one, as the reverse term `follows`), `contradicts`, `attachesToGoal`, and what publishers say:
-`requires`, `isA`, `partOf`, `friendOf`.
+written at the later one, as the reverse term `follows`), `contradicts`, `attachesToGoal`, and the links that publishers
+state (`linking.KINDS`).
 Links to what is erased, gone or out of the reader's sight are not there.
 """
 

@@ -58,7 +58,8 @@ class Recall(Struct, frozen=True):
     those that a goal needs.
 
     `steps`: so many before and after in the session. `links`: so many of derivation, to what a memory was made of and
-    to what was made of it. `within_ms`: what else of the namespace lies so near in time.
+    to what was made of it. `hops`: so many relations one behind another. `within_ms`: what else of the namespace lies
+    so near in time.
     """
 
     reader: Reader
@@ -68,6 +69,7 @@ class Recall(Struct, frozen=True):
     anchors: int
     steps: int
     links: int
+    hops: int
     within_ms: int
     budget_tokens: int
     filters: Filters
@@ -100,6 +102,7 @@ def read_recall(body: bytes, bounds: Bounds = DEFAULTS) -> Recall:
         anchors=read_number(asked, "anchors", default=None if asked.goal is None else _FOR_A_GOAL),
         steps=read_number(asked, "steps"),
         links=read_number(asked, "links"),
+        hops=read_number(asked, "hops"),
         within_ms=read_number(asked, "within_ms"),
         budget_tokens=read_number(asked, "budget_tokens", bounds),
         filters=read_time(asked.as_of, read_filters(asked)),
