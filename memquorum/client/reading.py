@@ -415,6 +415,8 @@ def _show(console: Console, mark: str, one: Hit | Answering | Around, *, whole: 
     if isinstance(one, Answering) and one.through is not None:
         by = "the question" if one.through == QUESTION else one.through
         console.print(terminal.text(console, f"        of what {by} names"), style="dim", soft_wrap=True)
+    if isinstance(one, Around) and one.rank is not None:
+        console.print(Text(f"        by {', '.join(step.kind for step in one.walk)}"), style="dim", soft_wrap=True)
     if one.also_by:
         also = f"        also said by {len(one.also_by)}: {', '.join(one.also_by)}"
         console.print(terminal.text(console, also), style="dim", soft_wrap=True)

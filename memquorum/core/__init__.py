@@ -8,8 +8,8 @@ The foundations:
   `prepared` for threads; `ids`, `names` and `moments`; `reading`: words and what texts say by them; `showing`: how
   texts are shown;
 - `policy`: every number that decides a memory's fate, and `rules` for numbers; `tiers`; `facets` and `merging`:
-  what holds for the use of a memory; `linking`: what it is linked with; `labelling`: what it is filed under;
-  `caps`: how much of a namespace may be forgotten;
+  what holds for the use of a memory; `linking`: what it is linked with; `labelling`: what it is filed under,
+  and `payloads`: the fields of its type; `caps`: how much of a namespace may be forgotten;
 - `privacy`: what a text holds of persons and secrets, and the sensitivity that suggests;
 - `sealing`: content under a memory's own key; `letters`: refused records under theirs; `asked`: queries under
   their askers';

@@ -43,7 +43,19 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from memquorum import topics
-from memquorum.core import asked, enveloped, facets, framing, ids, jsontext, labelling, linking, names, sealing
+from memquorum.core import (
+    asked,
+    enveloped,
+    facets,
+    framing,
+    ids,
+    jsontext,
+    labelling,
+    linking,
+    names,
+    payloads,
+    sealing,
+)
 from memquorum.core.asked import QueryIntent
 from memquorum.core.avro import Codec
 from memquorum.core.contained import Failed, Failures, attempt
@@ -906,6 +918,9 @@ def _labels(record: EpisodeRecorded) -> Labels:
         attributes = None if record.attributes is None else labelling.parsed(record.attributes)
     except jsontext.JsonRefused as wrong:
         raise _Refused(Reason(wrong.code), "attributes", wrong.detail) from None
+    wrong_payload = payloads.fault(facets.EPISODIC if record.type is None else record.type, labelling.read(attributes))
+    if wrong_payload is not None:
+        raise _Refused(Reason(wrong_payload.code), "attributes", wrong_payload.detail)
     return Labels(_optional("key", record.key, _name), path, attributes)
 
 

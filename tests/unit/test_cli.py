@@ -64,6 +64,7 @@ from memquorum.core.api.answers import (
     SessionPart,
     Shown,
     Staying,
+    Step,
     Trial,
 )
 from memquorum.core.records import Link
@@ -470,13 +471,24 @@ def test_what_the_second_step_found_says_what_names_it(
 def test_a_recall_says_by_which_way(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["recall", HIT.memory_id, "--within", "1.5", "--peek"]) == OK
     assert client.named == {
-        "memory_id": HIT.memory_id, "query": None, "goal": None, "steps": 5, "links": 2, "within_ms": 1_500,
+        "memory_id": HIT.memory_id, "query": None, "goal": None, "steps": 5, "links": 2, "hops": 2, "within_ms": 1_500,
         "budget_tokens": 2_000,
         "peek": True, "after": None,
     }  # fmt: skip
     assert capsys.readouterr().out.splitlines()[0] == "session  t"
     assert cli.main(["recall", "--query", "q"]) == OK
     assert (client.named["memory_id"], client.named["query"]) == (None, "q")
+
+
+def test_a_recall_says_which_relations_led_to_a_memory(
+    client: Recorded, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = Step("requires", "a", "b"), Step("worksAt", "c", "b")
+    linked = Around(**ITEM, way="link", anchor="a", apart=2, walk=steps, rank=0.5)
+    monkeypatch.setattr(client, "recall", lambda *_, **__: Recalled("n", ("a",), (linked,), 1, 9, {}, 0))
+    assert cli.main(["recall", "a"]) == OK
+    told = capsys.readouterr().out.splitlines()
+    assert told[0].strip() == "link  t" and "by requires, worksAt" in [one.strip() for one in told]
 
 
 def test_a_context_is_printed_for_a_prompt(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from memquorum.core import payloads
 from memquorum.core.facets import EPISODIC
+from memquorum.core.payloads import Payload
 from memquorum.core.prepared import prepare
 from memquorum.core.records.episodes import Carried, Link
 from memquorum.core.showing import quoting
@@ -34,6 +36,11 @@ class _Use(Carried, frozen=True, kw_only=True):
     made_by: str | None = None
     general_of: str | None = None
     first_at: int | None = None
+
+    @property
+    def payload(self) -> Payload | None:
+        """What its type says in fields of their own, from the attribute `@payload`; None if it says nothing so."""
+        return payloads.read(self.type, self.attributes)
 
 
 class Overtaken(Struct, frozen=True):

@@ -24,7 +24,7 @@ def test_defaults() -> None:
     reader = Reader("default", "planner", False)
     assert requests.read_retrieve(body(GOOD)) == Retrieve(reader, "where is the key?", 2_000, 20, Filters())
     assert requests.read_recall(body({"memory_id": ID.upper(), "peek": True})) == Recall(
-        Reader("default", None, True), ID, None, None, 3, 5, 2, 0, 2_000, Filters()
+        Reader("default", None, True), ID, None, None, 3, 5, 2, 2, 0, 2_000, Filters()
     )
 
 
@@ -114,6 +114,7 @@ def test_a_retrieval_that_is_refused_names_the_field(value: Any, code: str, fiel
         ({"memory_id": "x", "peek": True}, "bad_id", "memory_id"),
         (GOOD | {"steps": 51}, "out_of_range", "steps"),
         (GOOD | {"links": 11}, "out_of_range", "links"),
+        (GOOD | {"hops": 5}, "out_of_range", "hops"),
         (GOOD | {"anchors": 0}, "out_of_range", "anchors"),
         (GOOD | {"within_ms": -1}, "out_of_range", "within_ms"),
     ],

@@ -1,0 +1,94 @@
+"""The payload of a memory: what its type may say in fields of their own (SPEC D, memory types).
+
+It stands among the attributes, under `PAYLOAD`. So it is sealed, kept, shown, exported and erased as they are. Only
+its fields are checked, by the type of the episode.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from memquorum.core.names import Fault
+
+PAYLOAD = "@payload"
+"""The attribute that is the payload. No name of an attribute in a program is likely to begin so."""
+_MOST = 32
+_Name = Annotated[str, Meta(min_length=1, max_length=128)]
+_Names = Annotated[tuple[_Name, ...], Meta(max_length=_MOST)]
+_Share = Annotated[float, Meta(ge=0, le=1)]
+_FIELD = re.compile(r"unknown field `([A-Za-z_]{1,32})`")
+
+
+class Payload(Struct, frozen=True, forbid_unknown_fields=True):
+    """What memories of a type may say; every field may be absent."""
+
+
+class Episodic(Payload, frozen=True):
+    """Of an experience: who took part, and how it felt, from −1 (bad) to 1 (good)."""
+
+    participants: _Names = ()
+    valence: Annotated[float, Meta(ge=-1, le=1)] | None = None
+
+
+class Semantic(Payload, frozen=True):
+    """Of a fact: the thing that it is about, and how general it is, from 0 (one case) to 1 (always). How sure it is
+    stands in the episode's own `confidence`."""
+
+    concept: _Name | None = None
+    generality: _Share | None = None
+
+
+class Social(Payload, frozen=True):
+    """Of a person or an organization: who it is, the relation to it, and what passed between."""
+
+    entity: _Name | None = None
+    relation: _Name | None = None
+    history: Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=512)], ...], Meta(max_length=_MOST)] = ()
+
+
+class Task(Payload, frozen=True):
+    """Of a goal: how it stands, what has to be done or known before, how urgent it is, and by when in milliseconds
+    since the epoch."""
+
+    status: Literal["open", "active", "blocked", "done", "cancelled"] | None = None
+    dependencies: _Names = ()
+    priority: _Share | None = None
+    deadline: Annotated[int, Meta(ge=946_684_800_000, le=253_402_300_799_999)] | None = None
+
+
+TYPES: dict[str, type[Payload]] = {"episodic": Episodic, "semantic": Semantic, "social": Social, "task": Task}
+
+
+def fault(kind: str, attributes: dict[str, Any]) -> Fault | None:
+    """Returns why attributes have no valid payload for a type of memory; None if it is one, or absent. The answer names
+    the field and repeats no value."""
+    of = TYPES.get(kind)
+    if PAYLOAD not in attributes or of is None:  # an unknown type is refused elsewhere
+        return None
+    try:
+        msgspec.convert(attributes[PAYLOAD], of)
+    except msgspec.ValidationError as error:
+        told = f"{PAYLOAD} of a memory of type {kind}"
+        if "unknown field" in str(error):
+            named = _FIELD.search(str(error))
+            which = f"the field {named[1]!r}" if named else "a field"
+            fields = ", ".join(of.__struct_fields__)
+            return Fault("unknown_field", f"{told}: {which} is unknown; allowed are {fields}")
+        return Fault("wrong_type", f"{told}: {_without_values(error)}")
+    return None
+
+
+def _without_values(error: msgspec.ValidationError) -> str:
+    """The words of an error, which end with the place of the field, without a value that they may repeat."""
+    return re.sub(r"Invalid enum value .*? - at", "not one of its values - at", str(error)).replace("$.", "")
+
+
+def read(kind: str, attributes: dict[str, Any] | None) -> Payload | None:
+    """Returns the payload of a memory; None if it has none, or one that was stored for another type."""
+    if attributes is None or PAYLOAD not in attributes or fault(kind, attributes) is not None:
+        return None
+    return msgspec.convert(attributes[PAYLOAD], TYPES[kind])
