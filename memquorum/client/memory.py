@@ -223,9 +223,9 @@ class AsyncMemory(Ordering, Filing, Differing, Ending, Asking):
         """Returns, in the order of time, the surroundings of a memory, of the `anchors` (3) memories that answer a
         query best, or of as many (20) of those that a goal needs.
 
-        The surroundings: memories it was made of and memories made of it, over up to `links` links; what these are
-        related to, over up to `hops` relations; up to `steps` memories before and after in the session; and others that
-        occurred `within_ms`. They count as used. Raises Invalid,
+        The surroundings are memories it was made of and memories made of it, over up to `links` links, and what these
+        are related to, over up to `hops` relations. Then come up to `steps` memories before and after in the session,
+        and others that occurred `within_ms`. They count as used. Raises Invalid,
         NotFound, Unreachable.
         """
         asked = {

@@ -24,26 +24,26 @@ _FIELD = re.compile(r"unknown field `([A-Za-z_]{1,32})`")
 
 
 class Payload(Struct, frozen=True, forbid_unknown_fields=True):
-    """What memories of a type may say; every field may be absent."""
+    """The fields of a type of memory; every field may be absent."""
 
 
 class Episodic(Payload, frozen=True):
-    """Of an experience: who took part, and how it felt, from −1 (bad) to 1 (good)."""
+    """The payload of an experience: who took part, and how it felt, from −1 (bad) to 1 (good)."""
 
     participants: _Names = ()
     valence: Annotated[float, Meta(ge=-1, le=1)] | None = None
 
 
 class Semantic(Payload, frozen=True):
-    """Of a fact: the thing that it is about, and how general it is, from 0 (one case) to 1 (always). How sure it is
-    stands in the episode's own `confidence`."""
+    """The payload of a fact: the thing that it is about, and how general it is, from 0 (one case) to 1 (always). The
+    episode's own `confidence` says how sure it is."""
 
     concept: _Name | None = None
     generality: _Share | None = None
 
 
 class Social(Payload, frozen=True):
-    """Of a person or an organization: who it is, the relation to it, and what passed between."""
+    """The payload of a person or an organization: who it is, the relation to it, and what passed between."""
 
     entity: _Name | None = None
     relation: _Name | None = None
@@ -51,8 +51,8 @@ class Social(Payload, frozen=True):
 
 
 class Task(Payload, frozen=True):
-    """Of a goal: how it stands, what has to be done or known before, how urgent it is, and by when in milliseconds
-    since the epoch."""
+    """The payload of a goal: how it stands, what it waits for, how urgent it is, and by when in milliseconds since the
+    epoch."""
 
     status: Literal["open", "active", "blocked", "done", "cancelled"] | None = None
     dependencies: _Names = ()

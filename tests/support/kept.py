@@ -13,7 +13,7 @@ from db import copying
 from db.reads import Reads
 from memquorum.core.access import EVERYONE, READ
 from memquorum.core.ids import memory_id
-from memquorum.core.journal.rows import Memory, Strength
+from memquorum.core.journal.rows import LinkRow, Memory, Strength
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.ranking import DEFAULTS, Candidate, Question
 from memquorum.encoders.hashing import HashingEncoder
@@ -78,6 +78,13 @@ def put(dsn: str, told: list[StoredMemory]) -> list[str]:
             copying.raw(Strength(ids[at], 0, t.tier, 500_000, 1_000 * at, 1_000 * at, 0)) for at, (_, t) in alive
         ))  # fmt: skip
     return ids
+
+
+def linked(dsn: str, ids: list[str], *links: tuple[int, str, int]) -> None:
+    """Stores links between memories, by their numbers: from, kind, to."""
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        rows = [LinkRow(0, at, SPACE, ids[a], kind, ids[b]) for at, (a, kind, b) in enumerate(links)]
+        copying.copy(connection, "link_copy", map(copying.raw, rows))
 
 
 def _vector(told: StoredMemory) -> NDArray[np.float32]:

@@ -112,7 +112,7 @@ async def _surrounded(service: Service, known: Known, wanted: Recall) -> tuple[l
 async def _walked(
     service: Service, known: Known, wanted: Recall, found: list[Neighbour]
 ) -> tuple[list[Neighbour], set[str]]:
-    """What surrounds the anchors, with what they are related to; and the social memories that a goal does not need."""
+    """Adds what the anchors are related to; and finds the social memories that a goal does not need."""
     aim, namespace = await _aim(service, wanted, found), wanted.reader.namespace
     walk = Walk(surroundings.seeds(found, aim), aim)
     for turn in range(wanted.hops):
@@ -134,7 +134,7 @@ async def _walked(
 
 
 async def _aim(service: Service, wanted: Recall, found: list[Neighbour]) -> Aim:
-    """What a walk looks for: the query, or what the anchors say."""
+    """Returns the aim of a walk: the query, or what the anchors say."""
     name = service.encoder.name
     if wanted.query is not None:
         return Aim(name, await service.vector_of(wanted.reader.namespace, wanted.query))

@@ -39,7 +39,7 @@ class _Use(Carried, frozen=True, kw_only=True):
 
     @property
     def payload(self) -> Payload | None:
-        """What its type says in fields of their own, from the attribute `@payload`; None if it says nothing so."""
+        """Returns the fields of its type, from the attribute `@payload`; None if there are none."""
         return payloads.read(self.type, self.attributes)
 
 
@@ -209,9 +209,8 @@ class Step(Struct, frozen=True, rename={"of": "from"}):
 
 class Around(_Item, frozen=True):
     """A memory and the `way` to it from its `anchor`: anchor, source, derived, link, session or time; `apart`: the
-    distance in steps, links or milliseconds. `walk`: the relations that lead to it, from the anchor on; one for the
-    whole way along a session, a time or a derivation. `rank`: of a `link`, how much its path and its text have to do
-    with what is asked for, in [0, 1]."""
+    distance in steps, links or milliseconds. `walk`: the relations from the anchor to it; along a session, a time or a
+    derivation one stands for the whole way. `rank`: of a `link`, in [0, 1], by its relations and its text."""
 
     way: str
     anchor: str

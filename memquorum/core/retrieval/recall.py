@@ -2,8 +2,8 @@
 time.
 
 It begins at anchors: a memory that is named, or those that answer a query best. Nearest to an anchor are the memories
-it was made of and those made of it, then those that a walk along relations finds (`walking`), then its neighbours in
-the session by their distance, then what is near in time alone. A budget takes the nearest first; what was taken is told
+it was made of and those made of it. Then come those that a walk along relations finds (`walking`), its neighbours in
+the session by their distance, and what is near in time alone. A budget takes the nearest first; what was taken is told
 in the order of time.
 """
 

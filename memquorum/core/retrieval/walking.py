@@ -1,11 +1,9 @@
 """Walks from memories along their relations to others, best first, within a budget (SPEC D, recall).
 
-    anchors ─► round: the best places, at most `EXPANDED` ─► their edges ─► new places ─► next round
-
-A place is worth the product of the weights on its path (`linking.RELATIONS`), lowered by how little its text has to do
-with what is asked for. The edges of a round come from one statement, which tells only of memories that the reader may
-see: a memory that is out of sight ends the path. For a goal, social relations are not followed, and social memories
-are left out unless the goal needs them.
+A round leaves the best places, at most `EXPANDED`, and their edges lead to new ones. A place is worth the product of
+the weights on its path (`linking.RELATIONS`), times the nearness of its text to the question. The edges of a round come
+from one statement, which tells only of memories that the reader may see: a memory that is out of sight ends the path.
+For a goal, social relations are not followed, and social memories are left out unless the goal needs them.
 """
 
 from __future__ import annotations
@@ -54,8 +52,8 @@ class Edge(Struct, frozen=True):
 
 
 class Aim(Struct, frozen=True):
-    """What a walk looks for: a unit vector by an encoder, or nothing. `goal`: it is for a goal, which needs no social
-    memory but those that its own memories need."""
+    """The thing that a walk looks for: a unit vector by an encoder, or nothing. `goal`: it is for a goal, which needs
+    no social memory but those that its own memories need."""
 
     encoder: str = ""
     vector: NDArray[np.float32] | None = None

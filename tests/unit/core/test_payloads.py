@@ -7,13 +7,17 @@ from typing import Any
 
 import pytest
 
+from memquorum import topics
 from memquorum.core import intake, labelling, payloads
 from memquorum.core.api.answers import Hit
 from memquorum.core.payloads import PAYLOAD, Episodic, Semantic, Social, Task
 from memquorum.core.reasons import Reason
-from tests.unit.core.test_intake import CODEC, GOOD, ORIGIN, accept
+from memquorum.schema_files import load_codec
 
-MAY = 1_777_593_600_000
+CODEC = load_codec()
+NOW, MAY = 1_760_000_000_000, 1_777_593_600_000
+ORIGIN = intake.Origin(topics.EPISODES, 3, 42, NOW - 5)
+GOOD = {"agent": "a", "content": "c"}
 SOUND = [
     ("episodic", {"participants": ["ada", "jon"], "valence": -0.5}, Episodic(("ada", "jon"), -0.5)),
     ("semantic", {"concept": "bridge", "generality": 1}, Semantic("bridge", 1.0)),
@@ -43,6 +47,10 @@ WRONG = [
     ("task", {"secretname 7": 0.5}, "unknown_field", "a field is unknown"),
     ("task", ["open"], "wrong_type", "Expected `object`, got `array`"),
 ]
+
+
+def accept(value: dict[str, Any]) -> object:
+    return intake.accept(CODEC, json.dumps(value).encode(), ORIGIN, NOW, driven=False)
 
 
 def published(kind: str, payload: Any) -> dict[str, Any]:

@@ -121,7 +121,7 @@ async def test_what_a_memory_was_made_of_and_what_was_made_of_it(reads: Reads, d
     assert await ways(2, 2) == [("derived", 3, 1), ("derived", 5, 1), ("source", 0, -2), ("source", 1, -1)]
     # Through what is sealed, and not to it.
     assert await ways(4, 2) == [("derived", 0, 1), ("derived", 1, 2), ("source", 7, -2)]
-    # What may not be read ends the way.
+    # A memory that may not be read ends the way.
     assert await ways(2, 2, Filters(sensitivity_max=0)) == [("derived", 3, 1), ("derived", 5, 1)]
     assert await ways(0, 2, Filters(sensitivity_max=0)) == [("source", 4, -1)]
     assert await ways(5, 1) == [("source", 2, -1)]

@@ -7,16 +7,10 @@ import pytest
 
 from db import copying
 from db.reads import Reads
-from memquorum.core.journal.rows import LinkRow, Provenance
+from memquorum.core.journal.rows import Provenance
 from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.retrieval.walking import EACH
-from tests.support.kept import SIGHT, SPACE, StoredMemory, put
-
-
-def linked(dsn: str, ids: list[str], *links: tuple[int, str, int]) -> None:
-    with psycopg.connect(dsn, autocommit=True) as connection:
-        rows = [LinkRow(0, at, SPACE, ids[a], kind, ids[b]) for at, (a, kind, b) in enumerate(links)]
-        copying.copy(connection, "link_copy", map(copying.raw, rows))
+from tests.support.kept import SIGHT, SPACE, StoredMemory, linked, put
 
 
 async def told(

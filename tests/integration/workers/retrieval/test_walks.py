@@ -13,8 +13,7 @@ from db.pool import Pool
 from memquorum.core.avro import Codec
 from memquorum.telemetry.bundle import Telemetry
 from tests.builders import erasures, genesis
-from tests.integration.workers.retrieval.test_walked import linked
-from tests.support.kept import ENCODER, SPACE, StoredMemory, put
+from tests.support.kept import ENCODER, SPACE, StoredMemory, linked, put
 from workers.retrieval.app import LOOPBACK, around
 from workers.retrieval.door import Door
 from workers.retrieval.service import Service
@@ -94,8 +93,10 @@ def test_a_memory_that_may_not_be_read_ends_the_way_and_is_not_told_of(
 
 def test_a_recall_for_a_goal_leaves_out_what_is_social_and_not_needed(asked: Asked, databases: tuple[str, str]) -> None:
     ids = put(databases[0], [
-        StoredMemory("The bridge is built in May.", session="s"), StoredMemory("Ada designs bridges.", session=None, type="social"),
-        StoredMemory("Ada has two cats.", session="s", type="social"), StoredMemory("Jon is fond of Ada.", session=None),
+        StoredMemory("The bridge is built in May.", session="s"),
+        StoredMemory("Ada designs bridges.", session=None, type="social"),
+        StoredMemory("Ada has two cats.", session="s", type="social"),
+        StoredMemory("Jon is fond of Ada.", session=None),
         StoredMemory("The bridge needs steel.", session=None),
     ])  # fmt: skip
     linked(databases[0], ids, (0, "requires", 1), (2, "isA", 1), (3, "friendOf", 1), (4, "partOf", 0))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memquorum.core.api.answers import Step
 from memquorum.core.linking import KINDS, RELATIONS
@@ -106,10 +107,7 @@ def test_a_path_that_a_goal_needs_takes_the_place_of_a_better_one() -> None:
 
 def around(number: int, way: str, apart: int, type: str = "episodic") -> Neighbour:
     found = candidate(number)
-    hit = type and found.hit.__class__(
-        **{n: getattr(found.hit, n) for n in found.hit.__struct_fields__} | {"type": type}
-    )
-    return Neighbour(found.__class__(hit, "e", EAST, False, None, ()), name(1), way, apart)
+    return Neighbour(replace(found, hit=replace(found.hit, type=type)), name(1), way, apart)
 
 
 def test_a_walk_begins_at_the_anchors_and_what_they_derive_from_and_explains_the_rest_by_one_step() -> None:
