@@ -69,7 +69,8 @@ async def memory(service: Service, request: Request, caller: Caller) -> Response
 
 async def _masked(service: Service, request: Request, found: Mapping[str, Any]) -> str | None:
     """A memory's text as this reader is given it; None if the memory has no text any more."""
-    text, namespace = found["text"], found["namespace"]
+    text: str | None = found["text"]
+    namespace = found["namespace"]
     asked = query.read_flag("redact", request.query_params.get("redact"))
     mask = await service.mask(Sight((namespace,)), namespace, asked=asked)
     if text is None or not mask.on:
