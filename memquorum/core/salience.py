@@ -12,7 +12,7 @@ I/O: the stage fills a `Neighbourhood` from the journal.
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from functools import partial
 from itertools import islice
 
@@ -373,24 +373,12 @@ class Surroundings:
             # A doubted episode is not known by that: said again with more confidence, it is as new as before.
             buffer.add(episode.memory_id, vector, seen, length=length)
         if judgement.outcome == REINFORCED and judgement.reinforces is not None:
-            self._repeats(judgement.reinforces, episode.memory_id)
+            _note(self._echoes, self._buffers.values(), self._policy, judgement.reinforces, episode.memory_id)
         if judgement.outcome != STORED:
             return judgement
         denial = self._failures.answer("conflict", own, Denial(), self._contradicted, episode, remembered, promoted)
         self._add(self.memories, episode.memory_id, (vector, length), episode.text, seen)
         return replace(judgement, contradicts=denial.contradicts, denies=denial.denies, again=denial.again)
-
-    def _repeats(self, memory_id: str, echo: str) -> None:
-        """Notes what goes with a memory. Only what a buffer holds goes with it, so the rest is forgotten in time: a
-        memory may stay for ever."""
-        self._echoes.setdefault(memory_id, deque(maxlen=self._policy.buffer_size)).append(echo)
-        if len(self._echoes) > 2 * self._policy.buffer_size * len(self._buffers):
-            held = self._buffers.values()
-            self._echoes = {
-                of: echoes
-                for of, echoes in self._echoes.items()
-                if any(one in buffer for one in echoes for buffer in held)
-            }
 
     def known(self, text: str) -> Vector | None:
         """Returns the vector of a text if a memory here has exactly this content (SPEC C); None: it must be encoded.
@@ -532,3 +520,14 @@ def wake(surroundings: Surroundings) -> None:
     """Makes surroundings that rest what they were before."""
     for around in surroundings._all():
         around.wake()
+
+
+def _note(
+    echoes: dict[str, deque[str]], buffers: Collection[Neighbourhood], policy: SaliencePolicy, memory_id: str, echo: str
+) -> None:
+    """Notes what goes with a memory. Only what a buffer holds goes with it, so the rest is forgotten in time: a memory
+    may stay for ever."""
+    echoes.setdefault(memory_id, deque(maxlen=policy.buffer_size)).append(echo)
+    if len(echoes) > 2 * policy.buffer_size * len(buffers):
+        for of in [of for of, said in echoes.items() if not any(one in held for one in said for held in buffers)]:
+            del echoes[of]
