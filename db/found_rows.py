@@ -157,8 +157,8 @@ def neighbour(row: tuple[Any, ...]) -> Neighbour:
 
 def edge(row: tuple[Any, ...]) -> Edge:
     """Makes a relation of a row of `walked`."""
-    *told, sent = row
-    return Edge(*told, vector(sent))
+    at, kind, forth, other, type_, encoder, sent = row
+    return Edge(at, kind, forth, other, type_, encoder, vector(sent))
 
 
 def contradictions(rows: Sequence[Sequence[Any]], failures: Failures) -> list[Contradiction]:

@@ -184,8 +184,7 @@ class _Session:
         self._lines: dict[int, CommitShard] = {}
         self._paused: set[tuple[str, int]] = set()
         self._published, self._noted_at = dict[int, int](), 0.0
-        self._patience = Patience(log, shown, score_alarm_ms)
-        self._applied: Counter[str] = Counter()
+        self._patience, self._applied = Patience(log, shown, score_alarm_ms), Counter[str]()
 
     def run(self, ready: Callable[[], None]) -> None:
         """Raises StoreUnavailable, VaultBehind, StoreLost, DigestConflict, Fenced."""

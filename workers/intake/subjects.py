@@ -34,6 +34,16 @@ class Event(Protocol):
         """Returns true as soon as it is told, or not when the time is over."""
 
 
+class Reading(Protocol):
+    """Topics that are read."""
+
+    def stay(self) -> None:
+        """Keeps the place in the group, and takes nothing."""
+
+    def go_on(self) -> None:
+        """Reads on."""
+
+
 class Subjects:
     """The profiles that keep something out, for one process of intake."""
 
@@ -62,13 +72,18 @@ class Subjects:
             self._known = found
         return True
 
-    def known(self, stop: Event, turn: Callable[[], None]) -> bool:
-        """Waits until it is known what is in force. Returns False if told to stop; `turn` is called meanwhile."""
-        while not self.look():
+    def known(self, stop: Event, turn: Callable[[], None], reading: Reading) -> bool:
+        """Waits until it is known what is in force. Returns False if told to stop; `turn` is called meanwhile, and
+        `reading` keeps its place."""
+        if self.look():
+            return True
+        while not stop.wait(_PAUSE_S):
             turn()
-            if stop.wait(_PAUSE_S):
-                return False
-        return True
+            reading.stay()
+            if self.look():
+                reading.go_on()
+                return True
+        return False
 
     def admitted(self, answer: Intent | Refusal, now_ms: int) -> Intent | Refusal:
         """The answer, or the refusal of a record that the profile of its subject keeps out."""
@@ -82,9 +97,12 @@ class Subjects:
         return REFUSAL if closed or any(map(listed.says, _said(answer))) else answer
 
 
-def sets(answer: Intent | Refusal) -> bool:
-    """Whether it is an order that sets a profile."""
-    return isinstance(answer, OrderAccepted) and answer.kind == PROFILE.name
+def admitted(subjects: Subjects | None, answer: Intent | Refusal, now_ms: int) -> Intent | Refusal:
+    """The answer, or the refusal of a record that the profile of its subject keeps out. `subjects`: None where no
+    profile is let in."""
+    if subjects is not None:
+        return subjects.admitted(answer, now_ms)
+    return PROFILE_UNHELD if isinstance(answer, OrderAccepted) and answer.kind == PROFILE.name else answer
 
 
 def _said(answer: EpisodeIntent | QueryIntent) -> Iterator[str]:

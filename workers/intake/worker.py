@@ -214,8 +214,7 @@ class Intake:
         self._subjects = None if profiles is None else Subjects(profiles, self.health)
         self._clearing: Clearing | None = None
         self.place = GroupMembership(self.reading.member, self.health)
-        # The next offsets of the accepted stream, where sessions of the batch end.
-        self._reached: dict[tuple[str, int], int] = {}
+        self._reached: dict[tuple[str, int], int] = {}  # where sessions of the batch end, in the accepted stream
 
     def run(self, tick_s: float | None, ready: Callable[[], None], old_keys: OldKeys) -> None:
         """Runs until told to stop. `tick_s`: seconds between ticks of the wall clock; None: the clock is driven."""
@@ -259,12 +258,8 @@ class Intake:
 
     def close(self) -> None:
         """Leaves the group. The next owner of the partitions reads uncommitted records again."""
-        if self._ticking is not None:
-            self._ticking.close()
-        self.reading.close()
-        self._scored.close()
-        self._writing.close()
-        for close in (one.close for one in (self._stocktaking, self._registry, self._subjects) if one):
+        held = self.reading, self._scored, self._writing, self._stocktaking, self._registry, self._subjects
+        for close in (one.close for one in (self._ticking, *held) if one is not None):
             close()
 
     def _turn(self) -> None:
@@ -347,7 +342,7 @@ class Intake:
         now_ms = self._as_of if self._driven else _wall_ms()
         said = [m for m in messages if not is_marker(m) and (self._queries or m.topic() != topics.QUERIES)]
         origins = self._from_vault(lambda: attested(self.vault, [origin_of(m) for m in said]))
-        if origins is None or not self._profiles_known():
+        if origins is None or (self._subjects and not self._subjects.known(self._stop, self._turn, self.reading)):
             return
         judged = [
             Judged(m, origin, self._judge(m, origin, now_ms), len(m.value() or b""))
@@ -406,24 +401,10 @@ class Intake:
                 written=self._registry.written(data) if self._registry else None, failures=self._failures,
                 **proofs(message),
             )  # fmt: skip
-        answer = subjects.PROFILE_UNHELD if self._subjects is None and subjects.sets(answer) else answer
-        answer = answer if self._subjects is None else self._subjects.admitted(answer, _wall_ms())
+        answer = subjects.admitted(self._subjects, answer, _wall_ms())
         return intake.suggesting(
             self._gate.limited(answer, len(data or b""), _forward_ms()), self._weights, self._failures
         )
-
-    def _profiles_known(self) -> bool:
-        """Waits until it is known what subjects keep out; False if told to stop."""
-        if self._subjects is None or self._subjects.look():
-            return True
-        known = self._subjects.known(self._stop, self._waiting)
-        if known:
-            self.reading.go_on()
-        return known
-
-    def _waiting(self) -> None:
-        self._turn()
-        self.reading.stay()
 
     def _from_vault(self, ask: Callable[[], T]) -> T | None:
         """Calls `ask` until the vault answers; returns None if told to stop."""

@@ -575,7 +575,7 @@ def _do_disclosed(_: Rules, __: Rows, change: Change, detail: Disclosed) -> Chan
 
 def _do_profiled(rules: Rules, _: Rows, change: Change, detail: Profiled) -> Change:
     entry = change.entry
-    _, order = PROFILE.opened(rules.codec, rules.genesis, detail.order)
+    order = PROFILE.opened(rules.codec, rules.genesis, detail.order)[1]
     consents = order.consents if order.consented else None
     return change.plus(
         Profile(
