@@ -39,7 +39,7 @@ Choose = Callable[[], Sequence[object]]
 
 
 def measure(quick: bool) -> Row:
-    """What a nominator chooses in an epoch, on Postgres."""
+    """A nominator's choices of an epoch, on Postgres."""
     row = Row("choosing", "a nominator's choice for want of room, in a namespace of 10 k, 100 k and 1 M memories")
     sizes, epochs = ((1_000, 3_000), 3) if quick else ((10_000, 100_000, 1_000_000), 8)
     seen: dict[str, list[float]] = {}
@@ -185,7 +185,7 @@ class _Nominator:
             ))
             for one, at, aged in rows
         ))  # fmt: skip
-        # What is stored before the first choice is found in the store, and its entries tell worth and novelty alone.
+        # Memories of before the first choice are found in the store, and their entries tell worth and novelty alone.
         some_entries = [self._stored_entry(0, None) for _ in range(256)] if len(names) > _SIZE else []
         entries = (
             (seq, one, self._chance.choice(some_entries) if some_entries else self._stored_entry(seq, one))

@@ -120,7 +120,7 @@ def load(
 
 
 def _outcome(connection: psycopg.Connection, memory: Memory | None) -> str | None:
-    """What the session of a memory came to, where its agent said so."""
+    """Returns the outcome of a memory's session, if its agent told one."""
     if memory is None or memory.session is None:
         return None
     task = ended.task_of(memory.namespace, memory.agent, memory.session)

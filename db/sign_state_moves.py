@@ -102,7 +102,7 @@ def _take(own: Path, signed: SqliteSignState, shards: Iterable[int], others: Map
         if here.get(shard) == Stand.HERE:
             _drop(shard, (others[folder] for folder in leaving))
             continue
-        # A file of all shards says nothing of one that was never moved; whoever says that it has it, has it.
+        # A file of all shards has no row of a shard that was never moved; a file that has a row for it owns it.
         whole = {root} & others.keys() if shard not in stands.get(root, {}) else set()
         if own == root and shard not in here and not kept | leaving:
             continue

@@ -63,7 +63,7 @@ class WrongIdentity(RuntimeError):
 
 
 class Stand(Enum):
-    """Where a shard is that was moved between sign-states of one member."""
+    """The place of a shard that was moved between sign-states of one member."""
 
     HERE = "here"
     LEAVING = "leaving"  # another process may take what is kept here; nothing is signed here any more
@@ -71,7 +71,7 @@ class Stand(Enum):
 
 
 class SignedIn(NamedTuple):
-    """What a sign-state keeps of a shard: rows of slots and low-water marks."""
+    """A shard's part of a sign-state: rows of slots and low-water marks."""
 
     slots: Sequence[tuple[str, str, int, bytes, bytes]]
     marks: Sequence[tuple[str, int]]

@@ -83,7 +83,7 @@ _FILED = {
 
 
 def _readable(memory: str) -> str:
-    """Holds where the reader may see a memory. It holds for a mere repetition, too, which is none."""
+    """Holds where the reader may see a memory, and for a mere repetition."""
     return f"NOT EXISTS (SELECT FROM memory m WHERE m.id = {memory} AND ({' AND '.join(_GATES.values())}) IS NOT TRUE)"
 
 

@@ -109,7 +109,7 @@ def _check_databases(settings: Settings) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What a process has of its role: the member that it is, for a replica, and its shards.
+    """The part of a role that a process has: for a replica its member, and its shards.
 
     `named`: its range, as `--shards` has it; empty where it has all of them."""
 

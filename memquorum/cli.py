@@ -49,9 +49,8 @@ GROUPS = (
         ("search, retrieve", "finds memories; so many as fit a budget"),
         ("recall, context", "what surrounds a memory; a text for a prompt"),
         ("get, list, export", "shows one memory; lists all; as one document"),
-        ("experience", "what has helped in tasks"),
+        ("experience, mcp", "what has helped in tasks; serves tools over MCP"),
         ("slots, rollup", "what fills each key; sentences about one thing"),
-        ("mcp", "serves a namespace's memory as tools over MCP"),
     ),
     (
         ("forget, restore", "asks members to forget or to bring back memories"),

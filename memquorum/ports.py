@@ -529,7 +529,7 @@ class SessionMemory(Struct, frozen=True):
     rank_ppm: int | None = None
     said: int | None = None
     confidence_ppm: int | None = None
-    """How sure its agent was, where it said so."""
+    """The confidence of its agent, if that told one."""
 
     @property
     def at(self) -> int:
@@ -776,8 +776,8 @@ class Living(Protocol):
 
 
 class KeepingOut(Struct, frozen=True):
-    """What a subject keeps out: everything where `stores` is false, and until `private_until`; else each text that says
-    one of the `entries`."""
+    """The records that a subject keeps out: all of them if `stores` is false, and until `private_until`; else each text
+    that says one of the `entries`."""
 
     namespace: str
     subject: str
@@ -790,7 +790,7 @@ class Profiles(Protocol):
     """The profiles of subjects that are in force, as far as intake needs them."""
 
     def keeping_out(self) -> tuple[KeepingOut, ...]:
-        """What subjects keep out now; the same object as before where nothing changed. Raises StoreUnavailable."""
+        """Returns what subjects keep out now; the same object as before if nothing changed. Raises StoreUnavailable."""
         ...
 
     def close(self) -> None:

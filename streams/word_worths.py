@@ -31,7 +31,7 @@ takes some five seconds."""
 _KEYS_AT_ONCE = 1_000
 # Over all namespaces: some 150 MB. Beyond it the namespace least lately heard is packed, to an eighth of its size.
 _WORDS_MAX = 1_000_000
-# Of one namespace, some 75 MB: numbers and names that nobody says again come without an end.
+# Some 75 MB for one namespace, since numbers and names that nobody says again come without an end.
 _OWN_MAX = 500_000
 # Beyond it the one packed first goes, and is read again when it speaks: some seven million words.
 _PACKED_MAX = 100_000_000

@@ -57,7 +57,7 @@ _SET = ("stores", "never", "private_until", "retention", "consents")
 
 
 def _changes(parsed: argparse.Namespace, found: Profile) -> dict[str, Any]:
-    """What the options change; of purposes all that are consented to then."""
+    """Returns what the options change; of purposes all that are consented to then."""
     changes: dict[str, Any] = {"stores": found.stores} if parsed.clear else {}
     if parsed.store or parsed.store_nothing:
         changes["stores"] = parsed.store

@@ -29,7 +29,7 @@ def decide(line: divided.Divided, on: rounds.Round, shards: Collection[int] = ra
 
 
 def check(on: rounds.Round) -> None:
-    """Nothing is lost, stored twice or contradicted: sums, audit, and a rebuild."""
+    """No episode is lost, stored twice or contradicted: sums, audit, and a rebuild."""
     found, problems = rounds.check(on)
     assert not problems
     assert found["verified"]["decisions"] > 0

@@ -102,7 +102,7 @@ def told(probe: Callable[[], object]) -> str:
     except MemquorumError:
         return ""
     named = json.loads(msgspec.json.encode(found, enc_hook=str))
-    # What was asked is repeated.
+    # The answer repeats the question.
     return json.dumps(without_asked(named), ensure_ascii=False)
 
 

@@ -25,7 +25,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def why_not() -> str | None:
-    """Why this machine has no network namespaces for tests; None if it has."""
+    """Returns why this machine has no network namespaces for tests; None if it has."""
     try:
         done = subprocess.run(
             ["unshare", "--net", "ip", "link", "set", "lo", "up"], capture_output=True, text=True, check=False

@@ -40,7 +40,7 @@ class Destroyer:
     ) -> None:
         """`patiently`: asks the vault until it answers. Raises VaultBehind, and for a stop."""
         self._codec, self._store, self._vault, self._patiently = codec, store, vault, patiently
-        # Of the shards of this process; another one writes those of the others.
+        # For the shards of this process alone; other processes write theirs.
         self._notes: dict[int, int] = {}
         self._shards: frozenset[int] = frozenset()
         self._look_at = 0.0

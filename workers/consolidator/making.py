@@ -25,7 +25,7 @@ def divided(closed: SessionClosed, memories: Sequence[SessionMemory], policy: Co
     `memories`: the session's, the oldest first; what was accepted after its end is another one's.
     """
     mine = [one for one in memories if one.accepted < closed.accepted_offset]
-    # What takes the place of an erased summary is made all the same: what that said rests sealed until it comes.
+    # A summary in the place of an erased one is made all the same: the sources rest sealed until it comes.
     if closed.summary is None and covers(policy.off.split(), closed.namespace):
         return parting.undivided(mine)
     return parting.divide(mine, policy)

@@ -120,7 +120,7 @@ class Consolidator:
         if closed is None:
             self._commit(place)
             return
-        # What an erasure left waits for its new summary, and is not kept waiting.
+        # The sources of an erased summary rest sealed until the new one comes, so that one gives way to nothing.
         if closed.summary is not None or self._give_way():
             self._try(Session(closed, place, offset, loop.traceparent(message), message.timestamp()[1]))
 

@@ -75,7 +75,7 @@ def wanted(origin: Origin, answer: Intent | Refusal) -> Iterator[tuple[str, str,
         yield answer.key_id, asked.KEYS, asked.owner(answer.namespace, answer.agent)
     if isinstance(answer, ProfileIntent):
         yield profile.key_id(answer.event_id), profile.KEYS, profile.owner(answer.namespace, answer.subject)
-    # Of what a subject keeps out, no letter keeps the payload.
+    # No letter keeps the payload of a record that a subject keeps out.
     if isinstance(answer, AccessIntent) or (isinstance(answer, Refusal) and answer.reason is not Reason.BY_POLICY):
         yield letters.dead_letter_id(origin), DEAD_LETTERS, _SUBJECT
 

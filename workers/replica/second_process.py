@@ -14,7 +14,7 @@ from memquorum.core.identity.messages import BadMessage, verify
 from memquorum.core.records import Signed
 from workers.replica.seat import Seat
 
-# Clocks of two machines differ by less, or the other one's messages are noticed by so much later.
+# A larger difference of two machines' clocks delays the notice of the other process by as much.
 _CLOCKS_MS = 1_000
 
 

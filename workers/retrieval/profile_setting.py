@@ -22,7 +22,7 @@ from workers.retrieval.service import Service
 
 
 async def profile(service: Service, request: Request, caller: Caller) -> Response:
-    """Answers with the profile of a subject; with one that says nothing where none was set."""
+    """Answers with the profile of a subject; with an empty one if the subject has set no profile."""
     namespace = query.read_within(request.query_params.get("namespace")) or DEFAULT_NAMESPACE
     subject = query.read_name("subject", request.path_params["subject"])
     found = await service.reads.profile(caller.of(namespace, subject), namespace, subject)

@@ -170,7 +170,7 @@ class Facts(Struct, frozen=True):
     kinds: tuple[str, ...] | None = None
     """The kinds of sensitive data in its content by `core.privacy`, while the content exists."""
     outcome: str | None = None
-    """What its session came to, where that is known."""
+    """Returns the outcome of its session, if that is known."""
     renewed: tuple[Anew, ...] = ()
     """The summaries that were made in its place, where it was one and was erased."""
     told_by: Anew | None = None

@@ -39,7 +39,7 @@ class _Use(Carried, frozen=True, kw_only=True):
 
     @property
     def payload(self) -> Payload | None:
-        """Returns the fields of its type, from the attribute `@payload`; None if there are none."""
+        """Returns the fields of its type, from the attribute `@payload`; None without one."""
         return payloads.read(self.type, self.attributes)
 
 
@@ -248,7 +248,7 @@ class Context(Struct, frozen=True, omit_defaults=True):
     parts: dict[str, int] = {}
     """The tokens that each part took: buffer, short_term, long_term, rollups. Headings are not in them."""
     rollups: tuple[Rollup, ...] = ()
-    """As of a search, with the sentences that the text has."""
+    """A roll-up as a search gives it, with the sentences that the text has."""
 
     def __str__(self) -> str:
         return self.text
@@ -267,7 +267,7 @@ class Retrieved(Struct, frozen=True, omit_defaults=True):
     answerable: bool
     warning: str | None = None
     rollups: tuple[Rollup, ...] = ()
-    """As of a search, with those of the latest sentences for which the items leave tokens."""
+    """A roll-up as a search gives it, with those of the latest sentences for which the items leave tokens."""
 
     def __str__(self) -> str:
         return _prompt(self.items, self.rollups)

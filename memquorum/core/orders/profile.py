@@ -75,7 +75,7 @@ def read(order: ProfileOrdered, beside: bytes | None) -> Listed | None:
 
 
 def entries_of(key: bytes | None, sealed: bytes | None, order_id: str) -> tuple[str, ...]:
-    """Opens a sealed list; empty if there is none, or its key was destroyed."""
+    """Opens a sealed list. Returns an empty one if nothing was sealed, or if its key was destroyed."""
     if key is None or sealed is None:
         return ()
     try:
@@ -133,7 +133,7 @@ def _check_entitled(genesis: Genesis, signer: str, _: ProfileOrdered) -> None:
 
 
 def _entries(text: str) -> tuple[str, ...] | None:
-    """Returns the entries of a list; None if it is none, or beyond what one may hold."""
+    """Returns the entries of a list; None if the bytes are no list, or hold more than a list may."""
     salt, _, said = text.partition("\n")
     try:
         found = json.loads(said) if len(salt) == 2 * SALT_BYTES and len(said) <= _SAID_MOST else None

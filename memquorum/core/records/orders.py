@@ -67,7 +67,7 @@ class ErasureOrdered(Struct, frozen=True):
 
 
 class ProfileOrdered(Struct, frozen=True):
-    """Outside, within a Signed. What a subject wants of its memories (`core.orders.profile`); it replaces the profile
+    """Outside, within a Signed. The profile of a subject (`core.orders.profile`); it replaces the profile
     before. `consented`: its memories may be read for its `consents` alone; `commitment`: SHA-256 of the list that comes
     beside the order and is sealed behind the wall."""
 

@@ -80,7 +80,7 @@ class Redactor(Struct, frozen=True):
         return self.failures.answer("masking", names, withheld, parts, text, spans, found, formats=self.personal)
 
     def _finds(self, subject: str | None) -> Second | None:
-        """What is found beside data with a format: by the second pass, and by the list of the subject."""
+        """Finds spans beside data with a format: by the second pass, and by the list of the subject."""
         lists = [*self.lists.values()] if subject is None else [one for one in (self.lists.get(subject),) if one]
         second = self.second if self.personal else None
         if not lists:
@@ -154,7 +154,7 @@ class Redactor(Struct, frozen=True):
 
 
 def _about(hit: Hit) -> str | None:
-    """Whom a text is about; of a summary it may be several."""
+    """The subjects of a text; a summary may have several."""
     return hit.subject or None
 
 

@@ -1,4 +1,4 @@
-"""What a nominator keeps of namespaces with a budget, by the journal alone, is what it would read anew; on both
+"""A nominator keeps of namespaces with a budget, by the journal alone, what it would read anew; on both
 adapters."""
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def claims(folder: Path, named: str, shards: range, said: bytes, *, seq: int = 1
 
 
 def signs(folder: Path, named: str, shards: range) -> dict[int, bytes]:
-    """What a process with this range knows to have signed, by shard."""
+    """The signatures that a process with this range knows of, by shard."""
     with opened(folder, named, shards, CLUSTER, MEMBER) as signed:
         return {k: held.message for k in ALL for held in signed.load(f"0/{k}/").values()}
 
@@ -118,7 +118,7 @@ def _die(at: int) -> Callable[[SqliteSignState, int, Stand, SignedIn | None], No
 def test_a_process_that_dies_at_any_step_leaves_each_shard_to_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int, then: str
 ) -> None:
-    """Whoever starts next knows what was signed for its shards: nothing is lost, and nothing older comes back."""
+    """The next process knows what was signed for its shards: no signature is lost, and no older state comes back."""
     claims(tmp_path, "", ALL, b"a")
     with monkeypatch.context() as patched:
         patched.setattr(SqliteSignState, "stand", _die(at))

@@ -1,4 +1,4 @@
-"""What the nominator lets go by the beginning of an order is what it lets go with all memories read, to the last digit,
+"""The nominator lets go by the beginning of an order what it lets go with all memories read, to the last digit,
 over random histories of namespaces."""
 
 from __future__ import annotations

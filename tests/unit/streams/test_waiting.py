@@ -80,7 +80,7 @@ async def test_what_is_acknowledged_is_committed_soon_and_nothing_is_done_while_
 
 
 class App:
-    """Stands for Faust's: keeps the function of the agent, and what was let go."""
+    """An agent of Faust: keeps the function of the agent, and the events that were released."""
 
     def __init__(self) -> None:
         self.conf, self.should_stop, self.consumer = SimpleNamespace(id="group"), False, self

@@ -1,4 +1,4 @@
-"""What the profile of a subject keeps out is refused, in the same words whatever the reason is."""
+"""A record that the profile of a subject keeps out is refused, in the same words for every reason."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ offsets = itertools.count()
 
 
 class Store:
-    """What is in force, or an outage."""
+    """Profiles in force, or an outage."""
 
     def __init__(self, *found: KeepingOut) -> None:
         self.found: tuple[KeepingOut, ...] | None = found

@@ -1,4 +1,4 @@
-"""Which records show that another process signs as this member."""
+"""The records that show that another process signs as this member."""
 
 from __future__ import annotations
 
