@@ -105,8 +105,9 @@ class Candidates:
         measure(doubted)
         aged = self._aged(shard, tick.as_of, policy)
         measure(aged)
-        self._tell(shard, {name: until for name, until in stopped.items() if name not in full})
         lists = (crossed, expired, evicted, asked, doubted, aged)
+        kept = {one.namespace for some in lists for one in some if keeps(one, policy)}
+        self._tell(shard, {name: until for name, until in stopped.items() if name not in kept})
         free = [[one for one in some if not keeps(one, policy)] for some in lists]
         return Going(free[0], free[1], free[2], free[3], free[4], free[5], rooms=rooms)
 

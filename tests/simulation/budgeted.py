@@ -121,7 +121,8 @@ class World:
         self.back: dict[str, int] = {}
         self.epoch = 0
         self.quota = Losses()
-        self.stage = Budgets(Shelf(), bytes(32))
+        self.shelf = Shelf()
+        self.stage = Budgets(self.shelf, bytes(32))
 
     # What happens -----------------------------------------------------------------------------------------------------
 
@@ -266,9 +267,8 @@ class World:
 
     def _nominated(self, epoch: int, act: str) -> tuple[Proposal, ...]:
         alive = self._alive(len(self.events))
-        shelf = Shelf(weighs=[self._weighted(one, epoch, alive) for one in alive.values()])
-        shelf.stands = {SPACE: Losses(len(alive), self.quota.gone)}
-        self.stage._schedule = shelf
+        self.shelf.weighs = [self._weighted(one, epoch, alive) for one in alive.values()]
+        self.shelf.stands = {SPACE: Losses(len(alive), self.quota.gone)}
         standing = Standing(last_epoch=epoch - 1, last_epoch_at=0, interactions=0, alive=len(alive))
         chosen = self.stage.leaving(0, standing, self.now, self.genesis).chosen
         honest = [_proposal(one.memory_id, claim) for one, claim in chosen]

@@ -53,8 +53,10 @@ PACKAGES = ("memquorum", "memquorum.core", "workers")
 FLOORS: Floors = (
     _each("late_numpy", "records", "moments", "kept", "prepared", "reading"),
     {"memquorum": PACKAGES, "topics": ("memquorum.topics",)}
-    | _each("contained", "ids", "jsontext", "names", "reasons", "rules", "sealing", "showing"),
-    {"policy": _POLICY} | _each("access", "avro") | {"linking": (_CORE + "linking", _CORE + "labelling")},
+    | _each("contained", "ids", "jsontext", "names", "reasons", "rules", "sealing", "shard_ranges", "showing"),
+    {"policy": _POLICY}
+    | _each("access", "avro")
+    | {"linking": (_CORE + "linking", _CORE + "labelling", _CORE + "payloads")},
     {"ports": ("memquorum.ports",)} | _each("identity", "privacy", "worth"),
     _each("budgets", "consolidation", "decay", "experience", "learning", "orders", "triage"),
     {"intake": _INTAKE} | _each("api", "vote"),

@@ -108,11 +108,11 @@ def test_a_memory_is_told_with_all_that_a_summary_asks_of_it(world: World, shard
     assert world.sessions.memories(0, NAMESPACE, "planner", "s2") == [
         SessionMemory(
             full, clear(full).text, 5_000, "planner", "ada", b"c" * 32, 2, 300_000, "billing", "DE",
-            positive=True, lies=None, accepted=5, rank_ppm=640_000, said=5_000,
+            positive=True, lies=None, accepted=5, rank_ppm=640_000, said=5_000, confidence_ppm=900_000,
         ),
         SessionMemory(
             memory_id("plain"), clear(memory_id("plain")).text, 8_000, "planner", "planner", b"c" * 32,
-            accepted=8, said=8_000,
+            accepted=8, said=8_000, confidence_ppm=900_000,
         ),
     ]  # fmt: skip
 
