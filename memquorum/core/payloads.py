@@ -20,7 +20,8 @@ _MOST = 32
 _Name = Annotated[str, Meta(min_length=1, max_length=128)]
 _Names = Annotated[tuple[_Name, ...], Meta(max_length=_MOST)]
 _Share = Annotated[float, Meta(ge=0, le=1)]
-_FIELD = re.compile(r"unknown field `([A-Za-z_]{1,32})`")
+_UNKNOWN = "Object contains unknown field `"
+_FIELD = re.compile(_UNKNOWN + "([A-Za-z_]{1,32})`")
 
 
 class Payload(Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,8 +74,8 @@ def fault(kind: str, attributes: dict[str, Any]) -> Fault | None:
         msgspec.convert(attributes[PAYLOAD], of)
     except msgspec.ValidationError as error:
         told = f"{PAYLOAD} of a memory of type {kind}"
-        if "unknown field" in str(error):
-            named = _FIELD.search(str(error))
+        if str(error).startswith(_UNKNOWN):
+            named = _FIELD.match(str(error))
             which = f"the field {named[1]!r}" if named else "a field"
             fields = ", ".join(of.__struct_fields__)
             return Fault("unknown_field", f"{told}: {which} is unknown; allowed are {fields}")
@@ -84,7 +85,9 @@ def fault(kind: str, attributes: dict[str, Any]) -> Fault | None:
 
 def _without_values(error: msgspec.ValidationError) -> str:
     """The words of an error, which end with the place of the field, without a value that they may repeat."""
-    return re.sub(r"Invalid enum value .*? - at", "not one of its values - at", str(error)).replace("$.", "")
+    why, at, place = str(error).rpartition(" - at ")  # the last one: a value may have these words, too
+    why = "not one of its values" if why.startswith("Invalid enum value") else why
+    return f"{why}{at}{place.replace('$.', '')}"
 
 
 def read(kind: str, attributes: dict[str, Any] | None) -> Payload | None:

@@ -41,6 +41,8 @@ WRONG = [
     ("social", {"relation": ""}, "wrong_type", "at `relation"),
     ("social", {"history": ["They met.", 7]}, "wrong_type", "at `history"),
     ("task", {"status": "secretname"}, "wrong_type", "at `status"),
+    ("task", {"status": "open - at secretname"}, "wrong_type", "not one of its values - at `status`"),
+    ("task", {"status": "unknown field `secretname`"}, "wrong_type", "not one of its values - at `status`"),
     ("task", {"priority": "high"}, "wrong_type", "at `priority"),
     ("task", {"deadline": 7}, "wrong_type", "at `deadline"),
     ("task", {"valence": 0.5}, "unknown_field", "'valence' is unknown; allowed are status, dependencies, priority"),
