@@ -59,6 +59,7 @@ from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
 from memquorum.core.retrieval.supports import Support
+from memquorum.core.retrieval.walking import Edge
 from memquorum.core.vote.kinds import KINDS
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import Logged, SessionMemory
@@ -155,6 +156,11 @@ class Store:
         hits = await self.search(sight, namespace, "", np.zeros(1, np.float32), 1)
         found = [Candidate(hit, "e", np.ones(1, np.float32), False, None, ()) for hit in hits]
         return [Neighbour(one, memory_ids[0], "anchor", 0) for one in found if one.hit.memory_id in memory_ids]
+
+    async def related(self, sight: Sight, namespace: str, *_: Any, **__: Any) -> list[Edge]:
+        """Returns nothing: no memory has a relation."""
+        assert covers(sight.namespaces, namespace)
+        return []
 
     async def traces(self, sight: Sight, namespace: str, _: str, __: str | None, ___: Filters) -> list[Trace]:
         hits = await self.search(sight, namespace, "", np.zeros(1, np.float32), 1)

@@ -33,14 +33,18 @@ FORMATS = (
     "jsontext.py",
     "moments.py",
     "names.py",
+    "orders/profile.py",
+    "payloads.py",
     "policy.py",
     "quota.py",
     "retrieval/query.py",
+    "shard_ranges.py",
     "showing/escaping.py",
     "showing/quoting.py",
     "stock.py",
 )
-"""Modules whose patterns read what programs write: ids, names, settings, keys, times, what a terminal obeys."""
+"""Modules whose patterns read what programs write: ids, names, settings, ranges, keys, times, errors of msgspec, what a
+terminal obeys."""
 
 TESTS = (
     "consolidation/paraphrases.yaml",
