@@ -20,7 +20,12 @@ from memquorum.core.records import EpisodeRecorded, SessionEnded
 from tests.support.waiting import until
 from workers.kafka import loop
 
-_POLICY = STORE_ALL | {"caps": UNCAPPED, "consolidate": {"lost_rank_ppm": PPM + 1, "idle_ms": 24 * 3600 * 1000}}
+# Sessions give way to the batch, so their summaries come once it is stored, and no further record opens an epoch.
+_POLICY = STORE_ALL | {
+    "caps": UNCAPPED,
+    "consolidate": {"lost_rank_ppm": PPM + 1, "idle_ms": 24 * 3600 * 1000},
+    "epoch": {"interval_ms": 5_000},
+}
 _NOTES = 20
 """So many notes has a session. With a batch end so many sessions that as many notes are consolidated as are stored."""
 _SLOWED = 10.0
