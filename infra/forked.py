@@ -26,17 +26,17 @@ from infra.embedded.processes import die_with_parent
 from infra.forkserver import MESSAGE_MOST
 
 IMPORTED = (
-    "db.comparisons", "db.generals", "db.living", "db.neighbourhoods", "db.rehearsal_reads", "db.rewarded",
-    "db.rollup_reads", "db.schedule", "db.session_reads", "db.stored_orders", "db.trial_reads", "db.vault",
+    "db.comparisons", "db.generals", "db.living", "db.neighbourhoods", "db.profile_rows", "db.rehearsal_reads",
+    "db.rewarded", "db.rollup_reads", "db.schedule", "db.session_reads", "db.stored_orders", "db.trial_reads", "db.vault",
     "infra.admin_commands", "infra.schema_registry", "infra.roles", "infra.summariser", "infra.watching",
     "memquorum.core.consensus.inforce",
     "memquorum.encoders.hashing", "memquorum.encoders.minilm", "memquorum.encoders.onnx",
     "streams.faust_app",
     "workers.commit.worker", "workers.consolidator.compareloop", "workers.consolidator.comparison_turn",
     "workers.consolidator.generalising", "workers.consolidator.opening", "workers.consolidator.rollup_upkeep",
-    "workers.consolidator.worker",
+    "workers.consolidator.worker", "workers.consolidator.yielding",
     "infra.webhook_command", "workers.events.mirror", "workers.events.webhooks",
-    "workers.intake.worker", "workers.kafka.accepted_past", "workers.kafka.together",
+    "workers.intake.worker", "workers.kafka.accepted_past", "workers.kafka.scored_offsets", "workers.kafka.together",
     "workers.rehearsal.idle", "workers.rehearsal.worker",
     "workers.replica.worker", "workers.retrieval.serving", "workers.upkeep.operator_topic",
     "workers.verifier.verifier_turn", "workers.verifier.worker",

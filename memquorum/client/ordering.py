@@ -118,8 +118,9 @@ class Ordering:
         key whose grant names the subject."""
         said = {
             "namespace": self.namespace, "stores": stores, "never": wire.several("never", never),
-            "private_until": private_until, "retention": dict(retention or {}),
-            "consents": None if consents is None else dict(consents), "reference": reference,
+            "private_until": private_until,
+            "retention": None if retention is None else wire.named("retention", retention),
+            "consents": None if consents is None else wire.named("consents", consents), "reference": reference,
         }  # fmt: skip
         asked = {name: value for name, value in said.items() if value is not None}
         path = self._profile_of(subject)

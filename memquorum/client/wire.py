@@ -145,6 +145,13 @@ def several(field: str, said: Iterable[Any]) -> list[Any]:
     return list(said)
 
 
+def named(field: str, said: Mapping[str, int]) -> dict[str, int]:
+    """Converts an argument to a dict. Raises Invalid for anything but a mapping."""
+    if not isinstance(said, Mapping):
+        raise Invalid("wrong_type", field, f"must be a dict, not {said!r:.80}")
+    return dict(said)
+
+
 def numbers(field: str, said: Iterable[Any]) -> list[float]:
     """Converts a sequence of numbers, such as an array's, to numbers of JSON. Raises Invalid."""
     listed = several(field, said)

@@ -43,7 +43,7 @@ OF_A_REQUEST: Edits = {
         '        hops=read_number(asked, "hops"),\n': '        breadth=read_number(asked, "breadth"),\n',
     },
     "workers/retrieval/context.py": {
-        "    sight = caller.at(namespace, READ)\n": "    assert asked.breadth\n",
+        "    sight = caller.at(namespace, READ).reading_for(asked.filters.purpose)\n": "    assert asked.breadth\n",
     },
     "memquorum/client/memory.py": {
         "        buffer_share: float = 0.5,\n": "        breadth: int = 2,\n",

@@ -47,6 +47,7 @@ from memquorum.core.caps import Losses
 from memquorum.core.intake import EndIntent, EpisodeIntent
 from memquorum.core.journal.rows import Guarded
 from memquorum.core.orders.erase import ERASURE
+from memquorum.core.orders.profile import PROFILE
 from memquorum.core.orders.protect import ENDS, PROTECTION, kind_of
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.policy import ExperiencePolicy
@@ -102,6 +103,12 @@ class Store:
             ORDER: answered(ORDER, "erase", "erased", took=TOOK),
             REQUESTED: answered(REQUESTED, "restore", "asked", says={"action": "restore"}),
         }
+        self.profiled: dict[tuple[str, str], dict[str, Any]] = {
+            ("greenhouse", "ada"): {
+                "order_id": ORDER, "stores": True, "private_until": None, "retention": ["episodic=30"],
+                "consents": None, "never": ["the flat"], "accepted_at": 5, "shard": 0, "seq": 7,
+            },
+        }  # fmt: skip
         self.resting_rows: dict[str, Resting] = {}
         # Hers was admitted, and its use changed its weight twice.
         self.weights_of = {HERS: Weighed(HERS, "short-term", "admitted", 3, 850_000, (1, 2, 3))}
@@ -314,12 +321,8 @@ class Store:
     async def profile(self, sight: Sight, namespace: str, subject: str) -> dict[str, Any] | None:
         """Returns the profile of Ada in the greenhouse."""
         assert covers(sight.namespaces, namespace)
-        if (namespace, subject) != ("greenhouse", "ada"):
-            return None
-        return {
-            "order_id": ORDER, "stores": True, "private_until": None, "retention": ["episodic=30"], "consents": None,
-            "never": ["the flat"], "accepted_at": 5, "shard": 0, "seq": 7,
-        }  # fmt: skip
+        found = self.profiled.get((namespace, subject))
+        return None if found is None else {**found}
 
     async def profile_lists(self, sight: Sight, namespace: str) -> list[tuple[str, list[str]]]:
         """Returns nothing: no subject has a list."""
@@ -540,6 +543,7 @@ def filled(path: str) -> str:
         "order_id": ORDER,
         "task_id": HERS,
         "topic:path": "valve 3",
+        "subject:path": "ada",
         "session:path": "shift",
     }
     for name, value in values.items():
@@ -588,6 +592,12 @@ class Served(Service):
             assert (wanted.order_id, wanted.namespace) == (event_id, namespace)
             if self.carries_out:
                 store.protect(wanted, signed.signer)
+            return
+        if topic == topics.PROFILES:
+            _, profile = PROFILE.opened(self.codec, self.genesis, data)
+            assert (profile.order_id, profile.namespace) == (event_id, namespace)
+            if self.carries_out:
+                store.profiled[profile.namespace, profile.subject] |= {"order_id": event_id, "seq": 8}
             return
         _, order = ERASURE.opened(self.codec, self.genesis, data)
         assert (order.order_id, order.namespace) == (event_id, namespace)

@@ -33,6 +33,7 @@ from memquorum.core.records import (
     NominationProposed,
     Patched,
     PrePrepare,
+    Profiled,
     Proposal,
     Protected,
     ProtectionOrdered,
@@ -104,13 +105,8 @@ class Tail:
         if isinstance(detail, RestoreRequested):
             what = "to be voted on" if entry.effect == "requested" else "there is nothing to vote on"
             return f"{entry.effect:<11} request {entry.event_id} {where}: {what}"
-        if isinstance(detail, Patched):
-            return f"patched     roll-ups {where}: {many(len(detail.applied), 'sentence')}"
-        if isinstance(detail, Compared):
-            return f"compared    statements {where}: {many(len(detail.applied), 'pair')} of memories"
-        if isinstance(detail, Disclosed):
-            told = f"{many(len(detail.memory_ids), 'memory')} may be sent to {detail.recipient}"
-            return f"disclosed   texts {where}: {told}"
+        if isinstance(detail, Patched | Compared | Disclosed | Profiled):
+            return _of_no_memory(detail, where)
         if isinstance(detail, Withheld):
             told = f"nothing is erased, {len(detail.held):,} of what it names is held"
             return f"withheld    order {entry.event_id} {where}: {told}; after the release it has to be ordered again"
@@ -199,6 +195,16 @@ def proposals_of(codec: Codec, decided: Decided) -> tuple[Proposal, ...]:
         return codec.decode_as(NominationProposed, signed.body).proposals
     except DecodeError:
         return ()
+
+
+def _of_no_memory(detail: Patched | Compared | Disclosed | Profiled, where: str) -> str:
+    if isinstance(detail, Patched):
+        return f"patched     roll-ups {where}: {many(len(detail.applied), 'sentence')}"
+    if isinstance(detail, Compared):
+        return f"compared    statements {where}: {many(len(detail.applied), 'pair')} of memories"
+    if isinstance(detail, Profiled):
+        return f"profiled    a subject's profile {where}"
+    return f"disclosed   texts {where}: {many(len(detail.memory_ids), 'memory')} may be sent to {detail.recipient}"
 
 
 _MISSED = {MISSED: "gone already", ASKS: "forgotten already, and the members vote on it again"}

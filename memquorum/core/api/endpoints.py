@@ -11,7 +11,6 @@ from memquorum.core.api import requests as r
 from memquorum.core.api.fields import sentences
 from memquorum.core.orders.envelope import OrderKind
 from memquorum.core.orders.erase import ERASURE
-from memquorum.core.orders.profile import PROFILE
 from memquorum.core.orders.protect import PROTECTION
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.orders.table import GIVEN, ORDERS
@@ -320,7 +319,7 @@ PROFILE_OF = Endpoint(
     query=(Parameter("namespace", str, "The namespace of the profile (default: default)."),),
 )  # fmt: skip
 SET_PROFILE = Endpoint(
-    "set_profile", "POST", "/subjects/{subject:path}/profile", (PROFILE.right,),
+    "set_profile", "POST", "/subjects/{subject:path}/profile", (READ,),
     "Sets the profile of a subject whole, and waits until it is in force; for a key whose grant names the subject.",
     a.Profile, r.ProfileRequest, _waits("until it is in force"), waits=True,
 )  # fmt: skip

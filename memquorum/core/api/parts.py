@@ -34,7 +34,9 @@ IS = {
     Part.TEXT: "the words of memories, summaries and roll-ups, and the texts of tasks",
     Part.LABELS: "key, path, attributes, and the names that links lead to",
     Part.NAMES: "subject, source and session",
-    Part.ORDERS: "the words of orders: names of goals, references, and by what an erasure was ordered",
+    Part.ORDERS: (
+        "the words of orders: names of goals, references, whose profile was set, and by what an erasure was ordered"
+    ),
     Part.FACTS: "ids (of events too), agents, roles, types, limits of use, times, scores, votes, places in the journal",
 }
 """A description of each part."""
@@ -73,6 +75,14 @@ PART_OF: Mapping[str, Part] = {name: part for part, names in _FIELDS.items() for
     "Link.name": Part.LABELS,
     "TaskInShort.goal": Part.TEXT,
     "Judge.contradicts": Part.TEXT,
+    "Profile.retention": Part.ORDERS,
+    "Profile.consents": Part.ORDERS,
+    # What a key is granted, as its slots.
+    "Access.subjects": Part.FACTS,
+    "KeyInShort.subjects": Part.FACTS,
+    # Ids of memories, and names of a text's parts.
+    "Step.of": Part.FACTS,
+    "Context.parts": Part.FACTS,
     "Paths.next": Part.LABELS,  # a path
     # The request names them.
     "Session.session": Part.FACTS,

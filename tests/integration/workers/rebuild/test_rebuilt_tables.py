@@ -17,7 +17,7 @@ from infra.settings import SettingsError
 from memquorum.core.avro import Codec
 from memquorum.core.ids import memory_id
 from memquorum.core.records import Comparison, FeedbackAccepted, Link, Lot, Quote, Summary, Task, Weighed
-from tests.builders import disclosures, erasures, protections, rollups, trials
+from tests.builders import disclosures, erasures, profiles, protections, rollups, trials
 from tests.support.commit_process import GENESIS, MASTER
 from tests.support.flow import Flow
 from tests.support.watch import Worker, await_seq, database
@@ -71,6 +71,7 @@ def lived(installed: settings.Settings, codec: Codec, databases: tuple[str, str]
         patches = rollups.wanted(GENESIS, rollups.patch(a), namespace=mine)
         flow.accepted(SHARD, rollups.accepted(codec, GENESIS, patches))
         flow.accepted(SHARD, disclosures.accepted(codec, GENESIS, a, namespace=mine))
+        flow.accepted(SHARD, profiles.accepted(codec, GENESIS, namespace=mine))
         task = {"task": Task("failed", "planner", b"h" * 32, 7), "derives_from": (a,), "type": "task"}
         flow.episodes(SHARD, ["task"], at=TICK + 3, **task)
         given = FeedbackAccepted("f", memory_id(mine, "task"), mine, "planner", (a,), (), TICK + 4)
@@ -78,7 +79,7 @@ def lived(installed: settings.Settings, codec: Codec, databases: tuple[str, str]
         flow.episodes(SHARD, ["old", "new"], at=TICK + 5, explicit=True, slot="s" * 32)
         flow.access(SHARD, memory_id(mine, "new"), TICK + 6)
         flow.flush()
-        await_seq(databases, SHARD, 21, worker)
+        await_seq(databases, SHARD, 22, worker)
     return flow
 
 

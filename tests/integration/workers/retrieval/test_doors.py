@@ -32,6 +32,7 @@ ID = "5f0c8f0e-0000-5000-8000-000000000001"
 _VALUES = {
     "namespace": "doors", "id": ID, "memory_id": ID, "order_id": ID, "event_id": "e", "session": "s", "topic": "t",
     "type": "user", "name": "ada", "task_id": ID, "task": ID, "order": ID, "path": "app.js", "shard": "0",
+    "subject": "ada",
 }  # fmt: skip
 _IDLE = 2_300
 

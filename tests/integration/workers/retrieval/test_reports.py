@@ -220,7 +220,9 @@ def test_an_agent_and_a_memory_can_be_reported_too(client: TestClient) -> None:
 
 
 def test_texts_are_masked_as_in_other_reads(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memquorum.core.retrieval.redaction.masked", lambda text, *_: "[masked]" if text else text)
+    monkeypatch.setattr(
+        "memquorum.core.retrieval.redaction.masked", lambda text, *_, **__: "[masked]" if text else text
+    )
     told = answer(client, subject="ada", redact=True)
     assert "alpha" not in told and told.count("[masked]") >= 4
 

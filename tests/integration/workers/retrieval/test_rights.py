@@ -31,7 +31,7 @@ from memquorum.core.orders.patch import SIGNER
 from memquorum.core.records import ErasedEpisode, Link, Quote, Summary
 from memquorum.mcp.tools import TOOLS
 from memquorum.mem0.wire import WAYS
-from tests.builders import erasures, protections, rollups, trials, votes
+from tests.builders import erasures, profiles, protections, rollups, trials, votes
 from tests.builders import genesis as cluster
 from tests.builders.published import POLICY, signed_head
 from tests.builders.shard import NAMESPACE as HERS
@@ -43,16 +43,19 @@ from workers.retrieval.door import Door
 THEIRS = "mill"
 GENESIS = cluster.make(policy=POLICY, agent_keys={CONSOLIDATOR: cluster.public_key(SIGNER)}, **trials.entitled())
 WORDS: Mapping[str, Part] = {
-    **dict.fromkeys(("wtext", "wolder", "wsummary", "wgoal", "winputs", "woutputs", "wtools", "wasked"), Part.TEXT),
+    **dict.fromkeys(
+        ("wtext", "wolder", "wsummary", "wgoal", "winputs", "woutputs", "wtools", "wasked", "wnever"), Part.TEXT
+    ),
     **dict.fromkeys(("wkey", "wpath", "wattribute", "wvalue", "wlink"), Part.LABELS),
     **dict.fromkeys(("wsubject", "wsource", "wsession"), Part.NAMES),
-    **dict.fromkeys(("waim", "wreference", "werased", "wticket"), Part.ORDERS),
+    **dict.fromkeys(("waim", "wreference", "werased", "wticket", "wprofiled"), Part.ORDERS),
     **dict.fromkeys(("wagent", "wrole"), Part.FACTS),
 }
 OLD, KEPT, SAID, AGAIN, FAINT, LOST, SUM, TASK, GONE = (
     memory_id(name) for name in ("old", "kept", "said", "again", "faint", "lost", "sum", "task", "gone")
 )
 ERASURE, PINNED = ids.memory_id("orders", "erasure"), ids.memory_id("orders", "pin")
+PROFILED = memory_id("profile")
 PERSON = {"agent": "wagent", "subject": "wsubject", "source": "wsource", "session": "wsession", "role": "wrole"}
 FILED = Labels("wkey", "wpath/a", '{"wattribute":"wvalue"}')
 
@@ -105,7 +108,9 @@ ENDPOINT_ROWS: Mapping[str, tuple[Any, ...]] = {
     "unpin": ({"memory_id": KEPT}, {"memory_id": OLD}),
     "begin_goal": ({"goal": "another", "memory_ids": [KEPT, GONE]},),
     "end_goal": ({"goal": "another"},),
-    "order": (ERASURE, PINNED, KEPT),
+    "profile": ("wprofiled", "wsubject"),
+    "set_profile": ({"never": ["a name"]},),
+    "order": (ERASURE, PINNED, PROFILED, KEPT),
     "receipt": (ERASURE, PINNED),
     "journal": ({}, {"memory_id": KEPT}, {"effects": ["protected", "erased"]}),
     "journal_feed": (),  # it does not end; its lines are those of the list
@@ -207,6 +212,7 @@ def filled(codec: Codec) -> tuple[Shard, dict[str, Clear], bytes]:
     shard.protect(protections.accepted(codec, "need", KEPT, **need))
     patches = rollups.wanted(GENESIS, rollups.patch(KEPT, end=len("The wtext engine")))
     shard.protect(rollups.accepted(codec, GENESIS, patches))
+    shard.protect(profiles.accepted(codec, GENESIS, "wprofiled", listed=True))
     texts = {
         SAID: "The code was said.", KEPT: "The wtext engine has the code 7.", OLD: "The wolder engine.",
         LOST: "The wtext is lost.", SUM: "The wsummary of it.",
@@ -220,7 +226,7 @@ def filled(codec: Codec) -> tuple[Shard, dict[str, Clear], bytes]:
 
 def key(name: str, *rights: str, namespace: str, number: int) -> tuple[str, access.ApiKey]:
     given = bytes([number] * 6), bytes([number] * 32)
-    return access.make(*given, name=name, namespaces=[namespace], rights=rights, now_ms=1)
+    return access.make(*given, name=name, namespaces=[namespace], rights=rights, now_ms=1, subjects=["wprofiled"])
 
 
 @pytest.fixture
@@ -233,7 +239,7 @@ def asking(
     made.start(GENESIS.cluster, GENESIS.shards)
     net = shard.work.net()
     with made.transaction({net.before: RowKeys()}) as transaction:
-        transaction.write([net], {one: clear[one] for one in net.revealed}, {})
+        transaction.write([net], {one: clear[one] for one in net.revealed}, {}, lists={PROFILED: ("wnever",)})
     made.close()
     with psycopg.connect(databases[0]) as connection:
         connection.execute("UPDATE erasure SET head = %s", [head])
@@ -264,9 +270,12 @@ def questions(namespace: str) -> Iterator[Question]:
                 body = row if whole else {"namespace": namespace, **row}
             else:
                 given = dict.fromkeys(("memory_id", "task_id", "order_id", "session:path", "event_id:path"), row)
-                given |= {"namespace": namespace, "topic:path": row}
+                given |= {"namespace": namespace, "topic:path": row, "subject:path": row}
                 for name, value in given.items():
                     path = path.replace(f"{{{name}}}", value)
+            path = path.replace("{subject:path}", "wprofiled")
+            if endpoint.name == "profile":
+                path += f"?namespace={namespace}"
             yield endpoint.method, path, body
     for tool in TOOLS:
         for row in TOOL_ROWS[tool.name]:
@@ -320,7 +329,7 @@ def test_no_answer_has_a_word_that_the_rights_do_not_cover(asking: tuple[TestCli
     for right, words in told.items():
         strange = {word: found[0] for word, found in words.items() if WORDS[word] not in SHOWN[right]}
         assert not strange, (right, strange)
-    assert {"waim", "wreference", "werased", "wticket", "wagent"} <= set(told["audit"])
+    assert {"waim", "wreference", "werased", "wticket", "wprofiled", "wagent"} <= set(told["audit"])
 
 
 def test_without_a_key_and_with_another_tenants_no_answer_has_a_word(

@@ -39,7 +39,7 @@ from memquorum.core.retrieval.bounds import Bounds
 from memquorum.core.retrieval.paging import cursor
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import StoreUnavailable
-from tests.builders import disclosures, erasures, protections, rollups, trials, votes
+from tests.builders import disclosures, erasures, profiles, protections, rollups, trials, votes
 from tests.builders import genesis as cluster
 from tests.builders.published import POLICY
 from tests.builders.shard import NAMESPACE as HERS
@@ -100,7 +100,7 @@ OWN = {
         "namespace = %(namespace)s",
     ),
     **dict.fromkeys(("provenance", "conflict", "contradiction"), "namespace = %(namespace)s"),
-    **dict.fromkeys(("link", "erased", "erasure"), "namespace = %(namespace)s"),
+    **dict.fromkeys(("link", "erased", "erasure", "profile_now"), "namespace = %(namespace)s"),
     **dict.fromkeys(
         ("protection", "living", "let_go", "reward", "quote", "patch", "disclosure", "trial", "admission", "weight"),
         "namespace = %(namespace)s",
@@ -192,6 +192,7 @@ def store(databases: tuple[str, str], codec: Codec) -> str:
         patches = rollups.wanted(GENESIS, rollups.patch(memory("kept", namespace)), namespace=namespace)
         shard.protect(rollups.accepted(codec, GENESIS, patches))
         shard.protect(disclosures.accepted(codec, GENESIS, memory("kept", namespace), namespace=namespace))
+        shard.protect(profiles.accepted(codec, GENESIS, namespace=namespace))
         said = {"namespace": namespace, "order_id": ids.memory_id("requests", namespace)}
         shard.ask(votes.restore(GENESIS, memory("forgotten", namespace), **said), 60_000)
     made = PostgresStore(databases[0])
@@ -325,8 +326,8 @@ def test_every_table_is_closed_or_secured_and_the_role_owns_nothing(databases: t
         assert {name for name, *_ in secured if name in readable} == {*TABLES, "shard", "record_schema"}
         for name, forced, roles in secured:
             if name in TABLES:
-                # The counter learns how many memories a namespace has, by its rights on columns.
-                counted = {"memquorum_counter"} if name == "living" else set()
+                # The counter learns by its rights on columns how many memories a namespace has, and what is kept out.
+                counted = {"memquorum_counter"} if name in {"living", "profile_now"} else set()
                 # The rehearser learns what of a memory holds, by its rights on columns, and nothing that has content.
                 without = {"content", "embedding", "replaced", "journal"}
                 rehearsed = set() if name in without else {"memquorum_rehearser"}
@@ -514,7 +515,7 @@ def test_what_stands_is_ordered_and_was_voted_on_is_told_each_tenant_of_its_own(
         named = listed("pins", namespace, headers, memory_id=memory("kept", other)).json()["pins"]
         assert named == listed("goals", namespace, headers, memory_id=memory("promoted", other)).json()["goals"] == []
         audited = listed("orders", namespace, own).json()["orders"]
-        assert {one["kind"] for one in audited} == {"erase", "protect", "restore"} and {
+        assert {one["kind"] for one in audited} == {"erase", "protect", "profile", "restore"} and {
             o["namespace"] for o in audited
         } == {namespace}
         assert listed("orders", namespace, headers).json()["field"] == "right"

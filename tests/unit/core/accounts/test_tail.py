@@ -16,7 +16,7 @@ from memquorum.core.journal.rows import Change, GoalDue
 from memquorum.core.orders.patch import SIGNER
 from memquorum.core.records import APPLIED, Accessed, JournalEntry, MemoryUsed, Restored
 from memquorum.core.vote.kinds import FORGET, PROMOTE
-from tests.builders import comparisons, disclosures, erasures, protections, rollups, trials, votes
+from tests.builders import comparisons, disclosures, erasures, profiles, protections, rollups, trials, votes
 from tests.builders import genesis as cluster
 from tests.builders.rehearsals import rehearse
 from tests.builders.shard import Shard, memory_id, reencode
@@ -83,6 +83,7 @@ def shard(codec: Codec) -> Shard:
     made.feedback(memory_id("t"), [memory_id("e")])
     made.feedback(memory_id("t"), others=[B])
     trials.agree(made, memory_id("e"))
+    made.protect(profiles.accepted(codec, GENESIS))
     return made
 
 
@@ -161,6 +162,7 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
         "same yet",
         f"1970-04-03 14:13:20  0/42    tried       {memory_id('e')}  in greenhouse: by {second}: verifiers agree that "
         "it helps, and members are to vote on it, S = 1",
+        "1970-04-03 14:13:20  0/43    profiled    a subject's profile in greenhouse",
     ]
     assert {change.entry.effect for change in shard.changes} == set(EFFECTS)
 

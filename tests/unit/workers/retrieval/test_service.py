@@ -50,7 +50,7 @@ def client(service: Served) -> TestClient:
 @pytest.fixture
 def keyed(service: Served, tmp_path: Path) -> TestClient:
     """Asks with a key that has every right, as endpoints about keys want one."""
-    stored(tmp_path / "keys.json", (1, RIGHTS, ("*",)))
+    stored(tmp_path / "keys.json", (1, RIGHTS, ("*",)), subjects=("*",))
     service.door = Door(tmp_path / "keys.json")
     client = client_of(service)
     client.headers.update(bearer(1))
@@ -79,6 +79,7 @@ def sample(endpoint: Endpoint) -> dict[str, Any] | None:
         "namespaces": {}, "keys": {}, "revoke_key": {"key_id": "01" * 6},
         "make_key": {"name": "ann", "namespaces": ["greenhouse"], "rights": ["read"]},
         "begin_goal": {"goal": "sow", "memory_ids": [HERS], "namespace": "greenhouse"}, "end_goal": {"goal": "sow"},
+        "set_profile": {"namespace": "greenhouse", "never": ["the flat"]},
         "pin": {"memory_id": HERS, "namespace": "greenhouse"}, "unpin": {"memory_id": HERS, "namespace": "greenhouse"},
     }  # fmt: skip
     return samples[endpoint.name] if endpoint.body else None
@@ -251,7 +252,10 @@ def test_a_body_has_the_fields_that_are_described(keyed: TestClient, endpoint: E
         wrong = keyed.request(
             endpoint.method,
             endpoint.path,
-            json={**(sample(endpoint) or {}), name: [] if name in ("where", "attributes", "quotas") else {}},
+            json={
+                **(sample(endpoint) or {}),
+                name: [] if name in ("where", "attributes", "quotas", "retention", "consents") else {},
+            },
         )
         assert (wrong.status_code, wrong.json()["error"], wrong.json()["field"]) == (400, "wrong_type", name)
     for name in schema["required"]:
