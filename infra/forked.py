@@ -27,8 +27,8 @@ from infra.forkserver import MESSAGE_MOST
 
 IMPORTED = (
     "db.comparisons", "db.generals", "db.living", "db.neighbourhoods", "db.profile_rows", "db.rehearsal_reads",
-    "db.rewarded", "db.rollup_reads", "db.schedule", "db.session_reads", "db.stored_orders", "db.trial_reads", "db.vault",
-    "infra.admin_commands", "infra.schema_registry", "infra.roles", "infra.summariser", "infra.watching",
+    "db.rewarded", "db.rollup_reads", "db.schedule", "db.session_reads", "db.stored_orders", "db.trial_reads",
+    "db.vault", "infra.admin_commands", "infra.schema_registry", "infra.roles", "infra.summariser", "infra.watching",
     "memquorum.core.consensus.inforce",
     "memquorum.encoders.hashing", "memquorum.encoders.minilm", "memquorum.encoders.onnx",
     "streams.faust_app",

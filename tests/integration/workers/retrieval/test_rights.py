@@ -226,7 +226,7 @@ def filled(codec: Codec) -> tuple[Shard, dict[str, Clear], bytes]:
 
 def key(name: str, *rights: str, namespace: str, number: int) -> tuple[str, access.ApiKey]:
     given = bytes([number] * 6), bytes([number] * 32)
-    return access.make(*given, name=name, namespaces=[namespace], rights=rights, now_ms=1, subjects=["wprofiled"])
+    return access.make(*given, name=name, namespaces=[namespace], rights=rights, now_ms=1, subjects=["wprofile*"])
 
 
 @pytest.fixture
