@@ -359,7 +359,7 @@ def test_the_stages_see_everything_and_the_owner_nothing(store: str, role: str) 
     for table in TABLES:
         whole = count("", table)
         assert count(f"-c role={role}", table) == whole != (0,), table
-        kept = ("content", "embedding", "sentence", "replaced", "experience")
+        kept = ("content", "embedding", "sentence", "replaced", "experience", "profile_now")
         owner = "memquorum_keeper" if table in kept else "memquorum_owner"
         assert count(f"-c role={owner}", table) == (0,), table
 
