@@ -98,7 +98,7 @@ class OrderKind(Generic[Order]):
     command: str
     """The command that gives one, for messages."""
     right: str
-    """The right of an API key to give one over HTTP and to ask for its result."""
+    """The right of an API key to give one over HTTP and to ask for its result; of a profile, only to ask."""
     check: Callable[[Order, Policy], None]
     """Raises BadOrder unless its fields are valid."""
     entitled: Callable[[Genesis, str, Order], None]
