@@ -81,25 +81,9 @@ DUES_OF = """
 DELETE FROM due WHERE (ranking, line, step, value, created, memory_id) IN (
     SELECT ranking, line, step, value, created, memory_id FROM due WHERE ranking = ? LIMIT ?)
 """
-DUES_LEAVE = "DELETE FROM due WHERE memory_id IN (SELECT value FROM json_each(?))"
-DUES_ENTER = "INSERT OR IGNORE INTO due VALUES (?, ?, ?, ?, ?, ?)"
 LONG_AGO = "DELETE FROM due WHERE ranking = ? AND line = ? AND step = ? AND value <= ?"
 TIME = "SELECT as_of FROM shard WHERE shard = ?"
 BEYOND = "SELECT 1 FROM due WHERE ranking = ? AND line = ? LIMIT 1"
-# From step to step by the key, so that no memory between them is read.
-HEADS = """
-WITH RECURSIVE s (step) AS (
-    SELECT min(step) FROM due WHERE ranking = ?1 AND line = ?2
-    UNION ALL
-    SELECT (SELECT min(d.step) FROM due d WHERE d.ranking = ?1 AND d.line = ?2 AND d.step > s.step)
-    FROM s WHERE s.step IS NOT NULL)
-SELECT step, (SELECT min(d.value) FROM due d WHERE d.ranking = ?1 AND d.line = ?2 AND d.step = s.step)
-FROM s WHERE step IS NOT NULL
-"""
-ENTRIES = """
-SELECT value, created, memory_id FROM due WHERE ranking = ? AND line = ? AND step = ?
-ORDER BY value, created, memory_id
-"""
 NEXT_VALUE = "SELECT min(value) FROM due WHERE ranking = ? AND line = ? AND step = ? AND value > ?"
 RUN = """
 SELECT memory_id FROM due WHERE ranking = ? AND line = ? AND step = ? AND value = ? ORDER BY created, memory_id

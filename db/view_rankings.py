@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 import msgspec
 
 from db import view_holding_statements as sql
+from memquorum.core.budgets import due_statements
 from memquorum.core.budgets.limits import budget_of
 from memquorum.core.budgets.sort_keys import BEYOND, KINDS, NEVER, USED, BudgetKeys
 from memquorum.core.budgets.weighing import item
@@ -99,7 +100,7 @@ class ViewRankings:
         """Ranks memories anew that changed."""
         if not self._all():
             return
-        self._connected().execute(sql.DUES_LEAVE, (json.dumps(list(memory_ids)),))
+        self._connected().execute(due_statements.LEAVES, (json.dumps(list(memory_ids)),))
         shards = {one.shards for one in self._all().values() if one.shards is not None}
         rows = list[_Row]()
         for told, leads in self._weighed(memory_ids):
@@ -108,7 +109,7 @@ class ViewRankings:
             for scope in scopes:
                 if (ranking := self._all().get(scope)) is not None:
                     rows += self._rows(ranking, told, leads)
-        self._connected().executemany(sql.DUES_ENTER, rows)
+        self._connected().executemany(due_statements.ENTERS, rows)
 
     def behind(self) -> bool:
         """Tells whether a ranking is to be filled or emptied."""
@@ -169,7 +170,7 @@ class ViewRankings:
         found = self._connected().execute(sql.BEFORE, (namespace, offset, memory_id, _STEP)).fetchall()
         told = self._weighed(one for _, one in found)
         rows = [row for one, leads in told for row in self._rows(ranking, one, leads)]
-        self._connected().executemany(sql.DUES_ENTER, rows)
+        self._connected().executemany(due_statements.ENTERS, rows)
         before: tuple[str, int, str] | None = None
         if len(found) == _STEP:
             before = namespace, *found[-1]

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from db import view_holding_statements as sql
+from memquorum.core.budgets import due_statements
 from memquorum.core.budgets.items import Item
 from memquorum.core.budgets.weighing import item
 from memquorum.ports import Candidate, Weighted
@@ -41,11 +42,11 @@ class ViewShelf:
 
     def heads(self, line: int) -> Iterable[tuple[int, int]]:
         """See `lazily.Shelf`."""
-        return self._connected().execute(sql.HEADS, (self._ranking, line)).fetchall()
+        return self._connected().execute(due_statements.HEADS, (self._ranking, line)).fetchall()
 
     def entries(self, line: int, step: int) -> Iterator[tuple[int, int, str]]:
         """See `lazily.Shelf`."""
-        yield from self._connected().execute(sql.ENTRIES, (self._ranking, line, step))
+        yield from self._connected().execute(due_statements.ENTRIES, (self._ranking, line, step))
 
     def values(self, line: int, step: int, above: int) -> Iterator[int]:
         """See `lazily.Shelf`."""

@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from msgspec import Struct
 from msgspec.structs import replace
 
+from memquorum.core.budgets import due_statements
 from memquorum.core.budgets.beginning import counted_as
 from memquorum.core.budgets.items import Item, place
 from memquorum.core.budgets.limits import budget_of
@@ -51,22 +52,6 @@ _TIES = "INSERT OR IGNORE INTO tie VALUES (?, ?)"
 _NEEDS = "SELECT DISTINCT t.parent FROM json_each(?) w CROSS JOIN tie t ON t.child = w.value"
 _NEEDED = "SELECT DISTINCT t.parent FROM json_each(?) w CROSS JOIN tie t ON t.parent = w.value"
 _SUPPORTERS = "SELECT t.parent, t.child FROM json_each(?) w CROSS JOIN tie t ON t.parent = w.value"
-_LEAVES = "DELETE FROM due WHERE memory_id IN (SELECT value FROM json_each(?))"
-_ENTERS = "INSERT OR IGNORE INTO due VALUES (?, ?, ?, ?, ?, ?)"
-# Each step is found from the one before, so that the number of memories does not count.
-_HEADS = """
-WITH RECURSIVE s (step) AS (
-    SELECT min(step) FROM due WHERE ranking = ?1 AND line = ?2
-    UNION ALL
-    SELECT (SELECT min(d.step) FROM due d WHERE d.ranking = ?1 AND d.line = ?2 AND d.step > s.step)
-    FROM s WHERE s.step IS NOT NULL)
-SELECT step, (SELECT min(d.value) FROM due d WHERE d.ranking = ?1 AND d.line = ?2 AND d.step = s.step)
-FROM s WHERE step IS NOT NULL
-"""
-_ENTRIES = """
-SELECT value, created, memory_id FROM due WHERE ranking = ? AND line = ? AND step = ?
-ORDER BY value, created, memory_id
-"""
 _RESTED = "SELECT memory_id FROM one WHERE ranking = ? AND until > 0 AND until <= ?"
 _ENDS = (
     "DELETE FROM tie WHERE child IN (SELECT memory_id FROM one WHERE ranking = ?)",
@@ -222,7 +207,7 @@ class RoomOrders:
         for memory_id, ranking, why, type_, tokens in self._db.execute(_COUNTED, asked).fetchall():
             by_ranking[ranking].sums[why, type_] -= tokens
             by_ranking[ranking].unsorted.discard(memory_id)
-        for statement in (_GOES, _UNTIES, _LEAVES):
+        for statement in (_GOES, _UNTIES, due_statements.LEAVES):
             self._db.execute(statement, asked)
         self._db.executemany(_TIES, [(parent, one.candidate.memory_id) for one in now for parent in one.needs])
         needed = {parent for (parent,) in self._db.execute(_NEEDED, asked)}
@@ -232,7 +217,7 @@ class RoomOrders:
             space.sums[why, kind] += one.tokens
             self._db.execute(_COMES, (one.memory_id, space.ranking, kind, one.tokens, why, told.until))
             if one.protected is None and one.memory_id not in needed:
-                self._db.executemany(_ENTERS, self._dues(space, one))
+                self._db.executemany(due_statements.ENTERS, self._dues(space, one))
         self._db.execute("COMMIT")
 
     def _dues(self, space: _Space, one: Item) -> Iterator[tuple[object, ...]]:
@@ -256,11 +241,11 @@ class RoomOrder:
 
     def heads(self, line: int) -> Iterable[tuple[int, int]]:
         """See `lazily.Steps`."""
-        return self._db.execute(_HEADS, (self._space.ranking, line)).fetchall()
+        return self._db.execute(due_statements.HEADS, (self._space.ranking, line)).fetchall()
 
     def entries(self, line: int, step: int) -> Iterator[tuple[int, int, str]]:
         """See `lazily.Steps`."""
-        yield from self._db.execute(_ENTRIES, (self._space.ranking, line, step))
+        yield from self._db.execute(due_statements.ENTRIES, (self._space.ranking, line, step))
 
     def sums(self) -> Mapping[tuple[str, int], int]:
         """See `beginning.Kept`."""

@@ -10,7 +10,8 @@ in reading order:
 6. `claims`: the claims of a proposal about its budget, and their check;
 7. `least`: the places of memories in a member's own order; `at_once`: that order, for all memories at one time;
    `lazily`: the same places, from the beginning of an order that is kept by `sort_keys`; `evictions`: how both take
-   what goes; `beginning`: as much of such an order as a ledger needs for one plan.
+   what goes; `beginning`: as much of such an order as a ledger needs for one plan; `due_statements`: how SQLite keeps
+   an order.
 
 A policy nominates; members vote. A nomination, a preview, a replay of one's own topics and a benchmark use the same
 Ledger:
