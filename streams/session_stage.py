@@ -131,7 +131,8 @@ class Sessions:
 
     def _over(self, tick: JournalEntry, epoch: int, policy: Policy, traceparent: str | None) -> list[Output]:
         """The namespaces of which groups of episodes are to be summarised, once after each epoch."""
-        patterns = {one.pattern for one in budgets(policy.budget)}
+        # To count what namespaces hold takes a read of them all, so it is done for those of such a policy alone.
+        patterns = {one.pattern for one in budgets(policy.budget) if one.policy in REFLECTS}
         held = self._schedule.held(tick.shard, patterns) if patterns else {}
         found = list[Output]()
         for namespace, tokens in sorted(held.items()):

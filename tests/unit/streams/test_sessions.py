@@ -206,5 +206,14 @@ def test_nor_is_it_by_another_policy_or_within_the_budget(codec: Codec, tokens: 
     assert _over(codec, tokens) == []
 
 
+def test_what_namespaces_hold_is_counted_only_where_a_policy_summarises(codec: Codec) -> None:
+    """Counting reads all of a namespace, at each tick."""
+    tokens = "*=64/worth"
+    made = genesis.make(policy=Policy(budget=BudgetPolicy(tokens=tokens)))
+    stage = Sessions(codec, made, shelf := Shelf(), shelf)
+    closed_sessions(codec, stage, arrival(codec))
+    assert "held" not in [one[0] for one in shelf.asked]
+
+
 def test_in_a_strict_namespace_a_summary_would_make_no_room(codec: Codec) -> None:
     assert _over(codec, "greenhouse=64/hybrid", consolidate=ConsolidatePolicy(strict="green*")) == []
