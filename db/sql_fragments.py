@@ -437,8 +437,8 @@ _WHOLE = {
     "SELECT min(x.agent) FROM provenance p JOIN memory x ON x.id = p.parent"
     " WHERE p.child = m.id AND p.namespace = m.namespace AND NOT p.echo AND NOT p.merged"
     " HAVING min(x.agent) = max(x.agent)) END",
-    # Whether a summary may take the place of a short-term memory: nobody asked to store it, nothing protects it, no
-    # summary was made of it, and nothing that is alive says otherwise.
+    # True if a summary may take the place of a short-term memory: nobody asked to store it, nothing protects it, no
+    # summary was made of it, and no living memory contradicts it.
     "summable": "NOT m.explicit AND m.made_by IS NULL"
     " AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = m.id)"
     " AND NOT EXISTS (SELECT FROM provenance p"

@@ -240,7 +240,7 @@ class Settings(_Bounds):
     # The copies of every partition, and how many must have a record before it is acknowledged.
     replication: Count = 1
     min_isr: Count = 1
-    # The number of Kafka brokers of a new installation. Of three one may fail at any time: two of three copies must
+    # The number of Kafka brokers of a new installation. With three, one may fail at any time: two of three copies must
     # have a record. An existing installation keeps its own.
     brokers: Brokers = 1
     # The name of this process among several of one role: restarted, it resumes its place in the consumer group at once;

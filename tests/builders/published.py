@@ -287,7 +287,7 @@ def kinds(report: ShardReport) -> list[Kind]:
 
 
 def resign(rules: Rules, signer: str, seed_signer: str, body: bytes) -> bytes:
-    """Signs a body under `signer`'s name with another's key."""
+    """Signs a body in the name of `signer` with the key of another one."""
     seed = genesis.seed_of(seed_signer)
     return rules.codec.encode(messages.sign(rules.genesis.cluster, signer, seed, body))
 

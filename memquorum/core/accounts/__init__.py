@@ -1,4 +1,4 @@
-"""What people read: of one memory, of votes, orders and sessions, in words. Read in this order:
+"""The accounts that people read, in words: of one memory, of votes, orders and sessions. Read in this order:
 
 1. `explain`: why a memory is here or gone, from its rows and certificates; `votes` reads the certificates. Its words:
    `account_words` has the outcome first; `fates` its past and future and what can be done; `plainly` votes and times;

@@ -492,8 +492,8 @@ class OpenStep(Struct, frozen=True):
 
 
 class OpenEpoch(Struct, frozen=True):
-    """The epoch that members vote on now, as far as it is about the namespace, or all of it for who asks about a shard,
-    where `namespace` is None; `epoch` is None if none is open.
+    """The epoch that members vote on now: the part about a namespace, or all of it for a shard, with `namespace` None.
+    No open epoch: `epoch` is None.
     `as_of`: the shard's time that is judged by; all other times are of the senders' clocks, in milliseconds. Nothing is
     decided before a quorum has committed; the decision is in the list of epochs then."""
 
@@ -1332,9 +1332,9 @@ class Session(Struct, frozen=True):
 
 
 class SessionInShort(Struct, frozen=True):
-    """A session: the first agents that spoke in it by name, when something was said in it first and last, in
-    milliseconds, and of its memories the number alive, the number `sealed` because a summary stands for them, and the
-    number of others that are `resting`: forgotten or replaced, and restorable."""
+    """A session: the first agents that spoke in it by name, and when something was said in it first and last, in
+    milliseconds. Numbers of its memories: alive, `sealed` because a summary stands for them, and `resting`: forgotten
+    or replaced, and restorable."""
 
     session: str
     agents: tuple[str, ...]

@@ -77,7 +77,7 @@ PART_OF: Mapping[str, Part] = {name: part for part, names in _FIELDS.items() for
     "Judge.contradicts": Part.TEXT,
     "Profile.retention": Part.ORDERS,
     "Profile.consents": Part.ORDERS,
-    # What a key is granted, as its slots.
+    # The grants of a key, as its slots.
     "Access.subjects": Part.FACTS,
     "KeyInShort.subjects": Part.FACTS,
     # Ids of memories, and names of a text's parts.

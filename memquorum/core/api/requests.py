@@ -29,7 +29,7 @@ from memquorum.core.records.described import (
 
 DAYS_MOST = 36_500
 """The longest time that an API key may have."""
-# What several requests declare in the same words.
+# Fields that several requests declare in the same words.
 _SENSITIVITY_MAX = Meta(description="The highest sensitivity to read, in [0, 1].")
 _PURPOSE = Meta(description="The purpose of reading; without it, only memories for any purpose are given.")
 _JURISDICTIONS = Meta(description="Only memories under these laws, as in DE, US-CA, EU.")

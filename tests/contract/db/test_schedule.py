@@ -229,7 +229,7 @@ def test_what_was_read_or_said_again_is_promotable_first(world: World, shard: Sh
     assert [one.memory_id for one in world.schedule.promotable(0, 550_000, LATE, 10)] == [C, D, B, A]
     shard.access(A, 1_001)
     shard.episode("more", 1_002, "reinforced", reinforces=B)
-    # Of different subjects they stay two memories, and each supports the other.
+    # Two memories of different subjects stay two, and each supports the other.
     shard.episode("e", 1_003, "reinforced", reinforces=D, salience=700_000, subject="somebody", agent="somebody")
     world.flush(shard)
     found = [one.memory_id for one in world.schedule.promotable(0, 550_000, LATE, 10)]
