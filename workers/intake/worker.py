@@ -342,7 +342,8 @@ class Intake:
         now_ms = self._as_of if self._driven else _wall_ms()
         said = [m for m in messages if not is_marker(m) and (self._queries or m.topic() != topics.QUERIES)]
         origins = self._from_vault(lambda: attested(self.vault, [origin_of(m) for m in said]))
-        if origins is None or (self._subjects and not self._subjects.known(self._stop, self._turn, self.reading)):
+        profiles = self._subjects if said else None  # an idle loop asks the store nothing
+        if origins is None or (profiles and not profiles.known(self._stop, self._turn, self.reading)):
             return
         judged = [
             Judged(m, origin, self._judge(m, origin, now_ms), len(m.value() or b""))

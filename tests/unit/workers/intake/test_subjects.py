@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,11 @@ from memquorum.core.avro import Codec
 from memquorum.core.intake import Intent, Origin, Refusal
 from memquorum.ports import KeepingOut, StoreUnavailable
 from memquorum.telemetry.health import Health
+from tests.builders import genesis
+from tests.inmemory.vault import InMemoryVault
 from workers.intake.subjects import REFUSAL, Subjects
+from workers.intake.worker import Intake
+from workers.kafka import loop
 
 NOW = 1_750_000_000_000
 offsets = itertools.count()
@@ -94,3 +99,22 @@ def test_what_was_known_stands_while_the_store_is_away_and_nothing_comes_in_befo
     assert subjects.look()
     store.found = None
     assert subjects.look() and subjects.admitted(episode(subject="ada"), NOW) is REFUSAL
+
+
+class Counted(Store):
+    """Profiles that count how often they are asked for."""
+
+    asked = 0
+
+    def keeping_out(self) -> tuple[KeepingOut, ...]:
+        self.asked += 1
+        return super().keeping_out()
+
+
+def test_an_idle_intake_asks_for_no_profiles() -> None:
+    """Its loop turns five times a second."""
+    store = Counted()
+    client: Any = Intake("nowhere:1", genesis.make(), Codec([]), InMemoryVault(), stop=loop.Stop(), profiles=store)
+    for _ in range(5):
+        client.handle([])
+    assert store.asked == 0
