@@ -13,12 +13,15 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import psycopg
 from psycopg import conninfo, errors, sql
+from psycopg.pq import PGconn, Ping
 
 from db.queries import QUERIES
 from memquorum.schema_files import load_codec
@@ -28,6 +31,8 @@ RIGHTS = Path(__file__).with_name("rights")
 
 # Any fixed number: it keeps runners apart and means nothing else.
 _LOCK = 0x6D656D71
+
+_LOOK_S = 0.5
 
 _FRACTIONS = re.compile(r'"\??(double|float)"')
 
@@ -103,6 +108,21 @@ def migrate(dsn: str, database: str, folder: Path | None = None) -> list[str]:
             if database == "memory":
                 _tell_schemas(connection)
     return done
+
+
+def await_server(dsn: str, patience_s: float, waits: Callable[[], None]) -> None:
+    """Waits until the server of `dsn` takes connections, as one that is just started does not yet, or `patience_s` are
+    over: whoever connects then is told why it fails.
+
+    `waits` is called once, where it does not at first.
+    """
+    deadline = time.monotonic() + patience_s
+    told = False
+    while PGconn.ping(dsn.encode()) in (Ping.REJECT, Ping.NO_RESPONSE) and time.monotonic() < deadline:
+        if not told:
+            waits()
+        told = True
+        time.sleep(_LOOK_S)
 
 
 def missing(dsn: str, database: str) -> list[str]:

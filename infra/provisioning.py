@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from argparse import REMAINDER, Namespace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from db.migrate import migrate
+from db.migrate import await_server, migrate
 from infra import genesis, handout, kafkalogins, logins, topic_files
 from infra.embedded.jars import jars
 from infra.embedded.kafka_broker import share_classes
@@ -16,6 +18,9 @@ from infra.embedded.postgres import BINARIES
 from infra.operator_command import command
 from infra.settings import Settings, SettingsError
 from memquorum.commands import flag, option
+
+# A job of a platform starts beside its server, and the server's name may be known a moment later.
+_SERVER_S = 60.0
 
 
 @command("kafka fetch", example="kafka fetch")
@@ -103,9 +108,10 @@ def _topics(given: Settings, parsed: Namespace) -> int:
 
 @command("database migrate", login="administrator", example="database migrate")
 def _migrate(given: Settings, parsed: Namespace) -> int:
-    """Brings both databases to the newest schema, and makes the logins."""
+    """Brings both databases to the newest schema, and makes the logins. Waits a minute for a server that starts."""
     given.require("memory_dsn", "vault_dsn")
     for database, dsn in (("memory", given.memory_dsn), ("vault", given.vault_dsn)):
+        await_server(dsn, _SERVER_S, partial(print, f"{database}: waits for its server", file=sys.stderr))
         for name in migrate(dsn, database):
             print(f"{database}: {name}")
     logins.provision(given)

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from db.migrate import MIGRATIONS, MigrationError, ensure_database, load, migrate, missing
+from db.migrate import MIGRATIONS, MigrationError, await_server, ensure_database, load, migrate, missing
 from infra.embedded.postgres import Postgres
 from tests.support.waiting import PATIENCE_S
 
@@ -133,3 +133,19 @@ def test_what_a_database_lacks_is_named_and_not_applied(dsn: str, databases: tup
     ensure_database(dsn)
     wanted = [one.name for one in load(MIGRATIONS / "memory")]
     assert missing(dsn, "memory") == wanted == missing(dsn, "memory")
+
+
+def test_a_server_that_starts_is_waited_for_and_one_that_does_not_only_so_long(tmp_path: Path) -> None:
+    with Postgres(tmp_path / "postgres", throwaway=True) as server:
+        dsn = server.dsn("postgres")
+        await_server(dsn, 60, lambda: pytest.fail("it takes connections"))
+        assert server.process is not None
+        server.process.kill()
+        server.process.wait()
+        with pytest.raises(psycopg.OperationalError):
+            psycopg.connect(dsn)
+        await_server(dsn, 60, server.revive)
+        psycopg.connect(dsn).close()
+    waits: list[bool] = []
+    await_server(dsn, 0.1, lambda: waits.append(True))
+    assert waits == [True]
