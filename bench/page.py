@@ -30,6 +30,7 @@ _ORDER = (
     "resident",
     "context",
     "reading-scale",
+    "reads",
     "erase",
     "neighbours",
     "import",

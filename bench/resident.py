@@ -27,6 +27,9 @@ def measure(quick: bool) -> Row:
             row.figure(f"{name}: idle", mib, "MiB")
         used = _idle(running, 10 if quick else 60)
         row.figure("all processes, idle: processor", sum(used.values()), "ms/s")
+        row.at_most("all processes, idle: processor", 80)
+        row.figure("all processes, idle: memory", sum(running.memory_mib().values()), "MiB")
+        row.at_most("all processes, idle: memory", 1_600)
         row.series["idle, CPU ms/s"] = {name: round(ms, 2) for name, ms in used.items()}
     course: list[dict[str, float]] = []
     with parts(*WHOLE, policy=STORE_ALL, encoder="hashing") as running:
@@ -46,7 +49,7 @@ def measure(quick: bool) -> Row:
         row.figure(f"{name}: after {stored:,}", mib, "MiB")
     worst = max((name for name in growth if name not in _STORES), key=lambda name: growth[name])
     row.figure("most growth over the second half", growth[worst], "MiB")
-    row.at_most("most growth over the second half", 16)
+    row.at_most("most growth over the second half", 5)
     row.compare("most growth over the second half", "a bare Python with the same libraries", _bare_mib(), "MiB")
     row.series["MiB"] = {"episodes": [(i + 1) * total // 10 for i in range(10)], "course": course, "idle": idle}
     row.note(

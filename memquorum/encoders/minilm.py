@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -89,9 +89,12 @@ def weights(published: bytes) -> Weights:
     return found
 
 
-def model(published: Weights) -> bytes:
-    """The model as an ONNX file: ids and mask (texts, tokens) to the last layer's tokens (texts, tokens, 384)."""
-    made = _Model(published)
+def model(published: Weights, of: Callable[[Weights], Model] | None = None) -> bytes:
+    """The model as an ONNX file: ids and mask (texts, tokens) to the last layer's tokens (texts, tokens, 384).
+
+    `of`: what makes its parts, `Model` by default.
+    """
+    made = (of or Model)(published)
     made.takes("input_ids", np.int64, "texts", "tokens")
     made.takes("attention_mask", np.int64, "texts", "tokens")
     hidden = made.embedded("input_ids")
@@ -104,7 +107,7 @@ def model(published: Weights) -> bytes:
     return made.written()
 
 
-class _Model(Graph):
+class Model(Graph):
     """The graph by parts; each returns the name of its result."""
 
     def __init__(self, published: Weights) -> None:

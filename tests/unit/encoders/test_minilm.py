@@ -94,7 +94,7 @@ def test_two_products_fit_into_16_bits_in_the_model_that_is_used() -> None:
 def test_a_row_has_one_product_whatever_is_beside_it() -> None:
     draw = np.random.RandomState(2)
     columns, offset = (draw.normal(0, 0.1, shape).astype(np.float32) for shape in ((40, 30), (40,)))
-    made = minilm._Model(published(0))
+    made = minilm.Model(published(0))
     made.takes("rows", np.float32, "texts", "tokens", 30)
     made.node("Identity", [made.product("dense", "rows", columns, offset)], "y")
     made.gives("y", np.float32, "texts", "tokens", 40)
