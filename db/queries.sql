@@ -127,6 +127,32 @@ SELECT * FROM unnest(%(namespaces)s::text[], %(subjects)s::text[], %(wrapped)s::
 ORDER BY namespace, subject
 ON CONFLICT DO NOTHING
 
+-- :name vault_subject_any
+-- A subject's wrapped key, if there is one.
+SELECT namespace, subject, wrapped FROM subject_key LIMIT 1
+
+-- :name vault_subjects_lock
+-- Nobody reads or makes a subject's key until the transaction ends.
+LOCK TABLE subject_key IN ACCESS EXCLUSIVE MODE
+
+-- :name vault_others
+-- Programs of others that are connected to this database.
+SELECT DISTINCT coalesce(nullif(application_name, ''), 'a client without a name')
+FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+ORDER BY 1
+
+-- :name vault_subjects_all
+-- All subjects' wrapped keys.
+SELECT namespace, subject, wrapped FROM subject_key
+
+-- :name vault_subjects_rewrap
+-- Subjects' keys wrapped anew.
+UPDATE subject_key k
+SET wrapped = new.wrapped
+FROM unnest(%(namespaces)s::text[], %(subjects)s::text[], %(wrapped)s::bytea[]) AS new (namespace, subject, wrapped)
+WHERE (k.namespace, k.subject) = (new.namespace, new.subject)
+
 -- :name vault_keys_insert
 -- New memories' keys; a key that is there, destroyed or not, stays as it is.
 INSERT INTO memory_key (memory_id, namespace, subject, wrapped, claim)

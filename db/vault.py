@@ -170,7 +170,7 @@ class PostgresVault:
                     "namespaces": [namespace for namespace, _ in missing],
                     "subjects": [subject for _, subject in missing],
                     "wrapped": [
-                        sealing.wrap(self._master, os.urandom(sealing.NONCE_BYTES), _fresh(), _of_subject(owner))
+                        sealing.wrap(self._master, os.urandom(sealing.NONCE_BYTES), _fresh(), of_subject(owner))
                         for owner in missing
                     ],
                 },
@@ -188,7 +188,7 @@ class PostgresVault:
 
     def _unwrap_subject(self, owner: Subject, wrapped: bytes) -> bytes:
         try:
-            return sealing.unwrap(self._master, wrapped, _of_subject(owner))
+            return sealing.unwrap(self._master, wrapped, of_subject(owner))
         except sealing.SealError:
             raise sealing.SealError(
                 f"vault: the key of subject {owner[1]!r} in namespace {owner[0]!r} cannot be unwrapped: this is not "
@@ -225,7 +225,8 @@ def _fresh() -> bytes:
     return os.urandom(sealing.KEY_BYTES)
 
 
-def _of_subject(owner: Subject) -> str:
+def of_subject(owner: Subject) -> str:
+    """What a subject's key is wrapped for."""
     namespace, subject = owner
     return f"subject/{len(namespace)}:{namespace}:{subject}"
 

@@ -11,6 +11,6 @@
    `whatif_command`.
    To order: `operator_orders`, `erase_command`, `hold`, `restore_command`; `configuration_change`, `members`,
    `policy_command`. To maintain: `prune_command`, `reencode_command`, `sweep` and `sweeps`, `copies`, `vaultbackup`,
-   `topic_copy_command` and `sign_states`, `images` of containers;
+   `rekey`, `topic_copy_command` and `sign_states`, `images` of containers;
 3. `demo`: publishes a log and reports the results; `golden`: the schemas of a release; `site`: the pages of docs/.
 """

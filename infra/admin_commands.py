@@ -51,6 +51,7 @@ WHERE = {
     "kafka prune": "infra.prune_command",
     **dict.fromkeys(("kafka export", "kafka import"), "infra.topic_copy_command"),
     **dict.fromkeys(("database migrate", "database psql"), "infra.provisioning"),
+    "database rekey": "infra.rekey",
     "database sweep": "infra.sweep",
     **{f"members {verb}": "infra.members" for verb in ("show", "weight", "rotate", "remove", "add", "reliability")},
     "members begin": "infra.sign_states",

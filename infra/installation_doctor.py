@@ -244,6 +244,8 @@ def vault(given: Settings) -> Check:
         roles.vault(given).open(found or [_NOBODYS])
     except (psycopg.Error, VaultUnavailable, SettingsError, KeyFileError, SealError) as error:
         remedy = "put back the master key, or the vault: `memquorum admin backup restore FILE`"
+        if given.master_key_file.with_name(f"{given.master_key_file.name}.new").exists():
+            remedy = "run `memquorum admin database rekey` again, which was broken off"
         return Check("vault", "fail", " ".join(str(error).split()).removeprefix("vault: "), remedy)
     return Check("vault", "ok", "a key opens" if found else "is readable, and empty")
 

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from psycopg import conninfo, errors
 
-from db import crowds, sweeping
+from db import crowds, rekeying, sweeping
 from db.connection import KEYDESTROYER, KEYMAKER
 from db.migrate import MIGRATIONS, load, migrate, missing
 from db.schedule import PostgresSchedule
@@ -92,3 +92,14 @@ def test_its_tables_are_swept_and_its_log_is_left_to_it(installed: Settings) -> 
     crowds.keep(given.memory_dsn, 1)
     assert [step.what for step in sweeping.sweep(given.memory_dsn, sweeping.MEMORY)][-1] == sweeping.LEFT
     assert [step.what for step in sweeping.sweep(given.vault_dsn, sweeping.VAULT)] == [*sweeping.VAULT, sweeping.LEFT]
+
+
+def test_the_platforms_role_puts_the_vault_under_another_master_key(installed: Settings) -> None:
+    vault = PostgresVault(installed.vault_dsn, b"m" * 32)
+    keys = vault.create([(memory_id("rekeyed"), NAMESPACE, "ada")])
+    vault.close()
+    assert rekeying.rekey(installed.vault_dsn, b"m" * 32, bytes(range(32)), lambda _: None) == 1
+    other = PostgresVault(installed.vault_dsn, bytes(range(32)))
+    assert other.open(keys) == keys
+    other.close()
+    rekeying.rekey(installed.vault_dsn, bytes(range(32)), b"m" * 32, lambda _: None)
