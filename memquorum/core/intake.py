@@ -742,6 +742,8 @@ def _quoting(summary: Summary) -> Summary:
     """A summary whose sentences name memories as they are written behind the wall."""
     if not 0 <= summary.importance_ppm <= PPM:
         raise _Refused(Reason.OUT_OF_RANGE, "summary", f"importance_ppm must lie in 0..{PPM}")
+    if not 0 <= (summary.distortion_ppm or 0) <= 2 * PPM:
+        raise _Refused(Reason.OUT_OF_RANGE, "summary", f"distortion_ppm must lie in 0..{2 * PPM}")
     if len(summary.quotes) > QUOTES_MAX:
         raise _Refused(Reason.TOO_MANY, "summary", f"{len(summary.quotes)} sentences; {QUOTES_MAX} are the most")
     named = [names.uuid(quote.memory_id) for quote in summary.quotes]
@@ -762,6 +764,7 @@ def _quoting(summary: Summary) -> Summary:
         summary.commitment,
         tuple(quotes),
         renews,
+        summary.distortion_ppm,
     )
 
 

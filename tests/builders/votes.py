@@ -155,7 +155,7 @@ def opinion(proposal: Proposal, yes: bool | int | Terms, as_of: int, policy: Pol
     elif kind.weighs_scores:
         terms = (PPM, PPM, PPM, 0, 0)
     elif kind is CONSOLIDATE:
-        terms = (PPM, 600_000, PPM)
+        terms = (PPM, 600_000, PPM, 400_000)
     elif kind in (MERGE, UNITE):
         terms = (PPM, 990_000)
     elif kind is ADMIT:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from memquorum.core import ids
 from memquorum.core.access import covers
 from memquorum.core.consolidation import condensing, parting
@@ -34,12 +36,18 @@ def divided(closed: SessionClosed, memories: Sequence[SessionMemory], policy: Co
 def condensed(episodes: Sequence[Placed], policy: Policy) -> Divided:
     """Returns the groups of a namespace's episodes in the parts of which summaries are made for want of room, and what
     is in none (`core.consolidation.condensing`)."""
+    vectors = {one.memory.memory_id: one.vector for one in episodes}
     divided = [
         parting.divide([one.memory for one in group], policy.consolidate)
         for group in condensing.groups(episodes, policy.budget.distortion_ppm)
     ]
     staying = {memory_id: why for one in divided for memory_id, why in one.staying.items()}
-    return Divided(tuple(part for one in divided for part in one.parts), staying)
+    parts = (
+        replace(part, distortion_ppm=condensing.predicted_ppm([vectors[one.memory_id] for one in part.memories]))
+        for one in divided
+        for part in one.parts
+    )
+    return Divided(tuple(parts), staying)
 
 
 def resting(memories: Sequence[SessionMemory]) -> list[SessionMemory]:
@@ -75,6 +83,7 @@ def summary(
             commitment=ids.sha256(*(one.commitment for one in by_id)),
             quotes=quotes,
             renews=closed.summary,
+            distortion_ppm=part.distortion_ppm,
         ),
     )
 

@@ -173,7 +173,7 @@ def _about(checked: Checked, memory_id: str) -> tuple[int, Outcome] | None:
 def _opinion(genesis: Genesis, ballot: Ballot, at: int, kind: str, as_of: int) -> MemberOpinion:
     member, opinion = genesis.member(ballot.member), ballot.opinions[at]
     assert member is not None  # the certificate was checked
-    terms = dict(zip(KINDS[kind].terms, opinion.terms, strict=True))
+    terms = dict(zip(KINDS[kind].terms, opinion.terms, strict=False))  # earlier versions stated fewer
     policy = KINDS[kind].scaled(genesis.policy)
     # A member that does not hold the memory reports no last use.
     last_access = terms.get("last_access") if terms.get("holds") != 0 else None

@@ -39,6 +39,7 @@ from memquorum.core.journal.rows import Change, RowKeys, Rows
 from memquorum.core.journal.tombstones import Newcomer
 from memquorum.core.orders import table, uses
 from memquorum.core.orders.restore import most
+from memquorum.core.policy import PPM
 from memquorum.core.records import (
     APPLIED,
     ASKS,
@@ -412,6 +413,8 @@ def _unquotable(record: EpisodeAccepted) -> str | None:
         return "a general form needs exactly one memory and no quotes"
     if record.summary.renews is not None and not ids.is_uuid(record.summary.renews):
         return f"renews {record.summary.renews[:40]!r}, which is not a UUID"
+    if not 0 <= (record.summary.distortion_ppm or 0) <= 2 * PPM:
+        return "a summary with an impossible distortion"
     return "NUL in summary" if "\0" in record.summary.by + record.summary.session else None
 
 

@@ -35,7 +35,8 @@ SLICE = 512
 """So many episodes are grouped at a time, those that were unused for longest."""
 _LINKED = 32
 _TOGETHER_MS = 24 * 3600 * 1000
-_FARTHEST_PPM = 2 * PPM
+FARTHEST_PPM = 2 * PPM
+"""The largest distance of two vectors of unit length."""
 
 
 def makes_room(namespace: str, policy: ConsolidatePolicy) -> bool:
@@ -52,9 +53,15 @@ def distortion_ppm(summary: Vector, sources: Sequence[Vector]) -> int:
     """Returns D of a summary, in millionths, rounded up; the largest there is where vectors are zero or not alike."""
     rows = [summary, *sources]
     if len(rows) < 2 or any(one.shape != summary.shape or not np.any(one) for one in rows):
-        return _FARTHEST_PPM
+        return FARTHEST_PPM
     units = _units(rows)
     return _mean_ppm(units[1:], units[0])
+
+
+def predicted_ppm(sources: Sequence[Vector]) -> int:
+    """Returns the predicted distortion of a group, in millionths: with its middle in the place of a summary."""
+    units = _units(sources)
+    return _mean_ppm(units, _middle(units))
 
 
 def groups(episodes: Sequence[Placed], most_ppm: int) -> list[tuple[Placed, ...]]:
@@ -110,7 +117,7 @@ def _middle(units: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _mean_ppm(units: NDArray[np.float64], middle: NDArray[np.float64]) -> int:
-    return min(_FARTHEST_PPM, math.ceil(PPM * float(np.linalg.norm(units - middle, axis=1).mean())))
+    return min(FARTHEST_PPM, math.ceil(PPM * float(np.linalg.norm(units - middle, axis=1).mean())))
 
 
 def _units(vectors: Sequence[Vector]) -> NDArray[np.float64]:

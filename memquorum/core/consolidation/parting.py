@@ -44,10 +44,12 @@ Memories = tuple[SessionMemory, ...]
 
 
 class Part(Struct, frozen=True):
-    """A part of a session: its memories, and the same as a summariser is given them."""
+    """A part of a session: its memories, and the same as a summariser is given them. `distortion_ppm`: of a part of
+    what a namespace holds beyond its budget, the predicted distortion of its summary."""
 
     memories: Memories
     sources: tuple[Source, ...]
+    distortion_ppm: int | None = None
 
     @property
     def rests(self) -> bool:

@@ -54,7 +54,9 @@ class Summary(Struct, frozen=True):
     """The fields of an episode that is a summary: its maker, the session, the session's importance (SPEC C, in
     millionths), the keyed commitment to the raw batch, and the source of each of its sentences in their order.
     `renews`: the erased summary in whose place it was made, of what was left. `core.experience.abstract` makes a
-    general form of one memory in this way: it has no sentence of that memory."""
+    general form of one memory in this way: it has no sentence of that memory. `distortion_ppm`: of a summary made for
+    want of room, the predicted distortion: the mean distance of its sources from their middle (MaRS 3.1). Members
+    compute the realised one."""
 
     by: str
     session: str
@@ -62,6 +64,7 @@ class Summary(Struct, frozen=True):
     commitment: bytes
     quotes: tuple[Quote, ...]
     renews: str | None = None
+    distortion_ppm: int | None = None
 
 
 class SourcesDisclosed(Struct, frozen=True):

@@ -3,7 +3,8 @@
 Only the terms of an opinion are free: the score follows from them, and the vote from the score. So a ballot holds the
 terms alone. For each kind in the nomination, in the order of `KINDS`, and for each of its terms, in their order, it has
 one number for each proposal of that kind, in the nomination's order; little-endian, with as many bytes as the kind
-gives that term. So each opinion has exactly one encoding, and 256 opinions are read in a few steps.
+gives that term. So 256 opinions are read in a few steps. An opinion has one encoding, but for the terms that ballots of
+earlier versions lack (`Term.DISTANCE`): a ballot states those of all its proposals, or of none.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from memquorum.core.late_numpy import np
 from memquorum.core.policy import Policy
 from memquorum.core.records import BallotCast, NominationProposed
 from memquorum.core.vote.kinds import KINDS
-from memquorum.core.vote.kinds.kind import Columns, Kind, Opinion, Terms
+from memquorum.core.vote.kinds.kind import Columns, Kind, Opinion, Term, Terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,13 +103,17 @@ def packed_columns(kind: Kind, terms: Columns) -> bytes:
 
 def read(cast: BallotCast, nomination: NominationProposed, places: Places, policy: Policy) -> Ballot:
     """Decodes a ballot on this nomination; its kind checks every opinion. Raises BadBallot."""
-    awaited, said = sum(len(where) * term.width for kind, where in places for term in kind.terms.values()), cast.terms
-    if len(said) != awaited:
-        raise BadBallot(f"{len(said)} bytes of terms where {awaited} belong to {len(nomination.proposals)} proposals")
+    said, earlier = cast.terms, False
+    if len(said) != (awaited := _length(places)):
+        earlier = len(said) == _length(places, earlier=True)
+        if not earlier:
+            told = f"{len(said)} bytes of terms where {awaited} belong to {len(nomination.proposals)} proposals"
+            raise BadBallot(told)
     columns, at = [], 0
     for kind, where in places:
-        terms = np.empty((len(kind.terms), len(where)), np.int64)
-        for row, term in enumerate(kind.terms.values()):
+        stated = _stated(kind, earlier=earlier)
+        terms = np.empty((len(stated), len(where)), np.int64)
+        for row, term in enumerate(stated):
             terms[row] = np.frombuffer(said, f"<i{term.width}", len(where), at)
             at += term.width * len(where)
         if not kind.sound(terms, nomination.as_of, policy):
@@ -116,6 +121,15 @@ def read(cast: BallotCast, nomination: NominationProposed, places: Places, polic
         scores = kind.score(terms, policy)
         columns.append((where, kind.yes(scores, policy), scores, terms))
     return Ballot(cast.member, cast.nomination, columns)
+
+
+def _stated(kind: Kind, *, earlier: bool) -> list[Term]:
+    """Returns the terms that a ballot states; `earlier`: a ballot of an earlier version."""
+    return [term for term in kind.terms.values() if not earlier or term is not Term.DISTANCE]
+
+
+def _length(places: Places, *, earlier: bool = False) -> int:
+    return sum(len(where) * term.width for kind, where in places for term in _stated(kind, earlier=earlier))
 
 
 def _complain(kind: Kind, where: Sequence[int], terms: Columns, as_of: int, policy: Policy) -> None:

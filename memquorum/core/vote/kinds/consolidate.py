@@ -15,7 +15,8 @@ as they are, beside the summary. If the vote fails, nothing changes.
 
 A summary that was made because a namespace is over its budget has two gates more, by the policy of budgets: its
 distortion, which each member computes from the vectors that it has read (`consolidation.condensing`), and its
-sensitivity. If one of them is closed, the summary may not stand for its sources, as if it was not faithful.
+sensitivity. If one of them is closed, the summary may not stand for its sources, as if it was not faithful. Every
+ballot states the distortion (`apart`), and the score does not depend on it.
 
 A summary that replaces an erased one is made from the sources that the erasure left. These may rest sealed because of
 the erased one; they are judged by their texts all the same, and stay sealed until the same time, not longer.
@@ -32,7 +33,7 @@ from msgspec.structs import replace
 
 from memquorum.core import ids
 from memquorum.core.access import covers
-from memquorum.core.consolidation.condensing import distortion_ppm, gated
+from memquorum.core.consolidation.condensing import FARTHEST_PPM, distortion_ppm, gated
 from memquorum.core.consolidation.faithful import faithful
 from memquorum.core.consolidation.losing import coverage_ppm
 from memquorum.core.consolidation.rendering import written
@@ -83,17 +84,24 @@ def _terms(summary: MemoryFacts, sources: Sequence[MemoryFacts], policy: Policy)
     if model is None or not faithful(said.quotes, texts, times, model, again):
         return None
     given = [Source(one.memory_id, one.text or "", one.said[0], rank_ppm=one.rank_ppm) for one in sources]
-    stands = PPM if not gated(said) or _near(summary, sources, policy.budget) else 0
-    return stands, *coverage_ppm(said.quotes, given, model, lost_rank_ppm=policy.consolidate.lost_rank_ppm)
+    apart = _apart_ppm(summary, sources)
+    stands = PPM if not gated(said) or _near(apart, summary, sources, policy.budget) else 0
+    covered = coverage_ppm(said.quotes, given, model, lost_rank_ppm=policy.consolidate.lost_rank_ppm)
+    return stands, *covered, apart
 
 
-def _near(summary: MemoryFacts, sources: Sequence[MemoryFacts], policy: BudgetPolicy) -> bool:
-    """Whether a summary is near enough to its sources, and less sensitive by enough."""
+def _apart_ppm(summary: MemoryFacts, sources: Sequence[MemoryFacts]) -> int:
+    """Returns the distortion of a summary; the largest there is where the member has no vector of one of them."""
     vectors = [one.vector for one in sources if one.vector is not None]
     if summary.vector is None or len(vectors) < len(sources):
-        return False
+        return FARTHEST_PPM
+    return distortion_ppm(summary.vector, vectors)
+
+
+def _near(apart: int, summary: MemoryFacts, sources: Sequence[MemoryFacts], policy: BudgetPolicy) -> bool:
+    """Whether a summary is near enough to its sources, and less sensitive by enough."""
     bound = [0 if one.marks is None else one.marks.sensitivity_ppm for one in (summary, *sources)]
-    return summary_fits(policy, distortion_ppm(summary.vector, vectors), bound[0], max(bound[1:]))
+    return summary_fits(policy, apart, bound[0], max(bound[1:]))
 
 
 def _begins(summary: MemoryFacts) -> bool:
@@ -121,7 +129,8 @@ def _found(terms: Mapping[str, int], yes: bool, _: Policy) -> str:
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
     if not terms["faithful"] and terms["covered"]:
         farthest = share(policy.budget.distortion_ppm)
-        return f"it is farther from its sources than {farthest}, or not less sensitive: leave it as it is"
+        measured = f" ({share(terms['apart'])})" if "apart" in terms else ""
+        return f"it is farther from its sources than {farthest}{measured}, or not less sensitive: leave it as it is"
     if not terms["faithful"]:
         return "does not know all of it, or finds that the summary says what its sources do not: nothing changes"
     least = share(policy.consolidate.covered_ppm)
@@ -135,7 +144,7 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
 
 class _Consolidate(Join):
     name = "consolidate"
-    terms = MappingProxyType({"faithful": Term.FLAG, "covered": Term.SHARE, "least": Term.SHARE})
+    terms = MappingProxyType({"faithful": Term.FLAG, "covered": Term.SHARE, "least": Term.SHARE, "apart": Term.DISTANCE})
     outcome = "consolidated"
     words = Words(
         aim="let a summary take the place of what it was made of",
@@ -176,7 +185,7 @@ class _Consolidate(Join):
         ]
 
     def score(self, terms: Any, policy: Policy) -> Any:
-        faithful, covered, least = terms
+        faithful, covered, least, *_ = terms
         return np.minimum(covered, least // 2) * (faithful // PPM)
 
     def yes(self, score: Any, policy: Policy) -> Any:

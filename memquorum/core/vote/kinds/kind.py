@@ -56,6 +56,9 @@ class Term(Enum):
     """0 or PPM."""
     SHARE = "share"
     """0 to PPM."""
+    DISTANCE = "distance"
+    """A distance of vectors of unit length, 0 to 2 PPM. It comes last, no score depends on it, and ballots of earlier
+    versions lack it."""
     CODE = "code"
     """A number that the kind checks."""
     TIME = "time"
@@ -72,13 +75,16 @@ class Term(Enum):
             return f"{name} {value} is neither 0 nor {PPM}"
         if self is Term.SHARE and not 0 <= value <= PPM:
             return f"{name} {value} lies outside 0..{PPM}"
+        if self is Term.DISTANCE and not 0 <= value <= 2 * PPM:
+            return f"{name} {value} lies outside 0..{2 * PPM}"
         return None
 
     def sound(self, values: NDArray[np.int64]) -> bool:
         """True if `wrong` finds nothing wrong with any of many values."""
         if self is Term.FLAG:
             return bool(((values == 0) | (values == PPM)).all())
-        return self is not Term.SHARE or bool(((values >= 0) & (values <= PPM)).all())
+        most = {Term.SHARE: PPM, Term.DISTANCE: 2 * PPM}.get(self)
+        return most is None or bool(((values >= 0) & (values <= most)).all())
 
 
 class Opinion(Struct, frozen=True):
@@ -321,12 +327,12 @@ class Kind(ABC):
 
     def check(self, terms: Terms, as_of: int, policy: Policy) -> str | None:
         """Returns what is wrong with a member's terms, or None. The number of terms is checked before."""
-        wrong = (term.wrong(name, value) for (name, term), value in zip(self.terms.items(), terms, strict=True))
+        wrong = (term.wrong(name, value) for (name, term), value in zip(self.terms.items(), terms, strict=False))
         return next(filter(None, wrong), None)
 
     def sound(self, terms: Columns, as_of: int, policy: Policy) -> bool:
         """True if `check` finds nothing wrong in any of many opinions' terms."""
-        return all(term.sound(values) for term, values in zip(self.terms.values(), terms, strict=True))
+        return all(term.sound(values) for term, values in zip(self.terms.values(), terms, strict=False))
 
     @abstractmethod
     def score(self, terms: Any, policy: Policy) -> Any:

@@ -49,6 +49,18 @@ def test_a_ballot_says_what_was_packed(wanted: list[tuple[str, bool]]) -> None:
     assert ballot_of(nomination, other) != ballot
 
 
+def test_a_ballot_of_an_earlier_version_states_no_distance() -> None:
+    nomination = nomination_of("consolidate", "evict", "consolidate")
+    said, places = opinions(nomination, True, True, False), places_of(nomination)
+    now = cast(nomination, said)
+    assert [kind.name for kind, _ in places] == ["evict", "consolidate"] and len(now.terms) == 4 * (2 + 2 * 4)
+    before = ballot_of(nomination, replace(now, terms=now.terms[: -2 * 4]))
+    assert [one.terms for one in before.opinions] == [said[0].terms[:3], said[1].terms, said[2].terms[:3]]
+    assert [(one.yes, one.score_ppm) for one in before.opinions] == [(one.yes, one.score_ppm) for one in said]
+    with pytest.raises(BadBallot, match="36 bytes of terms where 40 belong"):
+        ballot_of(nomination, replace(now, terms=now.terms[:-4]))
+
+
 NOMINATION = nomination_of("promote", "forget", "forget")
 SAID = opinions(NOMINATION, True, False, True)
 CAST = cast(NOMINATION, SAID)

@@ -155,7 +155,7 @@ def test_nor_has_one_that_covers_too_little() -> None:
     (terms,) = CONSOLIDATE.judge([(told, *SOURCES)], Case(MemberContext("plant"), NOW, Policy(), RULES))
     assert terms is not None and 0 < terms[1] < PPM
     assert votes(told) == (terms[1] >= Policy().consolidate.covered_ppm)
-    assert not CONSOLIDATE.yes(CONSOLIDATE.score((PPM, 249_999, PPM), Policy()), Policy())
+    assert not CONSOLIDATE.yes(CONSOLIDATE.score((PPM, 249_999, PPM, 0), Policy()), Policy())
 
 
 def terms(made: MemoryFacts, sources: tuple[MemoryFacts, ...], policy: Policy) -> dict[str, int]:
@@ -184,6 +184,7 @@ def test_a_member_computes_how_far_a_summary_for_want_of_room_is_from_its_source
     assert CONSOLIDATE.yes(CONSOLIDATE.score(tuple(found.values()), policy), policy) == yes
     told = opinion_in_words(CONSOLIDATE, found, (yes, 0), policy)
     assert ("it is farther from its sources than" in told) == (not yes)
+    assert found["apart"] == 765_367, "the ballot states it whether the gate is open or closed"
     assert terms(summary(vector=aside), SOURCES, policy)["faithful"] == PPM, "that of a session has no such gate"
 
 

@@ -77,7 +77,7 @@ def terms_of(draw: st.DrawFn, kind: Kind) -> tuple[int, ...]:
         ground = st.just(0) if found else st.integers(1, 7)
         return draw(st.tuples(st.just(PPM * found), st.sampled_from([0, PPM]), ppm, ppm, ground))
     if kind is CONSOLIDATE:
-        return draw(st.tuples(st.sampled_from([0, PPM]), ppm, ppm))
+        return draw(st.tuples(st.sampled_from([0, PPM]), ppm, ppm, st.integers(0, 2 * PPM)))
     if kind is GENERALISE:
         return draw(st.tuples(st.sampled_from([0, PPM]), st.sampled_from([0, PPM])))
     if kind in (MERGE, ADMIT, UNITE):
