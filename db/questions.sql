@@ -193,3 +193,10 @@ ORDER BY namespace, policy, at DESC
 SELECT namespace, memory_id, policy, tokens, score, features, outcome, at
 FROM audit_budgets
 ORDER BY at, score, memory_id
+
+-- :name triggers
+-- What did each breach of a budget cost, and what did it free?
+-- Tokens before and after, the distortion of summaries as it was predicted and as the members measured it, and the ε of draws.
+SELECT namespace, at, policy, budget, held, freed, after, forgotten, score_least, score_most, summaries, predicted, realised, charged, account
+FROM audit_triggers
+ORDER BY at, namespace, epoch

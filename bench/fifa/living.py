@@ -3,12 +3,14 @@ r"""An agent that lives through its days with a memory of so many tokens, by the
 A message becomes a memory, and a repeated one a use of the memory that there is. A policy decides what is forgotten
 (`core.budgets`). Without votes a memory is forgotten as soon as there is one too many. With votes epochs come at the
 shipped policy's intervals; a memory that a policy names is forgotten if the members' rule is for it and the caps leave
-room, and rests otherwise. Summaries are those of the default summariser, at the end of a session. A question is
+room, and rests otherwise. Summaries are those of the default summariser, at the end of a session, and of groups of
+episodes where a policy that reflects holds more than the budget (`core.consolidation.condensing`). A question is
 answered with the nearest of what is there: sentences, those of summaries among them. Served sentences count as read.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -20,14 +22,20 @@ from bench.fifa.prepared import Drafted, Prepared, name_of
 from bench.fifa.voting import Members
 from bench.fifa.wordings import SENSITIVE_PPM
 from bench.fifa.world import ASK, DUE, END, ERASE, OPEN, PRY, SAY, Turn
-from memquorum.core.budgets.items import NEEDED, RESTING, Item
+from memquorum.core.budgets.items import CAPPED, NEEDED, RESTING, Item
 from memquorum.core.budgets.ledger import Group, Ledger
 from memquorum.core.budgets.rules import REFLECTS
 from memquorum.core.budgets.weighing import ORDINARY
+from memquorum.core.consolidation.condensing import SLICE
 from memquorum.core.policy import PPM, Budget
 
 SERVED = 5
 """So many sentences are served to a question."""
+PROTECTED, CAP, OPEN_VOTE, OTHER = "protected", "cap", "open vote", "other"
+REASONS = (CAP, PROTECTED, OPEN_VOTE, OTHER)
+"""The reasons why tokens stay beyond a budget: the caps of an epoch or of a day leave no room; protected memories, those
+that a vote has kept and those that others were made of are more than the budget; they came since the last epoch, and the
+next one has not begun."""
 SCORED = frozenset({"worth", "reflection", "hybrid"})
 """The policies that look at goals."""
 
@@ -59,8 +67,8 @@ class Counted:
     kept: int = 0
     held: int = 0
     """Tokens held, added up over turns."""
-    over: int = 0
-    """Tokens beyond the budget, added up over turns."""
+    over: Counter[str] = field(default_factory=Counter)
+    """Tokens beyond the budget by the reason that holds them (`REASONS`), added up over turns."""
 
 
 class Life:
@@ -81,6 +89,11 @@ class Life:
         self._goal_memory: dict[str, str] = {}
         self._near: NDArray[np.float32] | None = None
         self._members = Members(self._ledger, self._policy, Budget("n", budget, name))
+        # Since when the budget has been exceeded, and when summaries of groups were drafted last.
+        self._since: int | None = None
+        self._condensed_at: int | None = None
+        # What the last epoch left beyond the budget, and why.
+        self._left = OTHER, 0
         self.counted = Counted()
 
     def live(self) -> Counted:
@@ -93,8 +106,28 @@ class Life:
             does[turn.kind](at, turn)
             self.counted.turns += turn.kind in (SAY, OPEN, ASK, PRY)
             self.counted.held += self._ledger.tokens
-            self.counted.over += max(0, self._ledger.tokens - self._budget)
+            if self._votes:
+                self._fit(turn.at)
+            self._count_excess(turn.at)
         return self.counted
+
+    def _count_excess(self, as_of: int) -> None:
+        """Adds the tokens beyond the budget at a turn to the reasons that hold them."""
+        over = self._ledger.tokens - self._budget
+        if over <= 0:
+            return
+        fixed = sum(tokens for why, tokens in self._ledger.excess().items() if why != CAPPED)
+        protected = min(over, max(0, fixed - self._budget))
+        self.counted.over[PROTECTED] += protected
+        over -= protected
+        if not self._votes or not self._members.room(as_of):
+            self.counted.over[CAP if self._votes else OTHER] += over
+            return
+        why, tokens = self._left
+        left = min(over, tokens)
+        self.counted.over[why] += left
+        waits = not self._members.may(as_of) or not self._waited(as_of)
+        self.counted.over[OPEN_VOTE if waits else OTHER] += over - left
 
     def _say(self, at: int, turn: Turn) -> None:
         if turn.fact:
@@ -268,10 +301,15 @@ class Life:
     def _fit(self, as_of: int) -> None:
         """The budget is held."""
         if self._ledger.tokens <= self._budget:
+            self._since, self._left = None, (OTHER, 0)
             return
+        if self._since is None:
+            self._since = as_of
+            self._condense(as_of)
         if self._votes:
-            if self._members.may(as_of):
+            if self._members.may(as_of) and self._waited(as_of):
                 self._vote(as_of)
+                self._condense(as_of)
             return
         plan = self._ledger.evict(self._budget, as_of, groups=[one.group for one in self._drafts.values()])
         for going in plan.goes:
@@ -280,6 +318,30 @@ class Life:
         for group in plan.replaces:
             self._replace(group)
         self._forget_drafts()
+
+    def _waited(self, as_of: int) -> bool:
+        """Whether summaries had the time to come first, for a policy that reflects (`streams.budget_choice`)."""
+        since = as_of if self._since is None else self._since
+        return self._name not in REFLECTS or as_of - since >= self._policy.budget.every_ms
+
+    def _condense(self, as_of: int) -> None:
+        """The consolidator drafts summaries of groups of what is held beyond the budget, once after each epoch."""
+        if self._name not in REFLECTS or self._ledger.tokens <= self._budget:
+            return
+        if self._condensed_at is not None and as_of - self._condensed_at < self._policy.budget.every_ms:
+            return
+        self._condensed_at = as_of
+        free = [
+            item
+            for one in self._turns_of
+            if self._free(one) and (item := self._ledger.get(one)) is not None and item.type == "episodic"
+        ]
+        free = [item for item in free if item.memory_id.isdigit() and not self._disputed(int(item.memory_id))]
+        unused = sorted(free, key=lambda item: (item.last_access, item.memory_id))[:SLICE]
+        for draft in self._of.condensed([int(item.memory_id) for item in unused]):
+            if draft.group.summary not in self._drafts:
+                self._drafts[draft.group.summary] = draft
+                self.counted.summarised += draft.read + draft.group.tokens
 
     def _forget_drafts(self) -> None:
         """Drops drafts of summaries with forgotten sources: they cannot replace anything."""
@@ -314,10 +376,15 @@ class Life:
     def _vote(self, as_of: int) -> None:
         """Runs an epoch: the policy's nomination, and the members' votes.
 
-        No nominator knows how far a summary is from its sources: members judge that, by its coverage.
+        Members measure how far a summary that was made for want of room is from its sources. That of a session has no
+        such gate: they judge it by its coverage.
         """
         most = self._members.begin(as_of)
-        groups = [replace(one.group, distortion_ppm=0) for one in self._drafts.values() if one.agreed]
+        groups = [
+            one.group if one.gated else replace(one.group, distortion_ppm=0)
+            for one in self._drafts.values()
+            if one.agreed
+        ]
         plan = self._ledger.plan(self._budget, as_of, most=most, groups=groups)
         for group in plan.replaces:
             self._replace(group)
@@ -328,4 +395,5 @@ class Life:
             self._drop(each)
         self.counted.gone += len(gone)
         self.counted.kept += len(named) - len(gone)
+        self._left = CAP if len(named) == most else OTHER, max(0, self._ledger.tokens - self._budget)
         self._forget_drafts()

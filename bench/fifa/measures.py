@@ -15,10 +15,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bench.fifa.living import Counted
+from bench.fifa.living import REASONS, Counted
 
 METRICS = ("composite", "NC", "GCR", "SRA", "PP", "CE")
 """In the order of the paper's table of results."""
@@ -27,7 +28,8 @@ METRICS = ("composite", "NC", "GCR", "SRA", "PP", "CE")
 @dataclass(frozen=True)
 class Measured:
     """One seed of one cell. `normal_sra`: opportunity-normalised; `bare_pp`: if strangers were given all that is there;
-    `over`: the share of the tokens held that is beyond the budget; `goals`: of each goal, whether it was reached."""
+    `over`: the share of the tokens held that is beyond the budget, `over_by` by the reason that holds it; `goals`: of
+    each goal, whether it was reached."""
 
     nc: float
     gcr: float
@@ -40,6 +42,7 @@ class Measured:
     leaking: float
     cost: float
     over: float
+    over_by: Mapping[str, float]
     contradicted: float
     gone: int
     replaced: int
@@ -73,6 +76,7 @@ def measured(agents: Sequence[Counted]) -> Measured:
     def total(name: str) -> int:
         return sum(getattr(one, name) for one in agents)
 
+    over = sum((one.over for one in agents), Counter[str]())
     goals = [goal for one in agents for goal in one.goals]
     turns, opportunities = max(1, total("turns")), max(1, total("opportunities"))
     return Measured(
@@ -86,7 +90,8 @@ def measured(agents: Sequence[Counted]) -> Measured:
         bare_leakage=total("bare_leaked") / turns,
         leaking=total("leaking_turns") / turns,
         cost=total("served") + total("summarised"),
-        over=total("over") / max(1, total("held")),
+        over=sum(over.values()) / max(1, total("held")),
+        over_by={why: over[why] / max(1, total("held")) for why in REASONS},
         contradicted=total("contradicted") / max(1, total("asked")),
         gone=total("gone"),
         replaced=total("replaced"),

@@ -9,6 +9,7 @@ from typing import Any
 
 from bench import kept, plot, sections
 from bench.fifa import weighting
+from bench.fifa.living import REASONS
 from bench.fifa.measures import METRICS
 from bench.page import Latest, latest
 
@@ -87,6 +88,7 @@ def _tables(name: str, row: dict[str, Any], charts: Mapping[Path, object]) -> It
         yield from sections.figures(row, told)
     table = row["series"]
     yield from _overall(table["policies"])
+    yield from _excess(table["policies"])
     yield from _factors(table["factors"])
     yield from _composites(table["budgets"])
     yield from _pairs(table["pairs"])
@@ -107,6 +109,19 @@ def _overall(policies: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
             f"| `{name}` | {means} | {told['normal_sra']:.3f} | {told['bare_pp']:.3f} | {told['contradicted']:.3f} | "
             f"{told['leakage']:.4f} | {told['cost']:,.0f} |"
         )
+    yield ""
+
+
+def _excess(policies: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """The tokens beyond the budget by the reason that holds them, of runs where something is."""
+    if not any(sum(told.get("over_by", {}).values()) for told in policies.values()):
+        return
+    yield f"| beyond the budget, % of held | {' | '.join(REASONS)} | together |"
+    yield "|---|" + "---:|" * (len(REASONS) + 1)
+    for name in sorted(policies, key=lambda one: policies[one]["over"]):
+        told = policies[name]
+        parts = " | ".join(f"{100 * told['over_by'][why]:.2f}" for why in REASONS)
+        yield f"| `{name}` | {parts} | {100 * told['over']:.2f} |"
     yield ""
 
 

@@ -13,13 +13,15 @@ from bench.consolidation.made import AGREED, vote
 from bench.fifa.world import OPEN, SAY, Stream
 from memquorum.core import ids
 from memquorum.core.budgets.ledger import Group
+from memquorum.core.consolidation.condensing import OF_NO_SESSION, OVER, gated
+from memquorum.core.consolidation.parting import Part
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.privacy.sensitivity import suggested_ppm
 from memquorum.core.reading.content import Content, content
 from memquorum.core.reading.tokens import tokens
 from memquorum.core.records import EpisodeRecorded, SessionClosed
 from memquorum.core.worth import Counts, Ranks, worth_ppm
-from memquorum.ports import SessionMemory
+from memquorum.ports import Placed, SessionMemory
 from workers.consolidator import making
 from workers.consolidator.extractive import Extractive
 
@@ -38,6 +40,11 @@ class Drafted:
     sources: tuple[SessionMemory, ...]
     policy: Policy
 
+    @property
+    def gated(self) -> bool:
+        """Whether it was made for want of room, so that members measure its distortion."""
+        return self.record.summary is not None and gated(self.record.summary)
+
     @cached_property
     def agreed(self) -> bool:
         """Whether the members are for it."""
@@ -52,6 +59,7 @@ class Prepared:
     vectors: Vectors
     policy: Policy
     drafts: dict[tuple[int, ...], list[Drafted]] = field(default_factory=dict)
+    """By session and the turns that are memories of it; by -1 and all episodes where a budget is exceeded."""
 
     def __post_init__(self) -> None:
         turns = self.stream.turns
@@ -90,9 +98,23 @@ class Prepared:
             self.drafts[key] = list(self._drafted(session, held))
         return self.drafts[key]
 
-    def _drafted(self, session: int, held: Sequence[int]) -> list[Drafted]:
-        turns, policy = self.stream.turns, self.policy
-        memories = [
+    def condensed(self, held: Sequence[int]) -> list[Drafted]:
+        """The summaries of groups of these turns, those that were unused for longest first, at a breach."""
+        key = (-1, *held)
+        if key not in self.drafts:
+            memories = self._memories(held)
+            placed = [
+                Placed(one, "fifa", self.matrix[self.row[at]]) for one, at in zip(memories, held, strict=True)
+            ]
+            end = max((one.created for one in memories), default=0)
+            closed = SessionClosed("", 0, "n", self.stream.agent, OF_NO_SESSION, end, OVER, len(self.stream.turns))
+            parts = making.condensed(placed, self.policy).parts
+            self.drafts[key] = list(self._made(closed, memories, parts))
+        return self.drafts[key]
+
+    def _memories(self, held: Sequence[int]) -> list[SessionMemory]:
+        turns = self.stream.turns
+        return [
             SessionMemory(
                 name_of(at), turns[at].text, turns[at].at, self.stream.agent, self.stream.agent,
                 ids.sha256(name_of(at).encode(), turns[at].text.encode()), sensitivity_ppm=self.sensitivity[at],
@@ -100,13 +122,20 @@ class Prepared:
             )
             for at in held
         ]  # fmt: skip
+
+    def _drafted(self, session: int, held: Sequence[int]) -> list[Drafted]:
+        memories, policy = self._memories(held), self.policy
         if not memories:
             return []
         end = memories[-1].created + policy.consolidate.idle_ms
-        closed = SessionClosed("", 0, "n", self.stream.agent, str(session), end, "idle", len(turns))
-        summariser, found = Extractive(), list[Drafted]()
+        closed = SessionClosed("", 0, "n", self.stream.agent, str(session), end, "idle", len(self.stream.turns))
+        return self._made(closed, memories, making.divided(closed, memories, policy.consolidate).parts)
+
+    def _made(self, closed: SessionClosed, memories: Sequence[SessionMemory], parts: Sequence[Part]) -> list[Drafted]:
+        """The summaries of parts, each with the distance of its sources from the middle of those that it quotes."""
+        policy, summariser, found = self.policy, Extractive(), list[Drafted]()
         by_id = {one.memory_id: one for one in memories}
-        for part in making.divided(closed, memories, policy.consolidate).parts:
+        for part in parts:
             said = summariser.summarise(part.sources, policy.consolidate.share_ppm)
             if said is None:
                 continue

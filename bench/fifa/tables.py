@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.fifa.living import CAP, OPEN_VOTE, OTHER, PROTECTED, REASONS
 from bench.fifa.measures import METRICS, Measured
 from bench.fifa.runs import Cell, Cells, budgets
 from bench.fifa.statistics import bootstrap, cliff, effect, holm, mcnemar, wilcoxon
@@ -16,6 +17,14 @@ from memquorum.core.policy import FORGETTING
 
 SIMPLE = ("fifo", "lru", "random")
 """The policies that the chosen one has to beat."""
+HYBRID = "hybrid"
+BEYOND = {
+    CAP: "beyond the budget since the caps leave no room",
+    PROTECTED: "beyond the budget since what is protected, rests or is needed is more than it",
+    OPEN_VOTE: "beyond the budget until the next epoch",
+    OTHER: "beyond the budget for another reason",
+}
+"""The figures of the excess by reason."""
 Seeds = Sequence[Mapping[Cell, Measured]]
 
 
@@ -163,6 +172,13 @@ def _voted(row: Row, seeds: Seeds) -> Row:
     every = [one[cell] for one in seeds for cell in one]
     gone, kept = sum(one.gone for one in every), sum(one.kept for one in every)
     row.figure("tokens beyond the budget, of those held", 100 * float(np.mean([one.over for one in every])), "%")
+    for why in REASONS:
+        row.figure(BEYOND[why], 100 * float(np.mean([one.over_by[why] for one in every])), "%")
+    row.at_most(BEYOND[OTHER], 2)
+    best = max((name for name in FORGETTING if name != HYBRID), key=lambda name: float(_over(seeds, name).mean()))
+    row.figure("hybrid: composite", float(_over(seeds, HYBRID).mean()), "")
+    row.figure("best of the other policies: composite", float(_over(seeds, best).mean()), "")
+    row.note(f"the best of the other policies is `{best}`")
     row.figure("nominations voted for", 100 * gone / max(1, gone + kept), "%")
     return row
 
@@ -174,6 +190,7 @@ def _table(seeds: Seeds) -> dict[str, Any]:
             **{metric: _short(*vars(bootstrap(_over(seeds, name, metric))).values()) for metric in METRICS},
             **{other: round(_mean(seeds, name, other), 5)
                for other in ("normal_sra", "bare_pp", "leakage", "contradicted", "cost", "over")},
+            "over_by": {why: round(_mean_over(seeds, name, why), 5) for why in REASONS},
         }
         for name in FORGETTING
     }  # fmt: skip
@@ -202,6 +219,10 @@ def _table(seeds: Seeds) -> dict[str, Any]:
             for budget in budgets(seeds)
         },
     }
+
+
+def _mean_over(seeds: Seeds, policy: str, why: str) -> float:
+    return float(np.mean([one[budget, policy].over_by[why] for one in seeds for budget in budgets(seeds)]))
 
 
 def _mean(seeds: Seeds, policy: str, name: str) -> float:

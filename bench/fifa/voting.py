@@ -34,6 +34,10 @@ class Members:
         """Whether it is time for another epoch."""
         return as_of - self._epoch_at >= self._policy.budget.every_ms
 
+    def room(self, as_of: int) -> int:
+        """Returns how many memories the caps let go now."""
+        return caps.room(caps.Losses(len(self._ledger), self._gone), as_of, self._policy.caps)
+
     def begin(self, as_of: int) -> int:
         """An epoch begins: what has rested may be named again. Returns how many memories may be named."""
         self._epoch, self._epoch_at = self._epoch + 1, as_of
@@ -42,8 +46,7 @@ class Members:
             item = self._ledger.get(memory_id)
             if item is not None and item.protected == RESTING:
                 self._ledger.protect(memory_id, None)
-        room = caps.room(caps.Losses(len(self._ledger), self._gone), as_of, self._policy.caps)
-        return min(room, self._policy.epoch.proposals_max)
+        return min(self.room(as_of), self._policy.epoch.proposals_max)
 
     def used(self, memory_id: str) -> None:
         """It was read, or said again: how often it was kept counts no more."""

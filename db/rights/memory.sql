@@ -40,8 +40,8 @@ GRANT SELECT ON shard, cursor, event, memory, content, embedding, sentence, repl
 GRANT SELECT ON record_schema, audit_journal TO memquorum_reader;
 GRANT SELECT ON record_schema, audit_journal TO memquorum_tenant;
 GRANT SELECT ON audit_promotions, audit_supersessions, audit_marks, audit_restores, audit_erasures, audit_erased, audit_destructions,
-    audit_consolidations, audit_orders, audit_uses, audit_members, audit_agreement, audit_footprint, audit_budgets TO memquorum_reader;
--- Not audit_budgets: it decodes certificates, which speak of all tenants.
+    audit_consolidations, audit_orders, audit_uses, audit_members, audit_agreement, audit_footprint, audit_budgets, audit_triggers TO memquorum_reader;
+-- Not audit_budgets and audit_triggers: they decode certificates, which speak of all tenants.
 GRANT SELECT ON audit_promotions, audit_supersessions, audit_marks, audit_restores, audit_erasures, audit_erased, audit_destructions,
     audit_consolidations, audit_orders, audit_uses, audit_members, audit_agreement, audit_footprint TO memquorum_tenant;
 

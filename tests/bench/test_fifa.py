@@ -11,7 +11,7 @@ import pytest
 
 from bench import kept, plot
 from bench.fifa import command, directions, page, statistics, weighting
-from bench.fifa.living import Counted, Life
+from bench.fifa.living import CAP, OTHER, Counted, Life
 from bench.fifa.measures import measured
 from bench.fifa.prepared import Prepared
 from bench.fifa.runs import QUICK, Cells
@@ -121,7 +121,7 @@ def test_an_answer_is_the_latest_that_is_there() -> None:
     right = _lived(old, new, asked)
     assert (right.asked, right.coherent, right.emitted, right.correct, right.lost) == (1, 1, 1, 1, 0)
     lost = _lived(old, new, *(_said(2 + at, f"Filler {at} about nothing.") for at in range(3)), asked, budget=20)
-    assert (lost.lost, lost.emitted, lost.eligible, lost.over) == (1, 0, 1, 0)
+    assert (lost.lost, lost.emitted, lost.eligible, lost.over.total()) == (1, 0, 1, 0)
     # The last used memory stays: the old one was asked for, and the new one is gone.
     stale = _lived(old, replace(asked, at=1), replace(new, at=2), replace(old, at=3), replace(asked, at=4))
     assert (stale.coherent, stale.contradicted) == (1, 1)
@@ -162,8 +162,9 @@ def test_without_votes_the_budget_is_held_and_with_them_as_fast_as_the_caps_allo
         alone, voted = (Life(ready, name, budget, votes=votes).live() for votes in (False, True))
         assert alone.gone > 0 and alone.kept == 0, name
         # Only what a goal needs may be beyond it.
-        assert alone.over <= 0.01 * alone.held, name
-        assert voted.over > alone.over and voted.gone > 20 * voted.kept, name
+        assert alone.over.total() <= 0.01 * alone.held, name
+        assert voted.over.total() > alone.over.total() and voted.gone > 20 * voted.kept, name
+        assert voted.over[CAP] > 0 and voted.over[OTHER] <= 0.02 * voted.held, name
         assert Life(ready, name, budget, votes=False).live() == alone, name
 
 

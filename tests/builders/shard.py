@@ -226,11 +226,13 @@ class Shard:
 
     def summary(
         self, event_id: str, sources: Sequence[str], at: int = 1_000, *, renews: str | None = None,
-        by: str = "extractive/1", **said: Any,
+        by: str = "extractive/1", distortion_ppm: int | None = None, **said: Any,
     ) -> Change:  # fmt: skip
-        """Applies a summary of memories, each quoted whole; `renews`: the erased summary that it replaces."""
+        """Applies a summary of memories, each quoted whole; `renews`: the erased summary that it replaces.
+        `distortion_ppm`: the predicted one of a summary that was made for want of room."""
         quotes = tuple(Quote(one, 0, 23, "facts", at) for one in sources)
-        summary = Summary(by, "s1", 600_000, b"c" * 32, quotes, renews)
+        session = "s1" if distortion_ppm is None else ""
+        summary = Summary(by, session, 600_000, b"c" * 32, quotes, renews, distortion_ppm)
         said = {"agent": CONSOLIDATOR, "derives_from": tuple(sources), "summary": summary, "session": None} | said
         return self.episode(event_id, at, **said)
 

@@ -210,7 +210,7 @@ class Ledger:
             self.remove(memory_id)
         held = self.tokens + reserved
         over = max(0, held - tokens)
-        return Plan(tuple(goes), tuple(replaces), held, over, self._excess(reserved) if over else {})
+        return Plan(tuple(goes), tuple(replaces), held, over, self.excess(reserved) if over else {})
 
     def _drawn(self, found: tuple[str, str, Rule], as_of: int, reach: int) -> tuple[str, str, Lot | None]:
         """Returns the next one, drawn by lot if others have near scores with at most `reach` tokens before them."""
@@ -247,7 +247,9 @@ class Ledger:
         most = max(one.sensitivity_ppm for one in sources)
         return summary_fits(self.policy, group.distortion_ppm, group.sensitivity_ppm, most)
 
-    def _excess(self, reserved: int) -> dict[str, int]:
+    def excess(self, reserved: int = 0) -> dict[str, int]:
+        """Returns all tokens by the reason why they may not go, `CAPPED` for those that may. `reserved`: those of
+        summaries that replace others."""
         told = {why: held for why, held in sorted(self._protected.items()) if held}
         supports = self.tokens - self._free - sum(told.values())
         others = {SUPPORTS: supports, CAPPED: self._free, REPLACED: reserved}

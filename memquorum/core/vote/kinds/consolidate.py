@@ -144,7 +144,9 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
 
 class _Consolidate(Join):
     name = "consolidate"
-    terms = MappingProxyType({"faithful": Term.FLAG, "covered": Term.SHARE, "least": Term.SHARE, "apart": Term.DISTANCE})
+    terms = MappingProxyType(
+        {"faithful": Term.FLAG, "covered": Term.SHARE, "least": Term.SHARE, "apart": Term.DISTANCE}
+    )
     outcome = "consolidated"
     words = Words(
         aim="let a summary take the place of what it was made of",
