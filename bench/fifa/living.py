@@ -33,9 +33,9 @@ SERVED = 5
 """So many sentences are served to a question."""
 PROTECTED, CAP, OPEN_VOTE, OTHER = "protected", "cap", "open vote", "other"
 REASONS = (CAP, PROTECTED, OPEN_VOTE, OTHER)
-"""The reasons why tokens stay beyond a budget: the caps of an epoch or of a day leave no room; protected memories, those
-that a vote has kept and those that others were made of are more than the budget; they came since the last epoch, and the
-next one has not begun."""
+"""The reasons why tokens stay beyond a budget: the caps of an epoch or of a day leave no room; protected memories,
+those that a vote has kept and those that others were made of are more than the budget; they came since the last epoch,
+and the next one has not begun."""
 SCORED = frozenset({"worth", "reflection", "hybrid"})
 """The policies that look at goals."""
 

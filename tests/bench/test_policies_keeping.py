@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bench.policies.bounds import bounds
 from bench.policies.keeping import cost, invariants
 from bench.policies.sizes import own_order, whatif
 from bench.right.frame import Material
@@ -18,6 +19,13 @@ def test_no_rule_is_broken_and_every_policy_has_its_cost(tmp_path: Path) -> None
     assert all(goal.met for goal in row.goals)
     spent = cost(material)
     assert all(spent.value(f"{name}, of 1,000") > 0 for name in FORGETTING)
+
+
+def test_an_eviction_is_held_beside_the_best_of_all_sets(tmp_path: Path) -> None:
+    row = bounds(Material(tmp_path, tmp_path, quick=True))
+    assert 0 < row.value("least share of the best") <= row.value("mean share of the best") < 1
+    assert row.value("loss ÷ (L · tokens that went), most") <= 1
+    assert row.value("change between budgets, least") >= 0
 
 
 def test_what_a_member_and_a_what_if_cost_is_told_by_size(tmp_path: Path) -> None:

@@ -95,8 +95,9 @@ def _first_votes(shard: Shard) -> None:
     evicted = replace(votes.proposal(memory_id("evicted"), "evict"), weighed=weighed(140, 2_000_000, 80_000))
     spared = replace(votes.proposal(memory_id("spared"), "evict"), weighed=weighed(140, -60_000, -60_000))
     shard.decide([evicted, spared], lambda _, proposal: proposal is evicted)
-    shard.summary("summary", [memory_id("said first"), memory_id("said second")], START + 8 * DAY, distortion_ppm=350_000)
-    shard.consolidate(memory_id("summary"), [memory_id("said first"), memory_id("said second")])
+    sources = [memory_id("said first"), memory_id("said second")]
+    shard.summary("summary", sources, START + 8 * DAY, distortion_ppm=350_000)
+    shard.consolidate(memory_id("summary"), sources)
     shard.tick(START + 9 * DAY + 1)
     shard.decide([votes.proposal(memory_id(f"capped {name}"), "forget") for name in "abcde"])
 
