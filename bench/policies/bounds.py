@@ -7,6 +7,7 @@ what each kept memory is worth (Û − λ_priv·s). A set keeps what its memorie
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
 
@@ -21,7 +22,7 @@ from memquorum.core.policy import PPM, BudgetPolicy
 
 _NOW = 1_790_000_000_000
 _MEMORIES = 12
-_INSTANCES, _QUICK = 2_000, 60
+_INSTANCES, _QUICK = 1_000, 40
 _SHARES = (25, 50, 75)
 """Budgets, in % of the tokens held."""
 _HALF = 0.5
@@ -30,47 +31,68 @@ _HALF = 0.5
 def bounds(material: Material) -> Row:
     """Evictions of random namespaces beside the best kept set, and what they lose by the token that went."""
     row = Row("bounds", "what eviction by `worth` keeps of the best, and loses by the token, in small namespaces")
-    policy, draw = BudgetPolicy(), Random(30)
-    shares, joined, steps = list[float](), list[float](), list[float]()
-    lost, dearer, all_of = 0.0, 0, 0
-    for _ in range(_QUICK if material.quick else _INSTANCES):
+    instances = _QUICK if material.quick else _INSTANCES
+    apart, linked = _tried(instances, links=False), _tried(instances, links=True)
+    for name, found in (("each by itself", apart), ("a third made of others", linked)):
+        few = sum(one < _HALF for one in found.shares)
+        row.figure(f"{name}: least share of the best", min(found.shares), "")
+        row.figure(f"{name}: mean share of the best", sum(found.shares) / len(found.shares), "")
+        row.figure(f"{name}: evictions that keep less than half of the best", 100 * few / len(found.shares), "%")
+        row.figure(f"{name}: least share, of the better of it and the best memory alone", min(found.joined), "")
+        row.figure(f"{name}: loss ÷ (L · tokens that went), most", max(found.lost), "")
+        row.figure(f"{name}: change between budgets ÷ (L · tokens between them), most", max(found.steps), "")
+        row.figure(f"{name}: change between budgets ÷ (L · tokens between them), least", min(found.steps), "")
+        row.at_least(f"{name}: least share of the best", _HALF)
+        row.at_least(f"{name}: least share, of the better of it and the best memory alone", _HALF)
+        row.at_most(f"{name}: loss ÷ (L · tokens that went), most", 1)
+        row.at_least(f"{name}: change between budgets ÷ (L · tokens between them), least", 0)
+    row.figure("memories worth more than `budget.lipschitz_ppm` a token", 100 * apart.dearer / apart.memories, "%")
+    row.note(
+        f"{instances:,} namespaces of {_MEMORIES} memories each; budgets of {', '.join(map(str, _SHARES))} % of the "
+        "tokens held. L is the most that a memory of the namespace is worth by the token"
+    )
+    return row
+
+
+@dataclass
+class _Tried:
+    """What evictions kept, as a share of the best, alone and as the better of it and of the best memory alone; and by
+    the token what they lost, and what a larger budget keeps more."""
+
+    shares: list[float] = field(default_factory=list)
+    joined: list[float] = field(default_factory=list)
+    lost: list[float] = field(default_factory=list)
+    steps: list[float] = field(default_factory=list)
+    memories: int = 0
+    dearer: int = 0
+
+
+def _tried(instances: int, *, links: bool) -> _Tried:
+    policy, draw, found = BudgetPolicy(), Random(30), _Tried()
+    for _ in range(instances):
         items = _namespace(draw)
+        if not links:
+            items = [replace(one, needs=()) for one in items]
         value = {one.memory_id: score(one, _NOW, policy).net_ppm for one in items}
         densest = max(value[one.memory_id] / one.tokens for one in items)
-        dearer += sum(value[one.memory_id] > policy.lipschitz_ppm * one.tokens for one in items)
-        all_of += len(items)
-        sets, whole = _closed(items, value), sum(one.tokens for one in items)
-        kept = list[tuple[int, int]]()
+        found.memories += len(items)
+        found.dearer += sum(value[one.memory_id] > policy.lipschitz_ppm * one.tokens for one in items)
+        sets, whole, kept = _closed(items, value), sum(one.tokens for one in items), list[tuple[int, int]]()
         for share in _SHARES:
             budget = whole * share // 100
             tokens, mine = _evicted(items, value, policy, budget)
             best, alone = _best(sets, budget)
             if best:
-                shares.append(mine / best)
-                joined.append(max(mine, alone) / best)
-            lost = max(lost, (sum(value.values()) - mine) / (densest * (whole - tokens)))
+                found.shares.append(mine / best)
+                found.joined.append(max(mine, alone) / best)
+            found.lost.append((sum(value.values()) - mine) / (densest * (whole - tokens)))
             kept.append((tokens, mine))
-        for (fewer, less), (more, greater) in pairwise(kept):
-            if more > fewer:
-                steps.append((greater - less) / (densest * (more - fewer)))
-    below = 100 * sum(one < _HALF for one in shares) / len(shares)
-    row.figure("evictions", len(shares), "")
-    row.figure("least share of the best", min(shares), "")
-    row.figure("mean share of the best", sum(shares) / len(shares), "")
-    row.figure("evictions that keep less than half of the best", below, "%")
-    row.figure("least share of the best, of the better of it and the best memory alone", min(joined), "")
-    row.figure("loss ÷ (L · tokens that went), most", lost, "")
-    row.figure("change between budgets ÷ (L · tokens between them), most", max(steps), "")
-    row.figure("change between budgets, least", min(steps), "")
-    row.figure("memories worth more than `budget.lipschitz_ppm` a token", 100 * dearer / all_of, "%")
-    row.at_least("least share of the best", _HALF)
-    row.at_most("loss ÷ (L · tokens that went), most", 1)
-    row.at_least("change between budgets, least", 0)
-    row.note(
-        f"{_MEMORIES} memories, a third of them made of earlier ones; budgets of {', '.join(map(str, _SHARES))} % of the "
-        "tokens held. L is the most that a memory of the namespace is worth by the token"
-    )
-    return row
+        found.steps += [
+            (greater - less) / (densest * (more - fewer))
+            for (fewer, less), (more, greater) in pairwise(kept)
+            if more > fewer
+        ]
+    return found
 
 
 def _namespace(draw: Random) -> list[Item]:

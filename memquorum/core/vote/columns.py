@@ -103,12 +103,10 @@ def packed_columns(kind: Kind, terms: Columns) -> bytes:
 
 def read(cast: BallotCast, nomination: NominationProposed, places: Places, policy: Policy) -> Ballot:
     """Decodes a ballot on this nomination; its kind checks every opinion. Raises BadBallot."""
-    said, earlier = cast.terms, False
-    if len(said) != (awaited := _length(places)):
-        earlier = len(said) == _length(places, earlier=True)
-        if not earlier:
-            told = f"{len(said)} bytes of terms where {awaited} belong to {len(nomination.proposals)} proposals"
-            raise BadBallot(told)
+    said, awaited = cast.terms, _length(places)
+    earlier = len(said) == _length(places, earlier=True) != awaited
+    if len(said) != awaited and not earlier:
+        raise BadBallot(f"{len(said)} bytes of terms where {awaited} belong to {len(nomination.proposals)} proposals")
     columns, at = [], 0
     for kind, where in places:
         stated = _stated(kind, earlier=earlier)
