@@ -103,9 +103,7 @@ class Prepared:
         key = (-1, *held)
         if key not in self.drafts:
             memories = self._memories(held)
-            placed = [
-                Placed(one, "fifa", self.matrix[self.row[at]]) for one, at in zip(memories, held, strict=True)
-            ]
+            placed = [Placed(one, "fifa", self.matrix[self.row[at]]) for one, at in zip(memories, held, strict=True)]
             end = max((one.created for one in memories), default=0)
             closed = SessionClosed("", 0, "n", self.stream.agent, OF_NO_SESSION, end, OVER, len(self.stream.turns))
             parts = making.condensed(placed, self.policy).parts

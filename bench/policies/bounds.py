@@ -1,7 +1,7 @@
 """A row of budgets: what an eviction by `worth` loses, beside the best that any could keep (MaRS 3.1 and 3.4.3).
 
-Small random namespaces, so that the best set is found by looking at all of them. Utility is the policy's own: the sum of
-what each kept memory is worth (Û − λ_priv·s). A set keeps what its memories were made of.
+The namespaces are small and random, so that the best set is found by looking at all of them. Utility is the policy's
+own: the sum of what each kept memory is worth (Û − λ_priv·s). A set keeps what its memories were made of.
 """
 
 from __future__ import annotations
@@ -134,9 +134,7 @@ def _best(sets: Sequence[tuple[int, int, int]], budget: int) -> tuple[int, int]:
     return max(value for value, _ in fits), max((value for value, count in fits if count == 1), default=0)
 
 
-def _evicted(
-    items: Sequence[Item], value: Mapping[str, int], policy: BudgetPolicy, budget: int
-) -> tuple[int, int]:
+def _evicted(items: Sequence[Item], value: Mapping[str, int], policy: BudgetPolicy, budget: int) -> tuple[int, int]:
     """Returns the tokens and the utility of what an eviction leaves."""
     ledger = Ledger("worth", policy)
     for one in items:

@@ -13,7 +13,13 @@ from bench.policies import bounds, keeping, oracle, page, personal, sizes
 from bench.policies.frame import Material
 
 # In the order of the page. A module has its own rows; a new one is a line here.
-ROWS: Mapping[str, Callable[[Material], Row]] = {**oracle.ROWS, **personal.ROWS, **keeping.ROWS, **bounds.ROWS, **sizes.ROWS}
+ROWS: Mapping[str, Callable[[Material], Row]] = {
+    **oracle.ROWS,
+    **personal.ROWS,
+    **keeping.ROWS,
+    **bounds.ROWS,
+    **sizes.ROWS,
+}
 ONLY = tuple(ROWS)
 _CACHE = Path(tempfile.gettempdir()) / "memquorum-vectors"
 
