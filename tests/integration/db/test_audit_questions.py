@@ -212,8 +212,8 @@ KNOWN: Mapping[str, list[tuple[Any, ...]]] = {
             "day 8",
         ),
     ],
-    # namespace, at, policy, budget, held, freed, after, forgotten, score_least, score_most, summaries, predicted, realised,
-    # charged, account
+    # namespace, at, policy, budget, held, freed, after, forgotten, score_least, score_most, summaries, predicted,
+    # realised, charged, account
     "triggers": [
         ("greenhouse", "day 8", "worth", 100, 140, 40, 100, 1, -0.06, 0.002, 0, None, None, 0.0, 0.0),
         ("greenhouse", "day 8", None, None, None, 6, None, 0, None, None, 1, 0.35, 0.4, 0.0, 0.0),
