@@ -46,21 +46,28 @@ def follow(codec: Codec, journal: Partition, seat: Seat, view: View, stop: Stop,
 
 
 class Following:
-    """Follows the journal while the seat runs: it takes a few records in each turn of the loop."""
+    """Follows the journal while the seat runs: it takes a few records in each turn of the loop. `why`: see
+    `NeedDecisions`."""
 
-    def __init__(self, codec: Codec, journal: Partition, seat: Seat, view: View) -> None:
+    def __init__(self, codec: Codec, journal: Partition, seat: Seat, view: View, why: str) -> None:
         self._codec, self._journal, self._seat, self._view = codec, journal, seat, view
-        self._records = journal.records(patience_s=0)
-        _LOG.warning("shard %d: reading the journal from sequence %d", seat.shard, seat.core.seq)
+        self._records, self._taken = journal.records(patience_s=0), 0
+        _LOG.warning("shard %d: looking for sequence %d in the journal: %s", seat.shard, seat.core.seq, why)
 
     def turn(self) -> bool:
         """Gives the seat the journal's decisions from its sequence on. Answers whether there may be more.
 
         Raises TopicUnreadable.
         """
-        records = list(islice(self._records, _A_TURN))
-        _take(self._codec, records, self._seat, self._view)
-        return len(records) == _A_TURN
+        records, seat = list(islice(self._records, _A_TURN)), self._seat
+        self._taken += _take(self._codec, records, seat, self._view)
+        if len(records) == _A_TURN:
+            return True
+        if self._taken:
+            _LOG.info("shard %d: %d decisions taken, sequence %d is next", seat.shard, self._taken, seat.core.seq)
+        else:
+            _LOG.warning("shard %d: the journal does not hold sequence %d yet", seat.shard, seat.core.seq)
+        return False
 
     def close(self) -> None:
         """Closes the journal's reader."""

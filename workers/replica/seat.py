@@ -96,8 +96,8 @@ class Seat:
         self.rereads: dict[t.Message, int] = {}
         self.positions: dict[str, int] = {}
         self.live = False
-        # True if the logs do not show the others' decisions: then the journal does.
-        self.wants_journal = False
+        # Why the journal is to be followed, where the logs do not show the others' decisions; empty: it is not.
+        self.wants_journal = ""
         self._ended: set[str] = set()
         # The logs without further records when they were last read.
         self._at_end: set[str] = set()
@@ -309,7 +309,7 @@ class Seat:
                 case t.Entered() | t.Noted():
                     self._tell(effect)
                 case t.NeedDecisions():
-                    self.wants_journal = True
+                    self.wants_journal = effect.why
                 case t.Reread():
                     self.rereads[effect.message] = min(effect.at, self.rereads.get(effect.message, effect.at))
                     self._ended.discard(LOGS[effect.message])

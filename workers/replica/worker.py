@@ -342,11 +342,11 @@ class Replica:
     def _follow_on(self) -> None:
         """Follows the journal, beside the rest, for seats to which the logs do not show the others' decisions."""
         for seat in self._seats:
-            shard, wanted, seat.wants_journal = seat.shard, seat.wants_journal, False
+            shard, why, seat.wants_journal = seat.shard, seat.wants_journal, ""
             try:
-                if wanted and shard not in self._following:
+                if why and shard not in self._following:
                     journal = Partition(self._bootstrap, topics.JOURNAL, shard, self._strangers)
-                    self._following[shard] = Following(self._codec, journal, seat, self._view)
+                    self._following[shard] = Following(self._codec, journal, seat, self._view, why)
                 more = shard not in self._following or self._following[shard].turn()
             except (KafkaException, TopicUnreadable) as error:
                 _LOG.warning("shard %d: the journal cannot be read, retrying later: %s", shard, error)

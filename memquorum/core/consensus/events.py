@@ -259,9 +259,10 @@ class Reread(Struct, frozen=True):
 
 class NeedDecisions(Struct, frozen=True):
     """Asks for the journal's decisions from this sequence on, each as the messages that prove it (Received): the logs
-    do not show them."""
+    do not show them. `why`: what shows that there may be one, for people."""
 
     seq: int
+    why: str
 
 
 class Entered(Struct, frozen=True):

@@ -515,7 +515,7 @@ def test_who_is_overtaken_reads_the_logs_again_and_then_follows_the_journal() ->
     first = core.core.handle(t.TimerFired(Timer.SEARCH, 1, 0))
     assert first == [*read_again, t.SetTimer(Timer.SEARCH, 444, 1, 0)]
     then = core.core.handle(t.TimerFired(Timer.SEARCH, 1, 0))
-    assert then == [*read_again, t.NeedDecisions(1), t.SetTimer(Timer.SEARCH, 888, 1, 0)]
+    assert then == [*read_again, t.NeedDecisions(1, "other members have gone on from it"), t.SetTimer(Timer.SEARCH, 888, 1, 0)]
     found = core.read(Message.COMMIT, *(commit(m, SAID) for m in (0, 2, 3)))
     assert of(found, t.CancelTimer)[-1] == t.CancelTimer(Timer.SEARCH)
     assert core.core.handle(t.TimerFired(Timer.SEARCH, 1, 0)) == []  # it was on its way
@@ -528,6 +528,30 @@ def test_who_asks_for_a_view_alone_looks_for_what_it_may_have_missed() -> None:
     found = core.core.handle(t.TimerFired(Timer.SEARCH, 1, 0))
     assert t.Reread(Message.PREPARE, 0) in found
     assert of(core.read(Message.COMMIT, *(commit(m, SAID) for m in (0, 2, 3))), t.Decided)
+
+
+def test_who_waits_for_a_view_alone_does_not_look_for_a_sequence_that_has_not_begun() -> None:
+    core = Core().nominated().prepared()
+    core.core.handle(t.TimerFired(Timer.REQUEST, 1, 0))
+    decided = core.read(Message.COMMIT, *(commit(m, SAID) for m in (0, 2, 3)))
+    assert (core.core.seq, core.core.phase) == (2, Phase.VIEW_CHANGING)
+    search = t.SetTimer(Timer.SEARCH, 222, 2, 0)
+    assert decided[-1] == search
+    views = t.Reread(Message.VIEW_CHANGE, 0)  # one that opened the view may have been withheld
+    assert core.core.handle(t.TimerFired(Timer.SEARCH, 2, 0)) == [views, search]
+    assert core.core.handle(t.TimerFired(Timer.SEARCH, 2, 0)) == [views]
+
+
+def test_who_waits_for_a_view_alone_looks_for_a_sequence_that_has_begun() -> None:
+    core = Core().nominated().prepared()
+    core.core.handle(t.TimerFired(Timer.REQUEST, 1, 0))
+    core.read(Message.COMMIT, *(commit(m, SAID) for m in (0, 2, 3)))
+    core.core.handle(t.TimerFired(Timer.SEARCH, 2, 0))
+    core.core.handle(t.TimerFired(Timer.SEARCH, 2, 0))
+    assert t.SetTimer(Timer.SEARCH, 222, 2, 0) in core.read(Message.NOMINATION, nomination(2))
+    assert t.Reread(Message.NOMINATION, 0) in core.core.handle(t.TimerFired(Timer.SEARCH, 2, 0))
+    (needed,) = of(core.core.handle(t.TimerFired(Timer.SEARCH, 2, 0)), t.NeedDecisions)
+    assert (needed.seq, needed.why) == (2, "view 1, which this member asked for, is not open")
 
 
 def test_view_changes_are_looked_for_from_the_beginning_of_their_log() -> None:

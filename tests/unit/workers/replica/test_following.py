@@ -47,7 +47,7 @@ def test_who_has_looked_in_vain_wants_the_journal(table: Table) -> None:
 def test_a_seat_is_handed_a_few_decisions_in_each_turn(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catchup, "_A_TURN", 3)
     journal = Journal(("accessed", b""), ("decided", b"rubbish"), decided_entry(1), decided_entry(2), decided_entry(3))
-    following = catchup.Following(CODEC, journal, table.seat, table.view)  # type: ignore[arg-type]
+    following = catchup.Following(CODEC, journal, table.seat, table.view, "it is late")  # type: ignore[arg-type]
     assert following.turn() and table.seat.core.seq == 2
     assert not following.turn() and table.seat.core.seq == 4
     assert table.view.progress(0).seq == 4
@@ -56,7 +56,7 @@ def test_a_seat_is_handed_a_few_decisions_in_each_turn(table: Table, monkeypatch
 def test_the_journal_is_not_believed(table: Table) -> None:
     pre_prepare, commits = decision_on(1)
     few = "decided", CODEC.encode(Decided(1, 0, 1, pre_prepare, tuple(commits[:2]), ()))
-    following = catchup.Following(CODEC, Journal(few), table.seat, table.view)  # type: ignore[arg-type]
+    following = catchup.Following(CODEC, Journal(few), table.seat, table.view, "it is late")  # type: ignore[arg-type]
     assert not following.turn() and table.seat.core.seq == 1
 
 

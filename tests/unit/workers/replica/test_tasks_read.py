@@ -120,7 +120,7 @@ def test_on_what_an_epoch_decided_is_kept_whether_the_logs_tell_it_or_the_journa
     journal = Journal(("decided", CODEC.encode(Decided(1, 0, 1, pre_prepare, tuple(commits), ()))))
     late = Table(tmp_path / "late.db")
     late.seat.positions = dict.fromkeys(late.offsets, 0)
-    catchup.Following(CODEC, journal, late.seat, late.view).turn()  # type: ignore[arg-type]
+    catchup.Following(CODEC, journal, late.seat, late.view, "it is late").turn()  # type: ignore[arg-type]
     for data in commits:
         table.put(topics.COMMITS, data)
     table.put(topics.PRE_PREPARES, pre_prepare)
