@@ -59,6 +59,14 @@ INSTALLATIONS: dict[str, dict[str, Any]] = {
         podAnnotations={"a.example/b": "c"}, podLabels={"team": "memory"}, priorityClassName="high",
         jobs={"serviceAccountName": "memquorum-jobs"},
     ),
+    # Several processes of commit and of each member, which share the shards.
+    "divided": _with(
+        members={"shards": ["0-1", "2", "3"]},
+        roles={"commit": {"shards": ["0-1", "2-3"]}},
+        networkPolicy={"monitoring": [{"podSelector": {}}]},
+        serviceMonitor={"enabled": True},
+        prometheusRule={"enabled": True},
+    ),
     # A cluster to try it on, whose Kafka asks for no login.
     "bare": _with(
         kafka={"protocol": "PLAINTEXT", "replication": 1, "minIsr": 1, "topics": {"acl": False}},
@@ -79,6 +87,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "node": (_with(extraVolumes={"all": [{"name": "n", "hostPath": {"path": "/"}}]}), "extraVolumes"),
     "nowhere": (_with(extraVolumeMounts={"intakes": []}), "intakes"),
     "unseen": (_with(serviceMonitor={"enabled": True}), "networkPolicy.monitoring"),
+    "twice": (_with(members={"shards": ["0-2", "2-3"]}), "members.shards: each of the 4 shards"),
+    "nobody": (_with(roles={"commit": {"shards": ["0-1", "3"]}}), "roles.commit.shards: each of the 4 shards"),
     "copies": (
         _with(roles={"streams": {"autoscaling": {"enabled": True, "maxReplicas": 9}}}),
         "there are 4 shards",

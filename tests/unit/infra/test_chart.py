@@ -75,8 +75,6 @@ def test_a_value_is_any_other_setting() -> None:
     others = {one.name for one in fields(Settings)} - {name.lower() for name in TOLD}
     # For the embedded servers alone.
     others -= {"members", "brokers", "throwaway", "instance"}
-    # The chart has one process of commit and of each member.
-    others -= {"replica_shards", "commit_shards"}
     assert sorted(others) == sorted(SCHEMA["properties"]["settings"]["propertyNames"]["enum"])
 
 
@@ -85,7 +83,7 @@ def test_each_pod_mounts_its_own_keys_where_the_settings_look() -> None:
     assert "secretName: {{ $root.Values.keys.prefix }}-{{ .process }}," in pod
     assert "secretProviderClass: {{ $root.Values.keys.prefix }}-{{ .process }}" in pod
     mounted = dict(
-        re.findall(r"- {name: (\w+), mountPath: (/[\w/]+)", pod.split("containers:\n  - name: memquorum")[1])
+        re.findall(r"- {name: (\w+), mountPath: (/[\w/]+)", pod.split("\ncontainers:\n")[1])
     )
     assert mounted["run"] == TOLD["RUN_DIR"] and mounted["state"] == TOLD["STATE_DIR"]
     files = {TOLD[name] for name in ("GENESIS_FILE", "KEYS_DIR", "MASTER_KEY_FILE", "LOGINS_DIR", "KAFKA_DIR")}
@@ -158,6 +156,8 @@ def test_the_values_are_what_the_schema_takes() -> None:
         ("members__ids", [0, 1, 2, 2]),
         ("members__replicas", 2),
         ("roles__commit__replicas", 2),
+        ("roles__commit__shards", "0-1 2-3"),
+        ("members__shards", ["0-"]),
         ("roles__intake__autoscaling", {}),
         ("settings", {"tick": 1}),
         ("settings", {"keys_dir": "/keys"}),

@@ -71,11 +71,37 @@ MEMQUORUM_RETRIEVAL_PORT: "8080"
 MEMQUORUM_WATCH_HOST: 0.0.0.0
 MEMQUORUM_WATCH_PORT: "9464"
 MEMQUORUM_LOG_FORMAT: json
+{{- with .Values.members.shards }}
+MEMQUORUM_REPLICA_SHARDS: {{ join " " . | quote }}
+{{- end }}
+{{- with .Values.roles.commit.shards }}
+MEMQUORUM_COMMIT_SHARDS: {{ join " " . | quote }}
+{{- end }}
 {{- range $name, $value := .Values.settings }}
 {{- /* A number of a file of values is a float, which would be written as 2.592e+09. */}}
 {{- $whole := and (kindIs "float64" $value) (eq (floor $value) (float64 $value)) }}
 MEMQUORUM_{{ upper $name }}: {{ ternary (printf "%.0f" (float64 (ternary $value 0 $whole))) (toString $value) $whole | quote }}
 {{- end }}
+{{- end -}}
+
+{{/* Refuses ranges that leave a shard out, or have one twice. Given: ranges, all: the number of shards, name: of the value. */}}
+{{- define "memquorum.divided" -}}
+{{- $covered := list -}}
+{{- range .ranges -}}
+{{- $ends := splitList "-" . -}}
+{{- range untilStep (int (first $ends)) (int (add1 (int (last $ends)))) 1 -}}
+{{- $covered = append $covered . -}}
+{{- end -}}
+{{- end -}}
+{{- if and .ranges (ne (sortAlpha $covered | join " ") (sortAlpha (until (int .all)) | join " ")) -}}
+{{- fail (printf "%s: each of the %d shards has to be in exactly one range" .name (int .all)) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The names of the ports at which the containers of one pod show /metrics, by blanks: as many as a pod has at most. */}}
+{{- define "memquorum.watches" -}}
+{{- $more := until (int (max 1 (len .Values.members.shards) (len .Values.roles.commit.shards))) | rest -}}
+watch{{ range $more }} watch-{{ . }}{{ end }}
 {{- end -}}
 
 {{/* What every container of ours is. */}}
@@ -89,7 +115,8 @@ securityContext:
 {{- end -}}
 
 {{/*
-A pod of ours, but for what differs. Given: root; process: whose keys it has; command; resources; and of a role also service
+A pod of ours, but for what differs. Given: root; process: whose keys it has; command; resources; shards: the ranges that have a
+container each, if there are any; and of a role also service
 (it is probed and has a state), claim (the name of its volume, if it has one), node: nodeSelector and the like; of the job
 that migrates: admin.
 */}}
@@ -147,44 +174,46 @@ initContainers:
       - {name: admin, mountPath: /admin, readOnly: true}
       {{- end }}
 containers:
-  - name: memquorum
+  {{- range $at, $range := .shards | default (list "") }}
+  {{- $watch := ternary (printf "watch-%d" $at) "watch" (gt $at 0) }}
+  - name: {{ ternary "memquorum" (printf "%s-%s" $.process $range) (empty $range) }}
     {{- include "memquorum.container" $root | nindent 4 }}
-    args: {{ toJson .command }}
+    args: {{ toJson (ternary $.command (concat $.command (list "--shards" $range)) (empty $range)) }}
     env:
-      {{- with .admin }}
+      {{- with $.admin }}
       - {name: ADMIN, valueFrom: {secretKeyRef: {name: {{ . }}, key: username}}}
       {{- end }}
-      {{- range $name, $value := merge (.environment | default dict) (include "memquorum.settings" $root | fromYaml) }}
+      {{- range $name, $value := merge (dict "MEMQUORUM_WATCH_PORT" (toString (add 9464 $at))) ($.environment | default dict) (include "memquorum.settings" $root | fromYaml) }}
       - {name: {{ $name }}, value: {{ $value | quote }}}
       {{- end }}
-      {{- range $of := list "all" .process }}
+      {{- range $of := list "all" $.process }}
       {{- with get $root.Values.extraEnv $of }}
       {{- toYaml . | nindent 6 }}
       {{- end }}
       {{- end }}
-    {{- if .service }}
+    {{- if $.service }}
     ports:
-      - {name: watch, containerPort: 9464}
+      - {name: {{ $watch }}, containerPort: {{ add 9464 $at }}}
       {{- if $retrieval }}
       - {name: http, containerPort: 8080}
       {{- end }}
     # Encoders are loaded before the loop turns.
-    startupProbe: {httpGet: {path: /livez, port: watch}, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 60}
+    startupProbe: {httpGet: {path: /livez, port: {{ $watch }}}, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 60}
     # /livez fails when the loop has stood still for 20 s. Brokers that stand still are no reason to start anew at once.
-    livenessProbe: {httpGet: {path: /livez, port: watch}, periodSeconds: 20, timeoutSeconds: 5, failureThreshold: 6}
+    livenessProbe: {httpGet: {path: /livez, port: {{ $watch }}}, periodSeconds: 20, timeoutSeconds: 5, failureThreshold: 6}
     {{- if $retrieval }}
     # Ready as soon as it answers: without Kafka or the store all copies would leave the Service at once, and agents would be
     # told nothing instead of what is wrong.
     readinessProbe: {httpGet: {path: /livez, port: http}, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 2}
     {{- else }}
-    readinessProbe: {httpGet: {path: /readyz, port: watch}, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 2}
+    readinessProbe: {httpGet: {path: /readyz, port: {{ $watch }}}, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 2}
     {{- end }}
     {{- end }}
     {{- if $retrieval }}
     # It still answers while the Service, and who is before it, learn that it goes.
     lifecycle: {preStop: {exec: {command: [sleep, "5"]}}}
     {{- end }}
-    resources: {{- toYaml .resources | nindent 6 }}
+    resources: {{- toYaml $.resources | nindent 6 }}
     volumeMounts:
       - {name: cluster, mountPath: /cluster, readOnly: true}
       - {name: run, mountPath: /run/memquorum}
@@ -196,11 +225,12 @@ containers:
       {{- if $root.Values.postgres.caConfigMap }}
       - {name: postgres-ca, mountPath: /postgres-ca, readOnly: true}
       {{- end }}
-      {{- range $of := list "all" .process }}
+      {{- range $of := list "all" $.process }}
       {{- with get $root.Values.extraVolumeMounts $of }}
       {{- toYaml . | nindent 6 }}
       {{- end }}
       {{- end }}
+  {{- end }}
 volumes:
   - name: handed
     {{- if $root.Values.keys.csi.enabled }}
