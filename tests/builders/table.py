@@ -109,13 +109,13 @@ class Table:
         for topic in LOGS.values():
             self.seat.end(topic)
 
-    def sit(self) -> Seat:
+    def sit(self, shard: int = 0) -> Seat:
         return Seat(
             CODEC,
             GENESIS,
             self.view,
             Judge(CODEC, self.view, self.vault, GENESIS),
-            shard=0,
+            shard=shard,
             me=ME,
             sign=lambda _: lambda body: CODEC.encode(sign(GENESIS.cluster, "member:1", seed_of("member:1"), body)),
             timings=t.Timings(),

@@ -74,9 +74,11 @@ class Casting:
         shard: int,
         clock: Callable[[], float],
         own_clock: OwnClock | None,
+        prepares: bool,
     ) -> None:
+        """`prepares`: this seat asks for keys ahead of votes, for all seats of its process."""
         self._codec, self._view, self._walk, self._judge, self._watch = codec, view, walk, judge, watch
-        self._shard, self._clock, self._own_clock = shard, clock, own_clock
+        self._shard, self._clock, self._own_clock, self._prepares = shard, clock, own_clock, prepares
         self._open: dict[bytes, _Question] = {}
         self._policy = Policy()
         self._genesis: Genesis | None = None
@@ -114,8 +116,7 @@ class Casting:
                 return answer
         if not self._open:
             self._watch.shown.health.go(f"the time of shard {self._shard}")
-            # One of the member's seats does it for all.
-            if self._shard == 0:
+            if self._prepares:
                 self._judge.prepare()
         return None
 

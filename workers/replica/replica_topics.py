@@ -19,7 +19,7 @@ SPINE = (topics.ACCEPTED, topics.SCORED, topics.REENCODED, topics.REHEARSED)
 Place = tuple[str, int]
 
 _BATCH = 1_000
-_LOG_FETCH_MS = 100
+_LOG_FETCH_MS = 250
 
 
 class Reading:

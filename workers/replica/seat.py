@@ -80,12 +80,13 @@ class Seat:
         clock: Callable[[], float],
         own_clock: OwnClock | None = None,
         shown: Stage | None = None,
+        prepares: bool = True,
     ) -> None:
         """`genesis`: the genesis file's configuration; the seat continues from there to the one that its view knows.
         `sign`: signs for this member in a configuration; None if it is no member of that, or lacks its key there.
 
         `clock`: seconds that never run backwards. `own_clock`: the clock to compare a vote's time with; None if the
-        fleet's time is driven.
+        fleet's time is driven. `prepares`: see `Casting`; of a process's seats one does.
         """
         genesis = follow(codec, genesis, view.configured(shard))
         self.shard, self.walk = shard, Walk(codec, view, genesis, me=me, shard=shard)
@@ -118,8 +119,9 @@ class Seat:
         self._heard_itself = progress.lived
         self.watch = VoteWatch(genesis, shard, progress.epoch, shown)
         self._casting = Casting(
-            codec, view, self.walk, judge, self.watch, shard=shard, clock=clock, own_clock=own_clock
-        )
+            codec, view, self.walk, judge, self.watch,
+            shard=shard, clock=clock, own_clock=own_clock, prepares=prepares,
+        )  # fmt: skip
         self.accuser = Accuser(codec, genesis, shard=shard, me=me, sign=mute, meters=self.watch.shown.meters)
         self._take_part = partial(take, codec, view, signed, shard=shard, me=me, sign=sign, timings=timings)
         if genesis.previous is not None and progress.seq == genesis.begins and progress.stable < genesis.begins - 1:

@@ -116,7 +116,7 @@ def run(
                 Seat(
                     codec, genesis, view, judge,
                     shard=shard, me=member_id, sign=keys.signer, timings=Timings(ballot_grace_ms=ballot_grace_ms),
-                    signed=signed, clock=clock, own_clock=own_clock, shown=shown,
+                    signed=signed, clock=clock, own_clock=own_clock, shown=shown, prepares=shard == own[0],
                 )
                 for shard in own
             ]  # fmt: skip

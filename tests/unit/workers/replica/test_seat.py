@@ -906,3 +906,12 @@ def test_without_a_tick_at_the_place_it_says_nothing(tmp_path: Path, caplog: pyt
     turned(table)
     assert sent_checkpoints(table) == []
     assert "no checkpoint of sequence 64: no tick at accepted offset 1" in caplog.text
+
+
+def test_a_process_without_shard_0_prepares_keys_of_votes_too(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Judge] = []
+    monkeypatch.setattr(Judge, "prepare", lambda judge: asked.append(judge))
+    seat = table.sit(shard=1)
+    with table.view.batch():
+        seat.turn()
+    assert len(asked) == 1
