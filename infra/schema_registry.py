@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from infra.settings import Settings, SettingsError
-from workers.intake.registry import Registry
+
+if TYPE_CHECKING:
+    from workers.intake.registry import Registry
 
 
 def named(settings: Settings, alarm: Callable[[str | None], None] = lambda _: None) -> Registry | None:
@@ -22,6 +25,9 @@ def named(settings: Settings, alarm: Callable[[str | None], None] = lambda _: No
         _ = where.port
     except ValueError as error:
         raise SettingsError(f"settings: registry_url: {error}") from None
+    # Not at the top: a client of HTTP takes 7 MiB, and most installations have no registry.
+    from workers.intake.registry import Registry
+
     return Registry(settings.registry_url, _login(settings), alarm=alarm)
 
 

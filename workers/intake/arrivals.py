@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from confluent_kafka import Message
 from msgspec import Struct
@@ -29,8 +29,10 @@ from memquorum.core.intake import (
 from memquorum.core.orders import profile
 from memquorum.core.reasons import Reason
 from memquorum.core.records import EpisodeAccepted, IntakeRefused, OrderAccepted, QueryAsked, SessionClosed
-from workers.intake.registry import Registry
 from workers.kafka import loop
+
+if TYPE_CHECKING:
+    from workers.intake.registry import Registry
 
 FIRST_AT = "first_at"
 """Header of a replayed record, and of its dead letter if it is refused again: TOPIC/PARTITION/OFFSET of its first

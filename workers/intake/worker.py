@@ -32,7 +32,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
@@ -80,7 +80,6 @@ from workers.intake.gate import Gate
 from workers.intake.offsets import Offsets
 from workers.intake.old_keys import OldKeys
 from workers.intake.outside_topics import Reading
-from workers.intake.registry import Registry
 from workers.intake.stocktaking import Backlog, Stocktaking
 from workers.intake.subjects import Subjects
 from workers.intake.ticking import Ticking
@@ -90,6 +89,9 @@ from workers.kafka import loop, spans
 from workers.kafka.group_membership import GroupMembership
 from workers.kafka.scored_offsets import Scored
 from workers.kafka.ticks import last_tick
+
+if TYPE_CHECKING:
+    from workers.intake.registry import Registry
 
 T = TypeVar("T")
 
