@@ -118,10 +118,8 @@ class Seat:
         progress = view.progress(shard)
         self._heard_itself = progress.lived
         self.watch = VoteWatch(genesis, shard, progress.epoch, shown)
-        self._casting = Casting(
-            codec, view, self.walk, judge, self.watch,
-            shard=shard, clock=clock, own_clock=own_clock, prepares=prepares,
-        )  # fmt: skip
+        self._casting = Casting(codec, view, self.walk, judge, self.watch, shard=shard, clock=clock,
+                                own_clock=own_clock, prepares=prepares)  # fmt: skip
         self.accuser = Accuser(codec, genesis, shard=shard, me=me, sign=mute, meters=self.watch.shown.meters)
         self._take_part = partial(take, codec, view, signed, shard=shard, me=me, sign=sign, timings=timings)
         if genesis.previous is not None and progress.seq == genesis.begins and progress.stable < genesis.begins - 1:

@@ -91,10 +91,6 @@ class Inbox:
         self.trail.go_on(self._slots, self._epochs, {member for _, member in self._beyond}, self.seq, self.epoch)
         return [Reread(message, at) for message, at in sorted(again.items())]
 
-    def begun(self) -> bool:
-        """True if a message of the sequence or the epoch in flight is here."""
-        return any(True for buffer in (self.slot(), self.ballots()) for _ in buffer.held())
-
     def lacks_proposal(self) -> bool:
         """True if q members committed a proposal of the sequence in flight that has not arrived."""
         rounds = self.slot().rounds.values()

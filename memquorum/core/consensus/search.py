@@ -82,7 +82,8 @@ class Search:
 
     def _idle(self) -> bool:
         """True if nothing shows that the sequence in flight has begun: then no log and no journal need hold it."""
-        return not self._inbox.begun() and not self._inbox.trail.left_behind()
+        begun = any(True for buffer in (self._inbox.slot(), self._inbox.ballots()) for _ in buffer.held())
+        return not begun and not self._inbox.trail.left_behind()
 
     def _why(self) -> str:
         if self._inbox.lacks_proposal():

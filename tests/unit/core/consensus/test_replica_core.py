@@ -515,7 +515,11 @@ def test_who_is_overtaken_reads_the_logs_again_and_then_follows_the_journal() ->
     first = core.core.handle(t.TimerFired(Timer.SEARCH, 1, 0))
     assert first == [*read_again, t.SetTimer(Timer.SEARCH, 444, 1, 0)]
     then = core.core.handle(t.TimerFired(Timer.SEARCH, 1, 0))
-    assert then == [*read_again, t.NeedDecisions(1, "other members have gone on from it"), t.SetTimer(Timer.SEARCH, 888, 1, 0)]
+    assert then == [
+        *read_again,
+        t.NeedDecisions(1, "other members have gone on from it"),
+        t.SetTimer(Timer.SEARCH, 888, 1, 0),
+    ]
     found = core.read(Message.COMMIT, *(commit(m, SAID) for m in (0, 2, 3)))
     assert of(found, t.CancelTimer)[-1] == t.CancelTimer(Timer.SEARCH)
     assert core.core.handle(t.TimerFired(Timer.SEARCH, 1, 0)) == []  # it was on its way

@@ -910,7 +910,11 @@ def test_without_a_tick_at_the_place_it_says_nothing(tmp_path: Path, caplog: pyt
 
 def test_a_process_without_shard_0_prepares_keys_of_votes_too(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Judge] = []
-    monkeypatch.setattr(Judge, "prepare", lambda judge: asked.append(judge))
+
+    def prepare(judge: Judge) -> None:
+        asked.append(judge)
+
+    monkeypatch.setattr(Judge, "prepare", prepare)
     seat = table.sit(shard=1)
     with table.view.batch():
         seat.turn()
