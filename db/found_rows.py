@@ -24,6 +24,7 @@ from memquorum.core.retrieval import filing
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.conflicts import Contradiction, Pair, read
 from memquorum.core.retrieval.diffusion import Form
+from memquorum.core.retrieval.entities import Entity, Holder
 from memquorum.core.retrieval.listing import KEPT
 from memquorum.core.retrieval.paging import Page
 from memquorum.core.retrieval.query import Filters, cosine
@@ -159,6 +160,12 @@ def edge(row: tuple[Any, ...]) -> Edge:
     """Makes a relation of a row of `walked`."""
     at, kind, forth, other, type_, encoder, sent = row
     return Edge(at, kind, forth, other, type_, encoder, vector(sent))
+
+
+def holder(names: Sequence[Entity], row: tuple[Any, ...]) -> Holder:
+    """Makes a memory that has a name of a row of `names_shared`."""
+    place, memory_id, type_, encoder, sent = row
+    return Holder(names[place - 1], memory_id, type_, encoder, vector(sent))
 
 
 def contradictions(rows: Sequence[Sequence[Any]], failures: Failures) -> list[Contradiction]:

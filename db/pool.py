@@ -27,7 +27,7 @@ _PLANNED = frozenset(
 )
 # Planned anew for each question: a plan for any namespace and any filter takes ten times as long as one for these.
 # Those of a crowd hold its name in their text, and are prepared at once.
-_PREPARED = {name: False for name in ("candidates", "around", "walked", "passed", "traces", "search_filtered")} | {
+_PREPARED = {name: False for name in ("candidates", "around", "walked", "names_shared", "passed", "traces", "search_filtered")} | {
     name: True for name in ("search_crowd", "candidates_crowd", *_PLANNED)
 }
 

@@ -3543,6 +3543,33 @@ FROM edge e
 JOIN memory m ON m.id = e.other
 JOIN embedding v ON v.memory_id = m.id
 
+-- :name names_said
+-- The texts of memories, and their links to names.
+SELECT c.memory_id::text, c.body, c.named
+FROM content c
+WHERE c.memory_id = ANY(%(ids)s::uuid[]) AND c.namespace = %(namespace)s
+
+-- :name names_shared
+-- The latest memories that have each of some names, of those that pass all filters, with what a walk needs to judge these.
+-- A name that more than `most` of them have is left out.
+WITH passed AS NOT MATERIALIZED (
+    SELECT m.id, m.created
+    FROM memory m
+    WHERE m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term')
+      AND $filters
+), held AS (
+    SELECT h.place, h.id, count(*) OVER (PARTITION BY h.place) AS holders,
+        row_number() OVER (PARTITION BY h.place ORDER BY p.created DESC, p.id) AS nth
+    FROM name_holders(%(namespace)s, %(words)s::text[], %(written)s::text[], %(any_case)s::boolean[], %(looked)s) h
+    JOIN passed p USING (id)
+)
+SELECT h.place, h.id::text, m.type, m.encoder, halfvec_send(v.vector)
+FROM held h
+JOIN memory m USING (id)
+JOIN embedding v ON v.memory_id = m.id
+WHERE h.holders <= coalesce(%(most)s::bigint, h.holders) AND h.nth <= %(each)s
+ORDER BY h.place, h.nth
+
 -- :name traces
 -- The episodic buffer of an agent: what became of its newest episodes, of one session or of all, in the order of
 -- acceptance, 1 for the newest. In the place of what is not alive stands the summary that was made of it, or what that

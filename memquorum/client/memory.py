@@ -210,6 +210,7 @@ class AsyncMemory(Ordering, Filing, Differing, Ending, Asking):
         *,
         query: str | None = None,
         goal: str | None = None,
+        entity: str | None = None,
         steps: int = 5,
         links: int = 2,
         hops: int = 2,
@@ -221,7 +222,7 @@ class AsyncMemory(Ordering, Filing, Differing, Ending, Asking):
         **only: Unpack[Then],
     ) -> Recalled:
         """Returns, in the order of time, the surroundings of a memory, of the `anchors` (3) memories that answer a
-        query best, or of as many (20) of those that a goal needs.
+        query best, or of as many (20) of those that a goal needs, or that have the name of an `entity`: the latest.
 
         The surroundings are memories it was made of and memories made of it, over up to `links` links, and what these
         are related to, over up to `hops` relations. Then come up to `steps` memories before and after in the session,
@@ -229,8 +230,8 @@ class AsyncMemory(Ordering, Filing, Differing, Ending, Asking):
         NotFound, Unreachable.
         """
         asked = {
-            "memory_id": memory_id, "query": query, "goal": goal, "steps": steps, "links": links, "hops": hops,
-            "within_ms": within_ms, "anchors": anchors, "budget_tokens": budget_tokens, **only,
+            "memory_id": memory_id, "query": query, "goal": goal, "entity": entity, "steps": steps, "links": links,
+            "hops": hops, "within_ms": within_ms, "anchors": anchors, "budget_tokens": budget_tokens, **only,
         }  # fmt: skip
         return await self._read(Recalled, "/recall", asked, peek, after)
 

@@ -223,6 +223,7 @@ def _retrieve(parsed: argparse.Namespace) -> int:
     _ID.but(nargs="?"),
     option("--query", help="in place of ID: begin at the best answers to this"),
     option("--goal", help="in place of ID: begin at memories that this goal needs"),
+    option("--entity", metavar="NAME", help="in place of ID: begin at memories with this name"),
     counted(RecallRequest, "steps", "--steps", told="memories before and after in the session"),
     counted(RecallRequest, "links", "--links", told="links to memories it derives from, or that derive from it"),
     counted(RecallRequest, "hops", "--hops", told="relations to follow in a row, as requires"),
@@ -235,12 +236,12 @@ def _retrieve(parsed: argparse.Namespace) -> int:
     example='memquorum recall -n greenhouse --query "valve 3" --within 600',
 )
 def _recall(parsed: argparse.Namespace) -> int:
-    """Shows the surroundings of a memory, or of the best answers to a query, in the order of time. It counts as
-    used."""
+    """Shows the surroundings of a memory, of the best answers to a query, or of what has a name, in the order of time.
+    It counts as used."""
     with opened(parsed) as memory:
         found = memory.recall(
-            parsed.memory_id, query=parsed.query, goal=parsed.goal, steps=parsed.steps, links=parsed.links,
-            hops=parsed.hops, within_ms=round(parsed.within * 1000), budget_tokens=parsed.budget, peek=parsed.peek,
+            parsed.memory_id, query=parsed.query, goal=parsed.goal, entity=parsed.entity, steps=parsed.steps,
+            links=parsed.links, hops=parsed.hops, within_ms=round(parsed.within * 1000), budget_tokens=parsed.budget, peek=parsed.peek,
             after=parsed.after, **_then(parsed),
         )  # fmt: skip
     return _context(parsed, found)

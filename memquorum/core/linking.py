@@ -1,7 +1,7 @@
 """The relations between memories, and the links that a publisher states (SPEC D, provenance graph).
 
 `RELATIONS` declares each kind once: those that a publisher states as links, and those that follow from derivation,
-sessions, time and goals.
+sessions, names, time and goals.
 
 - `requires`: a memory that it is of no use without. As long as this one is alive, that one is not forgotten for a
   budget.
@@ -34,6 +34,7 @@ class Relation(Struct, frozen=True, kw_only=True):
 
 
 REQUIRES, DERIVES, NEXT, GOAL, TIME = "requires", "derivesFrom", "temporalNext", "attachesToGoal", "sameTime"
+NAMES = "sameName"
 RELATIONS = {
     REQUIRES: Relation(weight=0.9, stated=True, causal=True),
     DERIVES: Relation(weight=0.9, causal=True),
@@ -45,10 +46,11 @@ RELATIONS = {
     "colleagueOf": Relation(weight=0.5, stated=True, symmetric=True, social=True),
     "friendOf": Relation(weight=0.5, stated=True, symmetric=True, social=True),
     NEXT: Relation(weight=0.5),
+    NAMES: Relation(weight=0.4, symmetric=True),
     TIME: Relation(weight=0.3, symmetric=True),
 }
 """All kinds. `attachesToGoal` joins two memories that one goal needs; `temporalNext` leads to what was said next in the
-session; `sameTime` joins memories of nearly the same time."""
+session; `sameName` joins memories whose texts have the same name; `sameTime` those of nearly the same time."""
 KINDS = tuple(kind for kind, one in RELATIONS.items() if one.stated)
 """The kinds that a publisher may state."""
 MOST = 16

@@ -125,12 +125,12 @@ READING = (
     ),
     _tool(
         "recall_memories",
-        "Gives what surrounds a memory, or the memories that answer a query best: what was said before and after, "
-        "what it was made of, what was made of it, and what it is linked with, in the order of time. Give one of "
-        "memory_id, query and goal.",
+        "Gives what surrounds a memory, the memories that answer a query best, or those with the name of an entity: "
+        "what was said before and after, what it was made of, what was made of it, and what it is linked with or "
+        "shares a name with, in the order of time. Give one of memory_id, query, goal and entity.",
         e.RECALL,
-        takes=("memory_id", "query", "goal", "steps", "links", "hops", "as_of", "budget_tokens", "redact", "peek",
-               "after"),
+        takes=("memory_id", "query", "goal", "entity", "steps", "links", "hops", "as_of", "budget_tokens", "redact",
+               "peek", "after"),
         filters=True,
         gives=a.Recalled, do=_reading("recall"),
     ),

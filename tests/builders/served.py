@@ -56,6 +56,7 @@ from memquorum.core.records.episodes import Carried
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.listing import Branch, Listing, Slot
+from memquorum.core.retrieval.entities import Holder
 from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
@@ -166,6 +167,16 @@ class Store:
 
     async def related(self, sight: Sight, namespace: str, *_: Any, **__: Any) -> list[Edge]:
         """Returns nothing: no memory has a relation."""
+        assert covers(sight.namespaces, namespace)
+        return []
+
+    async def said(self, sight: Sight, namespace: str, _: list[str]) -> dict[str, Any]:
+        """Returns nothing: no memory has a name."""
+        assert covers(sight.namespaces, namespace)
+        return {}
+
+    async def holders(self, sight: Sight, namespace: str, *_: Any, **__: Any) -> list[Holder]:
+        """Returns nothing: no memory has a name."""
         assert covers(sight.namespaces, namespace)
         return []
 

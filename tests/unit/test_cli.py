@@ -471,11 +471,13 @@ def test_what_the_second_step_found_says_what_names_it(
 def test_a_recall_says_by_which_way(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["recall", HIT.memory_id, "--within", "1.5", "--peek"]) == OK
     assert client.named == {
-        "memory_id": HIT.memory_id, "query": None, "goal": None, "steps": 5, "links": 2, "hops": 2, "within_ms": 1_500,
-        "budget_tokens": 2_000,
+        "memory_id": HIT.memory_id, "query": None, "goal": None, "entity": None, "steps": 5, "links": 2, "hops": 2,
+        "within_ms": 1_500, "budget_tokens": 2_000,
         "peek": True, "after": None,
     }  # fmt: skip
     assert capsys.readouterr().out.splitlines()[0] == "session  t"
+    assert cli.main(["recall", "--entity", "Grace Hopper"]) == OK
+    assert client.named["entity"] == "Grace Hopper"
     assert cli.main(["recall", "--query", "q"]) == OK
     assert (client.named["memory_id"], client.named["query"]) == (None, "q")
 

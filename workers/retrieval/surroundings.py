@@ -15,15 +15,15 @@ from starlette.responses import Response
 from memquorum.core.access import READ, Caller
 from memquorum.core.api.answers import Around, Recalled
 from memquorum.core.orders.protect import goal_kind
-from memquorum.core.retrieval import packing, requests
+from memquorum.core.retrieval import entities, packing, requests
 from memquorum.core.retrieval import recall as surroundings
 from memquorum.core.retrieval.packing import Packed
 from memquorum.core.retrieval.query import Filters
-from memquorum.core.retrieval.recall import ANCHOR, LINK, Neighbour, Reach
+from memquorum.core.retrieval.recall import ANCHOR, Neighbour, Reach
 from memquorum.core.retrieval.redaction import Redactor
 from memquorum.core.retrieval.replaced import marked_ranking, of_past
 from memquorum.core.retrieval.requests import Recall
-from memquorum.core.retrieval.walking import SOCIAL, Aim, Walk
+from memquorum.core.retrieval.walking import EACH, SOCIAL, Aim, Edge, Walk
 from workers.retrieval.answers import StructResponse, body, unknown
 from workers.retrieval.knowing import Known
 from workers.retrieval.pipeline import brought, each_once, time_asked
@@ -36,8 +36,8 @@ _TRIES = 3
 
 
 async def recall(service: Service, request: Request, caller: Caller) -> Response:
-    """Answers with the surroundings of a memory, of the memories that answer a query best, or of those that a goal
-    needs."""
+    """Answers with the surroundings of a memory, of the memories that answer a query best, of those that a goal needs,
+    or of those that have the name of an entity."""
     wanted = requests.read_recall(await body(request, service.bounds), service.bounds)
     namespace = wanted.reader.namespace
     sight = caller.at(namespace, READ).reading_for(wanted.filters.purpose)
@@ -59,6 +59,8 @@ async def _recalled(
     gone = surroundings.gone(found, wanted.filters.as_of)
     if wanted.goal is not None and not anchors:
         return unknown("goal", f"no memory of {namespace!r} is needed by a goal {wanted.goal!r}")
+    if wanted.entity is not None and not anchors:
+        return unknown("entity", f"no memory of {namespace!r} that may be given has the name {wanted.entity!r}")
     if wanted.memory_id is not None and not found:
         told = f"{_then(wanted.filters)}for this purpose, sensitivity and jurisdiction"
         return unknown("memory_id", f"no memory {wanted.memory_id} is alive in {namespace!r} {told}")
@@ -122,15 +124,32 @@ async def _walked(
         related = await service.reads.related(
             known.sight, namespace, near, wanted.within_ms, wanted.filters, first=turn == 0
         )
-        walk.take(related)
+        walk.take([*related, *await _of_one_name(service, known, wanted, near)])
     there = await brought(service, known, namespace, walk.passed(), wanted.filters)
     places = [one for one in walk.found() if walk.passed_by(one) <= there.keys()]
     linked = [
-        Neighbour(there[one.memory_id], one.anchor, LINK, len(one.path), path=one.path, rank=one.score)
+        Neighbour(
+            there[one.memory_id], one.anchor, surroundings.way_of(one.path), len(one.path), path=one.path,
+            rank=one.score,
+        )
         for one in places
-    ]
+    ]  # fmt: skip
     kept, unneeded = surroundings.needed([*found, *linked], aim)
     return kept, (unneeded | walk.unneeded()) - {one.candidate.hit.memory_id for one in kept}
+
+
+async def _of_one_name(service: Service, known: Known, wanted: Recall, near: list[str]) -> list[Edge]:
+    """Returns the relations of memories to others that have the same names. A goal is not led on by them."""
+    if wanted.goal is not None:
+        return []
+    namespace = wanted.reader.namespace
+    by = entities.by_name(near, await service.reads.said(known.sight, namespace, near))
+    if not by:
+        return []
+    most, each = entities.SHARED, EACH + 1
+    return entities.edges(
+        by, await service.reads.holders(known.sight, namespace, [*by], wanted.filters, each=each, most=most)
+    )
 
 
 async def _aim(service: Service, wanted: Recall, found: list[Neighbour]) -> Aim:
@@ -150,6 +169,10 @@ async def _anchors(service: Service, known: Known, wanted: Recall) -> list[str]:
         return [wanted.memory_id]
     if wanted.goal is not None:
         return [*await service.reads.needed(known.sight, namespace, goal_kind(wanted.goal))][: wanted.anchors]
+    if wanted.entity is not None:
+        named = [entities.entity(wanted.entity)]
+        found = await service.reads.holders(known.sight, namespace, named, wanted.filters, each=wanted.anchors)
+        return [one.memory_id for one in found]
     ranked, _ = await answering(
         service, known, namespace, wanted.query or "", wanted.filters, asker=wanted.reader.agent
     )

@@ -208,9 +208,10 @@ class Step(Struct, frozen=True, rename={"of": "from"}):
 
 
 class Around(_Item, frozen=True):
-    """A memory and the `way` to it from its `anchor`: anchor, source, derived, link, session or time; `apart`: the
-    distance in steps, links or milliseconds. `walk`: the relations from the anchor to it; along a session, a time or a
-    derivation one stands for the whole way. `rank`: of a `link`, in [0, 1], by its relations and its text."""
+    """A memory and the `way` to it from its `anchor`: anchor, source, derived, link, session, name or time;
+    `apart`: the distance in steps, links or milliseconds. `walk`: the relations from the anchor to it; along a session,
+    a time or a derivation one stands for the whole way. `rank`: of a `link` or a `name`, in [0, 1], by its relations
+    and its text."""
 
     way: str
     anchor: str

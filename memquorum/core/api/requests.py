@@ -442,20 +442,23 @@ class RecallRequest(Filtered, frozen=True, kw_only=True):
     memory_id: Annotated[str | None, _MEMORY_ID] = None
     query: Annotated[str | None, _QUERY] = None
     goal: Annotated[str | None, _GOAL] = None
+    entity: Annotated[
+        str | None, Meta(description="The name of a person or a thing, as texts have it: Grace Hopper, valve 3.")
+    ] = None
     steps: Annotated[int | None, counted("The number of memories before and after it in the session.", 0, 50, 5)] = None
     links: Annotated[
         int | None, counted("The number of links to follow, to its sources and to memories made from it.", 0, 10, 2)
     ] = None
     hops: Annotated[
         int | None,
-        counted("The number of relations to follow one behind another, as requires, isA and friendOf.", 0, 4, 2),
+        counted("The number of relations to follow one behind another, as requires, isA and sameName.", 0, 4, 2),
     ] = None
     within_ms: Annotated[
         int | None,
         counted("Also memories that occurred within this time of it, in milliseconds.", 0, 31 * 24 * 3_600_000, 0),
     ] = None
     anchors: Annotated[
-        int | None, counted("The number of memories to start from, where none is named; 20 for a goal.", 1, 20, 3)
+        int | None, counted("The number of memories to start from, where none is named; 20 for a goal or an entity.", 1, 20, 3)
     ] = None
     budget_tokens: Annotated[int | None, _TOKENS] = None
     as_of: Annotated[int | None, _AS_OF] = None

@@ -3,7 +3,7 @@ time.
 
 It begins at anchors: a memory that is named, or those that answer a query best. Nearest to an anchor are the memories
 it was made of and those made of it. Then come those that a walk along relations finds (`walking`), its neighbours in
-the session by their distance, and what is near in time alone. A budget takes the nearest first; what was taken is told
+the session by their distance, those that a walk finds by names alone (`entities`), and what is near in time alone. A budget takes the nearest first; what was taken is told
 in the order of time.
 """
 
@@ -16,14 +16,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum.core.api.answers import Step
-from memquorum.core.linking import DERIVES, NEXT, RELATIONS
+from memquorum.core.linking import DERIVES, NAMES, NEXT, RELATIONS
 from memquorum.core.linking import TIME as SAME_TIME
 from memquorum.core.retrieval.packing import Item
 from memquorum.core.retrieval.ranking import Candidate, Scored
 from memquorum.core.retrieval.replaced import Past, Replaced, candidate_then
 from memquorum.core.retrieval.walking import SOCIAL, Aim, Place
 
-ANCHOR, SOURCE, DERIVED, LINK, SESSION, TIME = _WAYS = ("anchor", "source", "derived", "link", "session", "time")
+_WAYS = ("anchor", "source", "derived", "link", "session", "name", "time")
+ANCHOR, SOURCE, DERIVED, LINK, SESSION, NAME, TIME = _WAYS
 
 # The ways by which a goal is led to what it needs; a walk has left out what it does not need.
 _NEEDED = (ANCHOR, SOURCE, LINK)
@@ -61,8 +62,8 @@ class Neighbour(Struct, frozen=True):
 
 def in_order(found: Iterable[Neighbour], anchors: Sequence[str]) -> list[Neighbour]:
     """Returns each memory once, by its shortest way, in the order in which a budget takes them. The anchors come first,
-    in their order, then their sources, then the memories made of them, then the best of a walk, then the nearest in a
-    session, then in time. Among equally near ones, those of the better anchor come first, and the later before the
+    in their order, then their sources, then the memories made of them, then the best of a walk over relations that were
+    stated or made, then the nearest in a session, then the best of a walk over names, then in time. Among equally near ones, those of the better anchor come first, and the later before the
     earlier, because an answer follows its question."""
     place = {memory_id: at for at, memory_id in enumerate(anchors)}
 
@@ -97,9 +98,14 @@ def path_of(one: Neighbour) -> tuple[Step, ...]:
     return (Step(kind, one.anchor, own) if from_anchor else Step(kind, own, one.anchor),)
 
 
+def way_of(path: Iterable[Step]) -> str:
+    """Returns the way of a walk: by a name where one of its relations is one that rules found in the texts."""
+    return NAME if any(step.kind == NAMES for step in path) else LINK
+
+
 def told(one: Neighbour) -> dict[str, Any]:
     """Returns how a memory was come to, as an answer tells it."""
-    rank = round(one.rank, 6) if one.way == LINK else None
+    rank = round(one.rank, 6) if one.way in (LINK, NAME) else None
     return {"way": one.way, "anchor": one.anchor, "apart": one.apart, "walk": path_of(one), "rank": rank}
 
 

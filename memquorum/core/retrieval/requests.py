@@ -17,6 +17,7 @@ from memquorum.core.retrieval.query import (
     read_exactly,
     read_filters,
     read_memory_id,
+    read_name,
     read_namespace,
     read_number,
     read_query,
@@ -24,8 +25,8 @@ from memquorum.core.retrieval.query import (
     read_time,
 )
 
-_FOR_A_GOAL = 20
-"""The number of memories that a recall for a goal starts from."""
+_FOR_ALL = 20
+"""The number of memories that a recall for a goal, or from an entity, starts from."""
 
 
 class Reader(Struct, frozen=True):
@@ -54,8 +55,8 @@ class Retrieve(Struct, frozen=True):
 
 
 class Recall(Struct, frozen=True):
-    """A recall that may be run: from a memory, from the `anchors` memories that answer a query best, or from as many of
-    those that a goal needs.
+    """A recall that may be run: from a memory, from the `anchors` memories that answer a query best, from as many of
+    those that a goal needs, or from as many of those that have the name of an entity, the latest.
 
     `steps`: so many before and after in the session. `links`: so many of derivation, to what a memory was made of and
     to what was made of it. `hops`: so many relations one behind another. `within_ms`: what else of the namespace lies
@@ -66,6 +67,7 @@ class Recall(Struct, frozen=True):
     memory_id: str | None
     query: str | None
     goal: str | None
+    entity: str | None
     anchors: int
     steps: int
     links: int
@@ -91,15 +93,17 @@ def read_retrieve(body: bytes, bounds: Bounds = DEFAULTS) -> Retrieve:
 def read_recall(body: bytes, bounds: Bounds = DEFAULTS) -> Recall:
     """The recall that a JSON body asks for. Raises BadRequest."""
     asked = read_body(body, RecallRequest)
-    if (named := 3 - [asked.memory_id, asked.query, asked.goal].count(None)) != 1:
+    if (named := 4 - [asked.memory_id, asked.query, asked.goal, asked.entity].count(None)) != 1:
         code = "too_many" if named else "missing_field"
-        raise BadRequest(code, "memory_id", "from where? Send exactly one of memory_id, query and goal")
+        raise BadRequest(code, "memory_id", "from where? Send exactly one of memory_id, query, goal and entity")
+    few = asked.goal is None and asked.entity is None
     return Recall(
         reader=_reader(asked),
         memory_id=None if asked.memory_id is None else read_memory_id(asked.memory_id),
         query=None if asked.query is None else read_query(asked.query, bounds),
         goal=None if asked.goal is None else read_exactly("goal", asked.goal),
-        anchors=read_number(asked, "anchors", default=None if asked.goal is None else _FOR_A_GOAL),
+        entity=None if asked.entity is None else read_name("entity", asked.entity),
+        anchors=read_number(asked, "anchors", default=None if few else _FOR_ALL),
         steps=read_number(asked, "steps"),
         links=read_number(asked, "links"),
         hops=read_number(asked, "hops"),

@@ -73,7 +73,7 @@ def test_each_memory_says_the_way_to_it_and_hops_bound_the_statements(asked: Ask
         found = asked.recall(memory_id=ids[0], hops=hops)
         assert told(found, ids) == {at: [(one + 1, "requires", one) for one in range(at)] for at in range(hops + 1)}
         assert asked.statements.count("walked") == hops
-        assert len(asked.statements) <= without + (hops + 2 if hops else 0)
+        assert len(asked.statements) <= without + (3 * hops + 2 if hops else 0)
     found = asked.recall(memory_id=ids[0], hops=1)["items"]
     assert (found[1]["way"], found[1]["apart"], found[1]["anchor"]) == ("link", 1, ids[0])
     assert 0.45 <= found[1]["rank"] <= 0.9
@@ -112,3 +112,19 @@ def test_a_recall_for_a_goal_leaves_out_what_is_social_and_not_needed(asked: Ask
     assert found["left_out"]["social"] == {"count": 2, "memory_ids": []}
     free = asked.recall(memory_id=ids[0], steps=9)
     assert set(told(free, ids)) == {0, 1, 2, 3, 4} and "social" not in free["left_out"]
+
+
+def test_a_recall_begins_at_a_name_and_goes_on_over_names(asked: Asked, databases: tuple[str, str]) -> None:
+    ids = put(databases[0], [
+        StoredMemory("Grace Hopper works with Jon Doe.", session=None),
+        StoredMemory("Jon Doe keeps bees in Graz.", session=None),
+        StoredMemory("The winter in Graz was cold.", session=None),
+        StoredMemory("Bees sleep in winter.", session=None),
+    ])  # fmt: skip
+    found = asked.recall(entity="grace hopper", hops=2)
+    assert found["anchors"] == [ids[0]]
+    assert told(found, ids) == {0: [], 1: [(0, "sameName", 1)], 2: [(0, "sameName", 1), (1, "sameName", 2)]}
+    assert [one["way"] for one in found["items"]] == ["anchor", "name", "name"]
+    assert (asked.statements.count("names_said"), asked.statements.count("names_shared")) == (2, 3)
+    refused = asked._client.post("/recall", json={"namespace": SPACE, "peek": True, "entity": "Eve Roe"})
+    assert refused.status_code == 404 and "Eve Roe" in refused.text

@@ -24,7 +24,7 @@ def test_defaults() -> None:
     reader = Reader("default", "planner", False)
     assert requests.read_retrieve(body(GOOD)) == Retrieve(reader, "where is the key?", 2_000, 20, Filters())
     assert requests.read_recall(body({"memory_id": ID.upper(), "peek": True})) == Recall(
-        Reader("default", None, True), ID, None, None, 3, 5, 2, 2, 0, 2_000, Filters()
+        Reader("default", None, True), ID, None, None, None, 3, 5, 2, 2, 0, 2_000, Filters()
     )
 
 
@@ -32,11 +32,12 @@ def test_hops() -> None:
     assert (requests.read_retrieve(body(GOOD)).hops, requests.read_retrieve(body(GOOD | {"hops": 2})).hops) == (1, 2)
 
 
-def test_a_recall_from_a_goal_begins_at_more_of_what_it_needs() -> None:
+def test_a_recall_from_a_goal_or_an_entity_begins_at_more_memories() -> None:
     for asked, anchors in (
         (GOOD, 3),
         ({"goal": "sow", "peek": True}, 20),
         ({"goal": "s", "peek": True, "anchors": 2}, 2),
+        ({"entity": "Grace Hopper", "peek": True}, 20),
     ):
         assert requests.read_recall(body(asked)).anchors == anchors
 
@@ -111,6 +112,8 @@ def test_a_retrieval_that_is_refused_names_the_field(value: Any, code: str, fiel
     [
         ({"peek": True}, "missing_field", "memory_id"),
         (GOOD | {"memory_id": ID}, "too_many", "memory_id"),
+        (GOOD | {"entity": "Ada"}, "too_many", "memory_id"),
+        ({"agent": "ann", "entity": " "}, "bad_name", "entity"),
         ({"memory_id": "x", "peek": True}, "bad_id", "memory_id"),
         (GOOD | {"steps": 51}, "out_of_range", "steps"),
         (GOOD | {"links": 11}, "out_of_range", "links"),
