@@ -19,6 +19,7 @@ from memquorum.core.access import Sight
 from memquorum.core.api.answers import Hit
 from memquorum.core.contained import Failures
 from memquorum.core.retrieval.conflicts import Contradiction
+from memquorum.core.retrieval.entities import LOOKED, Entity, Holder
 from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.repeated import Standing
@@ -146,6 +147,34 @@ class FoundReads:
         """Returns the position of each memory's last saying in the accepted stream."""
         rows = await self._pool.ask("entries", {"ids": list(memory_ids)}, sight) if memory_ids else []
         return {memory_id: seq for memory_id, seq in rows}
+
+    async def said(
+        self, sight: Sight, namespace: str, memory_ids: Sequence[str]
+    ) -> dict[str, tuple[str, Sequence[str]]]:
+        """Returns the text of each memory that is there, and its links to names."""
+        wanted = {"ids": list(memory_ids), "namespace": namespace}
+        rows = await self._pool.ask("names_said", wanted, sight)
+        return {memory_id: (body, named or ()) for memory_id, body, named in rows}
+
+    async def holders(
+        self,
+        sight: Sight,
+        namespace: str,
+        names: Sequence[Entity],
+        filters: Filters = ALL,
+        *,
+        each: int,
+        most: int | None = None,
+    ) -> list[Holder]:
+        """Returns the latest memories that have each of some names and pass all filters, `each` at most; none of a name
+        that more than `most` have."""
+        wanted = {
+            "namespace": namespace, "looked": LOOKED, "each": each, "most": most,
+            "words": [one.words for one in names], "written": [one.written for one in names],
+            "any_case": [one.any_case for one in names],
+        } | found_rows.filters_of(filters)  # fmt: skip
+        rows = await self._pool.ask("names_shared", wanted, sight)
+        return [found_rows.holder(names, row) for row in rows]
 
     async def vectors(self, sight: Sight, encoder: str, memory_ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """The vectors of memories by an encoder, of those that have one."""

@@ -27,9 +27,9 @@ _PLANNED = frozenset(
 )
 # Planned anew for each question: a plan for any namespace and any filter takes ten times as long as one for these.
 # Those of a crowd hold its name in their text, and are prepared at once.
-_PREPARED = {name: False for name in ("candidates", "around", "walked", "names_shared", "passed", "traces", "search_filtered")} | {
-    name: True for name in ("search_crowd", "candidates_crowd", *_PLANNED)
-}
+_PREPARED = {
+    name: False for name in ("candidates", "around", "walked", "names_shared", "passed", "traces", "search_filtered")
+} | {name: True for name in ("search_crowd", "candidates_crowd", *_PLANNED)}
 
 # The number of neighbours that the index of a crowd follows at a time: more than are asked for, or it finds fewer of
 # the nearest; it goes on in order where rows that it lists are gone.

@@ -30,7 +30,6 @@ from db.event_reads import EventReads
 from db.experience_reads import ExperienceReads
 from db.found_reads import FoundReads
 from db.listed_reads import ListedReads
-from db.name_reads import NameReads
 from db.past_reads import PastReads
 from db.pool import Pool, bounded, in_time
 from db.profile_reads import ProfileReads
@@ -64,7 +63,7 @@ _LOG = logging.getLogger("memquorum.reads")
 T = TypeVar("T")
 
 
-class Reads(FoundReads, ErasureReads, EventReads, ListedReads, PastReads, ExperienceReads, ProfileReads, NameReads):
+class Reads(FoundReads, ErasureReads, EventReads, ListedReads, PastReads, ExperienceReads, ProfileReads):
     """Reading access to the database `memory` for one event loop. Methods raise StoreUnavailable.
 
     It reads as a tenant: what is out of sight is answered as what is not there, by the same statements.

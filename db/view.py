@@ -261,14 +261,17 @@ class View:
         asked = "SELECT 1 FROM protected WHERE memory_id = ? AND kind = ?"
         return self._db.execute(asked, (memory_id, kind)).fetchone() is not None
 
-    def remember(self, known: Known, again: str | None = None) -> bool:
-        """Whether a stored episode is the first of its id. `again`: what says the same; two agents bear it out."""
+    def remember(self, known: Known, again: str | None = None, vouchers: int = 1) -> bool:
+        """Whether a stored episode is the first of its id. `again`: what says the same; two agents bear it out, and so
+        many raise its confidence."""
         written = self._write(sql.REMEMBER, (*known[:-1], *astuple(known.marks)))
         if written.rowcount != 1:
             return False
         self._write(sql.KEEP_ID, (known.memory_id, written.lastrowid))
         if again is not None:
-            self._write(sql.WITNESS, (known.memory_id, again, known.namespace))
+            both = known.memory_id, again, known.namespace
+            self._write(sql.WITNESS, both)
+            self._write(sql.VOUCH, (*both, vouchers))
         return True
 
     def touch(

@@ -48,8 +48,15 @@ class Known(NamedTuple):
     """When it was said last (`core.journal.repetitions.again`)."""
     said_offset: int = 0
     """The position of that saying in the accepted stream."""
+    vouchers: str = ""
+    """Other agents that said the same, each once with the end of a line behind it, as many as count."""
     marks: Marks = Marks("")
     """The marks that a repetition of it has to agree on."""
+
+    @property
+    def vouched(self) -> int:
+        """How many other agents bear it out."""
+        return self.vouchers.count("\n")
 
 
 class Recent(NamedTuple):

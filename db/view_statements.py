@@ -12,7 +12,7 @@ KNOWN = f"""
 SELECT m.memory_id, namespace, agent, created, last_access, touched, salience_ppm, reinforced,
        reward_ppm, confidence_ppm, uncertainty_ppm, commitment, sealed_content,
        coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder), sealed_signed,
-       witnessed, reads, sealed_counts, alike, accepted_offset, role, said, said_offset, subject, source,
+       witnessed, reads, sealed_counts, alike, accepted_offset, role, said, said_offset, vouchers, subject, source,
        sensitivity_ppm, purposes, jurisdictions, m.slot, m.label, m.supersedes, m.summary, m.linked
 {FACTS}"""
 KNOWN_SEALED = KNOWN.replace("m.at = p.at", "m.at = abs(p.at)")
@@ -69,6 +69,17 @@ WITH both AS (
     WHERE p.memory_id IN (?1, ?2) AND namespace = ?3)
 UPDATE memory SET witnessed = witnessed + 1
 WHERE at IN (SELECT at FROM both) AND (SELECT count(DISTINCT agent) FROM both) = 2
+"""
+# Each of the two agents vouches for what the other said, once, as long as fewer than ?4 do.
+VOUCH = """
+WITH both AS (
+    SELECT m.at, agent FROM place p JOIN memory m ON m.at = p.at AND m.memory_id = p.memory_id
+    WHERE p.memory_id IN (?1, ?2) AND namespace = ?3)
+UPDATE memory SET vouchers = vouchers || b.agent || char(10)
+FROM both b
+WHERE memory.at IN (SELECT at FROM both) AND b.at <> memory.at AND b.agent <> memory.agent
+  AND instr(char(10) || vouchers, char(10) || b.agent || char(10)) = 0
+  AND length(vouchers) - length(replace(vouchers, char(10), '')) < ?4
 """
 # The same rule as the journal's: once in its time, not if it was rehearsed since it was read, and raised only if it was
 # used since.
@@ -167,7 +178,7 @@ WHERE s.shard = ?1 AND s.until <= ?2
 """
 PURGE = "DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"
 REMEMBER = f"""
-INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 35))}, 0
+INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 36))}, 0
 WHERE NOT EXISTS (SELECT 1 FROM place WHERE memory_id = ?1)
 """
 # A text of so many steps of worth was accepted (core/worth).

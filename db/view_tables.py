@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
-VERSION = 35
+VERSION = 36
 # Memories are stored in the order in which they were read, so those that are forgotten together are neighbours, and
 # free whole pages. `place` holds the position, which never changes, negative for a sealed memory: an id without a
 # memory was forgotten, and must not come back.
@@ -34,7 +34,7 @@ CREATE TABLE IF NOT EXISTS memory (
     commitment BLOB NOT NULL, sealed_content BLOB NOT NULL, sealed_embedding BLOB, encoder TEXT NOT NULL,
     sealed_signed BLOB, witnessed INTEGER NOT NULL, reads INTEGER NOT NULL, sealed_counts BLOB, alike TEXT,
     accepted_offset INTEGER NOT NULL, role TEXT, said INTEGER NOT NULL, said_offset INTEGER NOT NULL,
-    subject TEXT NOT NULL, source TEXT, sensitivity_ppm INTEGER NOT NULL,
+    vouchers TEXT NOT NULL, subject TEXT NOT NULL, source TEXT, sensitivity_ppm INTEGER NOT NULL,
     purposes TEXT, jurisdictions TEXT NOT NULL, slot TEXT, label TEXT, supersedes TEXT, summary BLOB,
     linked INTEGER NOT NULL, rehearsed INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS recent (

@@ -241,8 +241,8 @@ def _recall(parsed: argparse.Namespace) -> int:
     with opened(parsed) as memory:
         found = memory.recall(
             parsed.memory_id, query=parsed.query, goal=parsed.goal, entity=parsed.entity, steps=parsed.steps,
-            links=parsed.links, hops=parsed.hops, within_ms=round(parsed.within * 1000), budget_tokens=parsed.budget, peek=parsed.peek,
-            after=parsed.after, **_then(parsed),
+            links=parsed.links, hops=parsed.hops, within_ms=round(parsed.within * 1000),
+            budget_tokens=parsed.budget, peek=parsed.peek, after=parsed.after, **_then(parsed),
         )  # fmt: skip
     return _context(parsed, found)
 

@@ -55,8 +55,8 @@ from memquorum.core.records import ErasedEpisode, FeedbackAccepted, IntakeRefuse
 from memquorum.core.records.episodes import Carried
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.conflicts import Contradiction
-from memquorum.core.retrieval.listing import Branch, Listing, Slot
 from memquorum.core.retrieval.entities import Holder
+from memquorum.core.retrieval.listing import Branch, Listing, Slot
 from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach

@@ -392,4 +392,5 @@ def _facts(
         unpacked(known.marks.summary),
         known.commitment,
         known.marks,
+        vouched=known.vouched,
     )

@@ -458,7 +458,8 @@ class RecallRequest(Filtered, frozen=True, kw_only=True):
         counted("Also memories that occurred within this time of it, in milliseconds.", 0, 31 * 24 * 3_600_000, 0),
     ] = None
     anchors: Annotated[
-        int | None, counted("The number of memories to start from, where none is named; 20 for a goal or an entity.", 1, 20, 3)
+        int | None,
+        counted("The number of memories to start from, where none is named; 20 for a goal or an entity.", 1, 20, 3),
     ] = None
     budget_tokens: Annotated[int | None, _TOKENS] = None
     as_of: Annotated[int | None, _AS_OF] = None

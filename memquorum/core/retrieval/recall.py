@@ -3,8 +3,8 @@ time.
 
 It begins at anchors: a memory that is named, or those that answer a query best. Nearest to an anchor are the memories
 it was made of and those made of it. Then come those that a walk along relations finds (`walking`), its neighbours in
-the session by their distance, those that a walk finds by names alone (`entities`), and what is near in time alone. A budget takes the nearest first; what was taken is told
-in the order of time.
+the session by their distance, those that a walk finds by names alone (`entities`), and what is near in time
+alone. A budget takes the nearest first; what was taken is told in the order of time.
 """
 
 from __future__ import annotations
@@ -63,8 +63,9 @@ class Neighbour(Struct, frozen=True):
 def in_order(found: Iterable[Neighbour], anchors: Sequence[str]) -> list[Neighbour]:
     """Returns each memory once, by its shortest way, in the order in which a budget takes them. The anchors come first,
     in their order, then their sources, then the memories made of them, then the best of a walk over relations that were
-    stated or made, then the nearest in a session, then the best of a walk over names, then in time. Among equally near ones, those of the better anchor come first, and the later before the
-    earlier, because an answer follows its question."""
+    stated or made, then the nearest in a session, then the best of a walk over names, then in time. Among equally near
+    ones, those of the better anchor come first, and the later before the earlier, because an answer follows its
+    question."""
     place = {memory_id: at for at, memory_id in enumerate(anchors)}
 
     def key(one: Neighbour) -> tuple[int, float, int, int, int, str]:

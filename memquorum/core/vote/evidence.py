@@ -42,6 +42,13 @@ _OWN_PPM = 500_000
 """The weight of a repetition by the memory's own agent."""
 _READ_PPM, _READS_MOST = 250_000, 2
 """The weight of each read, and how many reads count."""
+_VOUCHERS_SIGNED, _VOUCHERS = 2, 1
+"""So many other agents raise a memory's confidence: where each has to sign, and where a name costs nothing."""
+
+
+def most_vouchers(*, signed: bool) -> int:
+    """How many other agents may raise the confidence of a memory, in a namespace where agents have to sign or not."""
+    return _VOUCHERS_SIGNED if signed else _VOUCHERS
 
 
 def disputes(earlier: Claims, later: Claims, same_agent: bool) -> bool:
@@ -81,11 +88,12 @@ def rules(disputes: Disputes = disputes, own_ppm: int = _OWN_PPM) -> Grounds:
 
     def uncertainty(facts: MemoryFacts, context: MemberContext) -> int:
         """Returns u_ep of the episode, else 1 - its confidence; else the spread of its evidence, by the rule of
-        succession: one half where no other episode speaks of it, and less the more agree."""
+        succession: one half where no other episode speaks of it, and less the more agree. Each agent that vouches for
+        it halves what its own is not sure of."""
         if facts.uncertainty_ppm is not None:
             return facts.uncertainty_ppm
         if facts.confidence_ppm is not None:
-            return PPM - facts.confidence_ppm
+            return PPM - facts.confidence_ppm >> facts.vouched
         found = around(facts, context)
         agree = found.agree + facts.witnessed
         return PPM * (found.differ + 1) // (agree + found.differ + 2)

@@ -26,6 +26,7 @@ LIMITS: Mapping[str, tuple[int, str]] = {
     ),
     "core.reading.assertion.READ": (4_000, "nothing behind them says that it jokes or supposes"),
     "core.reading.digits.MOST": (100, "a number is compared as it is written (digits)"),
+    "core.retrieval.entities.READ": (4_000, "names behind them are not followed"),
     "core.retrieval.hops._HEAD": (240, "what a memory is of is looked for in its beginning"),
 }
 """Constant → its value in characters, and what holds beyond it; docs/use/texts.md has the same."""

@@ -52,7 +52,7 @@ from memquorum.core.reading import (
 )  # fmt: skip
 from memquorum.core.reading import moments as text_moments
 from memquorum.core.records import Quote
-from memquorum.core.retrieval import hops, query, rereading, scoring
+from memquorum.core.retrieval import entities, hops, query, rereading, scoring
 from memquorum.core.retrieval import wording as retrieval_wording
 from memquorum.core.showing import comparing, escaping
 from memquorum.core.summed import Summed
@@ -245,6 +245,8 @@ RULES: Mapping[str, Rule] = {
     "masking.masked": masking.masked,
     "masking.parts": lambda text: masking.parts(text, [(0, len(text) // 2), (len(text) // 2, len(text))]),
     "sensitivity.suggested_ppm": sensitivity.suggested_ppm,
+    "entities.named": entities.named,
+    "entities.entity": entities.entity,
     "hops.head": hops.head,
     "hops.second_query": lambda text: hops.second_query([text]),
     "hops.second": lambda text: hops.second(

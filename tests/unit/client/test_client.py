@@ -504,7 +504,8 @@ async def test_retrieve_and_recall_give_what_the_service_says() -> None:
         {"path": "/retrieve", "namespace": "default", "query": "q", "budget_tokens": 5, "k_max": 20, "hops": 2,
          "agents": ["bob"], "since": 3, "peek": False, "agent": "ann"},
         {"path": "/recall", "namespace": "default", "memory_id": "m", "query": None, "goal": None, "entity": None,
-         "steps": 2, "links": 2, "hops": 2, "within_ms": 0, "anchors": 3, "budget_tokens": 2_000, "peek": False, "agent": "ann"},
+         "steps": 2, "links": 2, "hops": 2, "within_ms": 0, "anchors": 3, "budget_tokens": 2_000, "peek": False,
+         "agent": "ann"},
     ]  # fmt: skip
     (one,) = found.items
     assert (one.type, one.purposes, one.jurisdictions) == ("task", ("billing",), ())

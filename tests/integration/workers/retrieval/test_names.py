@@ -110,7 +110,8 @@ def test_a_name_that_many_have_joins_none_and_a_large_namespace_has_an_index(dat
         assert holders(dsn, "Ada", "pump 7", most=SHARED) == few
         # The statement of `name_holders`, which tells no plan itself.
         plan = connection.execute(
-            "EXPLAIN SELECT c.memory_id FROM memory m JOIN content c ON c.memory_id = m.id AND c.namespace = 'greenhouse'"
+            "EXPLAIN SELECT c.memory_id FROM memory m"
+            " JOIN content c ON c.memory_id = m.id AND c.namespace = 'greenhouse'"
             " WHERE m.namespace = 'greenhouse' AND c.words @@ phraseto_tsquery('english', 'plant 7')"
             " ORDER BY m.created DESC, m.id LIMIT 5000"
         ).fetchall()

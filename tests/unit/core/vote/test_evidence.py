@@ -134,6 +134,9 @@ def test_uncertainty_is_the_episodes_own_or_how_its_evidence_spreads() -> None:
     yes, no = (0.8, "Grease leaks at valve 7."), (0.8, "Valve 7 does not leak grease.")
     assert RULES.uncertainty(replace(FACTS, confidence_ppm=900_000), heard(no)) == 100_000
     assert RULES.uncertainty(replace(FACTS, confidence_ppm=900_000, uncertainty_ppm=300_000), ALONE) == 300_000
+    doubts = [RULES.uncertainty(replace(FACTS, confidence_ppm=600_000, vouched=n), ALONE) for n in range(3)]
+    assert doubts == [400_000, 200_000, 100_000]
+    assert RULES.uncertainty(replace(FACTS, uncertainty_ppm=300_000, vouched=2), ALONE) == 300_000
     assert RULES.uncertainty(FACTS, ALONE) == 500_000
     assert RULES.uncertainty(FACTS, heard(yes, yes)) == 250_000
     assert RULES.uncertainty(FACTS, heard(no)) == 666_666
