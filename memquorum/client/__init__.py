@@ -41,7 +41,7 @@ from memquorum.client.errors import (
 )
 from memquorum.client.memory import AsyncMemory
 from memquorum.client.sync import Memory
-from memquorum.client.values import Receipt
+from memquorum.client.values import Hits, Receipt
 from memquorum.core.api.answers import (
     Access,
     Answering,
@@ -143,6 +143,7 @@ __all__ = [
     "Going",
     "Held",
     "Hit",
+    "Hits",
     "Holds",
     "Invalid",
     "Journal",

@@ -25,7 +25,7 @@ from memquorum.client.finishing import note
 from memquorum.client.ordering import Ordering
 from memquorum.client.settings import Place
 from memquorum.client.signer import Signer
-from memquorum.client.values import Episode, FiledThen, Gates, Only, Receipt, Then
+from memquorum.client.values import Episode, FiledThen, Gates, Hits, Only, Receipt, Then
 from memquorum.core import ids
 from memquorum.core.api.answers import (
     Answering,
@@ -172,8 +172,9 @@ class AsyncMemory(Ordering, Filing, Differing, Ending, Asking):
     async def search(
         self, query: str | None = None, k: int = 10, *, vector: Sequence[float] | None = None, peek: bool = False,
         exact: bool = False, diffusion: bool = False, after: After = None, **only: Unpack[Then],
-    ) -> list[Hit]:  # fmt: skip
-        """Returns the k memories nearest in meaning, nearest first. They count as used, unless you `peek`.
+    ) -> Hits:  # fmt: skip
+        """Returns the k memories nearest in meaning, nearest first. They count as used, unless you `peek`. `rollups`
+        of the list: those of things that the query names.
 
         `vector`: an embedding of the service's own encoder, in place of a query. `exact`: compares all memories, where
         otherwise an index finds nearly all of a large namespace. `diffusion`: searches experience alone, with general
@@ -182,7 +183,7 @@ class AsyncMemory(Ordering, Filing, Differing, Ending, Asking):
         by = {"query": query} if vector is None else {"query": query, "vector": wire.numbers("vector", vector)}
         asked = _crossing({**by, "k": k, "exact": exact, **only}, diffusion)
         found = await self._read(SearchResult, "/search", asked, peek, after)
-        return list(found.hits)
+        return Hits(found.hits, found.rollups)
 
     async def retrieve(
         self,

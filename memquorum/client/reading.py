@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 from rich.console import Console
@@ -19,7 +19,7 @@ from memquorum.client.errors import Invalid, NotFound
 from memquorum.client.values import Filed, Gates, Only, Then
 from memquorum.commands import NUMBERS, OK, flag, option, seconds, titled, when
 from memquorum.core.accounts.telling import moment
-from memquorum.core.api.answers import Answering, Around, Context, Hit, Overtaken, Recalled, Retrieved, Shown
+from memquorum.core.api.answers import Answering, Around, Context, Hit, Overtaken, Recalled, Retrieved, Rollup, Shown
 from memquorum.core.api.requests import RecallRequest, RetrieveRequest, SearchRequest
 from memquorum.core.retrieval.hops import QUESTION
 from memquorum.core.showing.plurals import many
@@ -191,6 +191,7 @@ def _search(parsed: argparse.Namespace) -> int:
         _doubt(console)
     for place, hit in enumerate(hits, 1):
         _show(console, _mark(place, hit, numbers=parsed.numbers), hit)
+    _rolled_up(console, hits.rollups)
     return OK
 
 
@@ -393,14 +394,19 @@ def _context(parsed: argparse.Namespace, found: Retrieved | Recalled, *, numbers
     for place, item in enumerate(items, 1):
         mark = f"{item.way:>7}" if isinstance(item, Around) else _mark(place, item, numbers=numbers)
         _show(console, mark, item, whole=True)
-    for rollup in found.rollups if isinstance(found, Retrieved) else ():
+    _rolled_up(console, found.rollups if isinstance(found, Retrieved) else ())
+    for line in _counts(found):
+        console.print(Text(line), style="dim", soft_wrap=True)
+    return OK
+
+
+def _rolled_up(console: Console, rollups: Iterable[Rollup]) -> None:
+    """Prints the sentences of roll-ups."""
+    for rollup in rollups:
         for said in rollup.sentences:
             console.print(terminal.text(console, f"    -  {said.text}"), soft_wrap=True)
             whence = f"        {said.agent}, {moment(said.said_at)}, of the roll-up of {rollup.topic}"
             console.print(terminal.text(console, whence), style="dim", soft_wrap=True)
-    for line in _counts(found):
-        console.print(Text(line), style="dim", soft_wrap=True)
-    return OK
 
 
 def _doubt(console: Console) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
+from memquorum.core.api.answers import Hit, Rollup
 from memquorum.core.records import Link
 
 REUSED = "reused"
@@ -51,6 +52,15 @@ class Receipt:
     def token(self) -> str:
         """The value that a read takes as `after`, to see this write and all earlier ones of the namespace."""
         return f"{self.namespace}/{self.event_id}"
+
+
+class Hits(list[Hit]):
+    """The hits of a search, best first. `rollups`: of things that the question names, each with its latest
+    sentences."""
+
+    def __init__(self, hits: Iterable[Hit] = (), rollups: Iterable[Rollup] = ()) -> None:
+        super().__init__(hits)
+        self.rollups = tuple(rollups)
 
 
 class Episode(TypedDict, total=False):

@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 from memquorum.client.errors import Busy, Invalid, NotFound, NotYet
 from memquorum.client.memory import AsyncMemory
 from memquorum.client.values import REUSED, Receipt
-from memquorum.core.api.answers import Admission, Became, Ended, Experienced, Hit, Ordered, Published, Shown
+from memquorum.core.api.answers import Admission, Became, Ended, Experienced, Hit, Ordered, Published, Rollup, Shown
 from memquorum.core.records import Link
 from memquorum.core.retrieval.query import answerable
 
@@ -80,10 +80,12 @@ class Experience(Struct, frozen=True):
 
 
 class Found(Struct, frozen=True):
-    """The memories that were found, nearest first. `answerable`: false if they probably do not answer the query."""
+    """The memories that were found, nearest first. `answerable`: false if they probably do not answer the query.
+    `rollups`: of things that the query names, each with its latest sentences."""
 
     hits: tuple[Hit, ...]
     answerable: bool = False
+    rollups: tuple[Rollup, ...] = ()
 
 
 class Result(Struct, frozen=True):
@@ -217,8 +219,8 @@ async def status(call: Call, event_id: str, content: str | None = None) -> Statu
 
 async def search(call: Call, query: str, **said: Any) -> Found:
     """Returns the nearest memories."""
-    hits = tuple(await call.read(call.memory.search, query, **said))
-    return Found(hits, answerable=answerable(hits))
+    hits = await call.read(call.memory.search, query, **said)
+    return Found(tuple(hits), answerable(hits), hits.rollups)
 
 
 async def results(call: Call, query: str) -> Results:

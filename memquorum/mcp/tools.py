@@ -119,7 +119,8 @@ READING = (
         "Gives text to put into a prompt, within a budget of tokens: what you said last, and the memories that answer "
         "the query best. Ask with 2 hops where one memory only tells where to look for the other.",
         e.CONTEXT,
-        takes=("query", "budget_tokens", "hops", "session", "as_of", "peek", "path", "where", *_GATES, "after"),
+        takes=("query", "budget_tokens", "hops", "session", "as_of", "quotas", "peek", "path", "where", *_GATES,
+               "after"),
         required=("query",),
         gives=a.Context, do=_reading("context", "query"), words=str,
     ),

@@ -21,6 +21,7 @@ from memquorum.client import (
     Forget,
     Held,
     Hit,
+    Hits,
     Invalid,
     LeftOut,
     NotConfigured,
@@ -121,9 +122,9 @@ class Recorded:
         became = self.became or f"stored in {timeout:g}"
         return Receipt(receipt.namespace, receipt.event_id, receipt.memory_id, became, self.nowhere)
 
-    def search(self, query: str, k: int, *, peek: bool, **asked: Any) -> list[Hit]:
+    def search(self, query: str, k: int, *, peek: bool, **asked: Any) -> Hits:
         self.named = asked
-        return [HIT][:k] if peek else []
+        return Hits([HIT][:k] if peek else [])
 
     def begin_goal(self, goal: str, needs: list[str], timeout: float) -> Needed:
         return Needed("n", goal, "active", tuple(needs))

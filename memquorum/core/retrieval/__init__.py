@@ -12,10 +12,9 @@
    time that a question asks about, and `replaced` adds replaced memories. `alike` moves near-duplicates behind the
    rest. `scoring` estimates how likely a hit answers; `recall` finds the surroundings of a memory, `walking` what it is
    related to, `entities` what has the same names; `conflicts` serves contradicting memories together, `overtaken` names
-   the statements concerned. `rereading` puts those of the best hits first that answer; `supports` never serves a summary
-   together with its
-   sources; `rollups`: the statements on one topic, or on what a question names; `listing`: all memories that pass, page
-   by page, and as a `graph`; `using`: the uses that a reader reports;
+   the statements concerned. `rereading` puts those of the best hits first that answer; `supports` never serves a
+   summary together with its sources; `rollups`: the statements on one topic, or on what a question names; `listing`:
+   all memories that pass, page by page, and as a `graph`; `using`: the uses that a reader reports;
 4. `buffer`, `working`: the latest memories of an agent, and the content of a prompt, by `quotas`; `context`: the
    requests for it;
    `redaction`: the masking of texts;

@@ -51,6 +51,10 @@ HIT = {
 SEARCHED = {
     "namespace": "n", "hits": [HIT], "used": 1, "served_from": "store", "compared": "all", "cached": 0, "left_out": {},
     "answerable": True,
+    "rollups": [{"namespace": "n", "topic": "valve 3", "unreadable": 0, "sentences": [{
+        "text": "It opens at 4 bar.", "memory_id": "m", "start": 0, "end": 18, "section": "facts", "said_at": 1,
+        "agent": "a", "subject": "a", "since": 1, "read_from": "m",
+    }]}],
 }  # fmt: skip
 SHOWN = dict.fromkeys(("text", "session", "role", "sealed_until", "confidence", "last_access", "accesses", "purposes"))
 SHOWN |= dict.fromkeys(("reinforced", "salience", "replays", "fades", "due_at"))
@@ -236,8 +240,9 @@ async def test_search_and_explain_speak_the_services_language() -> None:
         return httpx.Response(200, json={"account": {"tier": "gone"}, "lines": ["one", "two"]})
 
     async with answering(answer, namespace="n", agent="a") as memory:
-        (hit,) = await memory.search("q", 3, exact=True)
+        (hit,) = found = await memory.search("q", 3, exact=True)
         assert (hit.text, hit.score) == ("t", 0.9)
+        assert [(one.topic, one.sentences[0].text) for one in found.rollups] == [("valve 3", "It opens at 4 bar.")]
         told = await memory.explain("a/b")
         assert (str(told), told.account["tier"]) == ("one\ntwo", "gone")
 
