@@ -275,7 +275,7 @@ def test_where_probably_nothing_answers_the_reads_say_so(
         told = capsys.readouterr()
         assert said not in told.out + told.err
     doubted = structs.replace(HIT, answerable=False)
-    monkeypatch.setattr(client, "search", lambda *_, **__: [doubted])
+    monkeypatch.setattr(client, "search", lambda *_, **__: Hits([doubted]))
     monkeypatch.setattr(client, "retrieve", lambda *_, **__: structs.replace(FOUND, answerable=False))
     monkeypatch.setattr(client, "context", lambda *_, **__: structs.replace(PROMPT, answerable=False))
     for command in ("search", "retrieve", "context"):
@@ -540,7 +540,7 @@ def test_what_is_out_of_a_summary_is_marked(
 ) -> None:
     of_it = structs.replace(HIT, made_by="extractive/1", excerpt=True)
     for hit, marked in ((HIT, False), (of_it, True)):
-        monkeypatch.setattr(client, "search", lambda *_, hit=hit, **__: [hit])
+        monkeypatch.setattr(client, "search", lambda *_, hit=hit, **__: Hits([hit]))
         assert cli.main(["search", "q"]) == OK
         assert (", out of a summary" in capsys.readouterr().out) == marked
 
@@ -549,7 +549,7 @@ def test_of_a_long_text_what_answers_is_shown_with_its_place(
     client: Recorded, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long = structs.replace(HIT, text="Lunch is at noon. " * 50 + "Valve 3 sticks.", passage=(900, 915))
-    monkeypatch.setattr(client, "search", lambda *_, **__: [long])
+    monkeypatch.setattr(client, "search", lambda *_, **__: Hits([long]))
     assert cli.main(["search", "q"]) == OK
     told = capsys.readouterr().out
     assert "Valve 3 sticks." in told and "Lunch" not in told and ", best in characters 900–915" in told

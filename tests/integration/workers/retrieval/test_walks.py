@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 
 from db.pool import Pool
 from memquorum.core.avro import Codec
+from memquorum.core.retrieval import entities
 from memquorum.telemetry.bundle import Telemetry
 from tests.builders import erasures, genesis
 from tests.support.kept import ENCODER, SPACE, StoredMemory, linked, put
@@ -128,3 +129,26 @@ def test_a_recall_begins_at_a_name_and_goes_on_over_names(asked: Asked, database
     assert (asked.statements.count("names_said"), asked.statements.count("names_shared")) == (2, 3)
     refused = asked._client.post("/recall", json={"namespace": SPACE, "peek": True, "entity": "Eve Roe"})
     assert refused.status_code == 404 and "Eve Roe" in refused.text
+
+
+def test_a_name_that_many_have_leads_nowhere(asked: Asked, databases: tuple[str, str]) -> None:
+    texts = [f"Jon Doe counts {at} bees." for at in range(entities.SHARED + 1)]
+    ids = put(databases[0], [StoredMemory(one, session=None) for one in texts])
+    assert len(asked.recall(entity="Jon Doe", anchors=2)["items"]) == 2
+    with psycopg.connect(databases[0], autocommit=True) as connection:
+        connection.execute("DELETE FROM content WHERE memory_id = %s", [ids[0]])
+    assert len(asked.recall(entity="Jon Doe", anchors=2)["items"]) > 2
+
+
+def test_a_goal_is_not_led_on_by_names(asked: Asked, databases: tuple[str, str]) -> None:
+    ids = put(databases[0], [
+        StoredMemory("The bridge is built by Ada Roe.", session=None),
+        StoredMemory("Ada Roe has two cats.", session=None),
+    ])  # fmt: skip
+    with psycopg.connect(databases[0], autocommit=True) as connection:
+        connection.execute(
+            "INSERT INTO protection VALUES (%s, 'goal:bridge', 0, 1, %s, gen_random_uuid(), 'k', 'k', NULL, 1)",
+            (ids[0], SPACE),
+        )
+    assert set(told(asked.recall(goal="bridge"), ids)) == {0}
+    assert set(told(asked.recall(memory_id=ids[0]), ids)) == {0, 1}
