@@ -29,6 +29,7 @@ from memquorum.core.journal.rows import Guarded
 from memquorum.core.merging import Marks
 from memquorum.core.orders.protect import ENDS, GOAL, NEED, PIN, kind_of
 from memquorum.core.records import AccessAccepted, ProtectionOrdered
+from memquorum.core.vote.evidence import most_vouchers
 
 # For how many accepted offsets a tick is known: far more than a nomination is ever late.
 _TICKS_REACH = 1_000_000
@@ -261,9 +262,8 @@ class View:
         asked = "SELECT 1 FROM protected WHERE memory_id = ? AND kind = ?"
         return self._db.execute(asked, (memory_id, kind)).fetchone() is not None
 
-    def remember(self, known: Known, again: str | None = None, vouchers: int = 1) -> bool:
-        """Whether a stored episode is the first of its id. `again`: what says the same; two agents bear it out, and so
-        many raise its confidence."""
+    def remember(self, known: Known, again: str | None = None) -> bool:
+        """Whether a stored episode is the first of its id. `again`: what says the same; two agents bear it out."""
         written = self._write(sql.REMEMBER, (*known[:-1], *astuple(known.marks)))
         if written.rowcount != 1:
             return False
@@ -271,7 +271,7 @@ class View:
         if again is not None:
             both = known.memory_id, again, known.namespace
             self._write(sql.WITNESS, both)
-            self._write(sql.VOUCH, (*both, vouchers))
+            self._write(sql.VOUCH, (*both, most_vouchers(signed=known.sealed_signed is not None)))
         return True
 
     def touch(

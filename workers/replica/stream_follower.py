@@ -43,7 +43,6 @@ from memquorum.core.rehearsal import FACTORS_PPM, Verdict
 from memquorum.core.salience import REINFORCED
 from memquorum.core.sealing import OVERHEAD_BYTES
 from memquorum.core.tiers import DRAFT, SHORT_TERM
-from memquorum.core.vote.evidence import most_vouchers
 
 _LOG = logging.getLogger("memquorum.replica")
 _STEP = 1_000
@@ -236,8 +235,7 @@ class Walk:
         # then (infra/decisions/0008). The two orders differ, and it may be voted on one day. In other cases it is never
         # asked for.
         signed = episode.sealed_signed if episode.namespace in self._genesis.signed else None
-        vouchers = most_vouchers(signed=episode.namespace in self._genesis.signed)
-        if not self._view.remember(_known(offset, episode, scored, signed, said), scored.reinforces, vouchers):
+        if not self._view.remember(_known(offset, episode, scored, signed, said), scored.reinforces):
             return  # delivered twice: as in the journal, it changes nothing
         self._weigh(scored)
         # A summary is no agent's experience: it would speak for the episodes it was made of.

@@ -95,20 +95,21 @@ def test_who_used_it_counts(view: View) -> None:
 
 
 def test_each_other_agent_vouches_once_and_only_so_many_do(view: View) -> None:
-    view.remember(KNOWN)
+    signed = KNOWN._replace(sealed_signed=b"signed")
+    view.remember(signed)
     assert one(view).vouched == 0
-    view.remember(KNOWN._replace(memory_id="m2"), "m1", 2)  # its own agent again
+    view.remember(signed._replace(memory_id="m2"), "m1")  # its own agent again
     assert one(view).vouched == 0
-    view.remember(KNOWN._replace(memory_id="m3", agent="bob"), "m1", 2)
-    view.remember(KNOWN._replace(memory_id="m4", agent="bob"), "m1", 2)  # bob again
+    view.remember(signed._replace(memory_id="m3", agent="bob"), "m1")
+    view.remember(signed._replace(memory_id="m4", agent="bob"), "m1")  # bob again
     assert (one(view).vouchers, one(view).vouched, one(view).witnessed) == ("bob\n", 1, 2)
     assert [one(view, name).vouchers for name in ("m2", "m3", "m4")] == ["", "ann\n", "ann\n"]
-    view.remember(KNOWN._replace(memory_id="m5", agent="bo"), "m1", 1)  # where names cost nothing, one is enough
+    view.remember(KNOWN._replace(memory_id="m5", agent="bo"), "m1")  # where names cost nothing, one is enough
     assert one(view).vouched == 1
-    view.remember(KNOWN._replace(memory_id="m6", agent="bo"), "m1", 2)
-    view.remember(KNOWN._replace(memory_id="m7", agent="cy"), "m1", 2)
+    view.remember(signed._replace(memory_id="m6", agent="bo"), "m1")
+    view.remember(signed._replace(memory_id="m7", agent="cy"), "m1")
     assert one(view).vouchers == "bob\nbo\n"
-    view.remember(KNOWN._replace(memory_id="m8", namespace="elsewhere", agent="di"), "m1", 9)
+    view.remember(signed._replace(memory_id="m8", namespace="elsewhere", agent="di"), "m1")
     assert one(view).vouched == 2
 
 
