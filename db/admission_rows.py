@@ -12,7 +12,17 @@ from memquorum.core.experience import trial
 from memquorum.core.experience.admission import PROVISIONAL, REJECTED
 from memquorum.core.experience.rounds import least_of
 from memquorum.core.experience.trial import Statistics
-from memquorum.core.experience.weights import BY_USE, DEMOTED, LEFT, REMOVED, Evidence, Weight, read_evidence, standing
+from memquorum.core.experience.weights import (
+    BY_USE,
+    DEMOTED,
+    LEFT,
+    REMOVED,
+    Evidence,
+    Weight,
+    faded_ppm,
+    read_evidence,
+    standing,
+)
 from memquorum.core.policy import PPM, ExperiencePolicy
 from memquorum.core.tiers import ALIVE, GONE
 
@@ -36,7 +46,7 @@ def whole(  # noqa: PLR0917
     """Returns the admission of a memory from a row of `admission_shown` and the rows of its trials, votes and weights.
     `judges`: how many tasks may judge it, where it may be tried; `alike`: so many verifiers have to tell the same."""
     namespace, status, position, digest, score_ppm, version, weight_ppm, after, tier, rejections, *others = row
-    merged_into, general_of, general = others
+    merged_into, general_of, general, idle_ms = others
     tried = tuple(trials)
     found = _agreed(tried, alike) | ({} if digest is None else {position: digest})
     needed = None if judges is None else least_of(max(1, policy.contexts_least), rejections)
@@ -47,6 +57,7 @@ def whole(  # noqa: PLR0917
         tuple(_vote(one) for one in votes),
         tuple(_weight(one) for one in weights),
         tier, status, judges, needed, merged_into, general_of, general,
+        counts=_share(None if weight_ppm is None or idle_ms is None else faded_ppm(weight_ppm, idle_ms, policy)),
     )  # fmt: skip
 
 

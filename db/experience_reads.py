@@ -18,6 +18,7 @@ from memquorum.core.accounts.pages import Finished
 from memquorum.core.accounts.rolling_back import Weighed
 from memquorum.core.api.answers import Admission, Experienced, Feedback, FinishedTask, TaskInShort
 from memquorum.core.experience import texts
+from memquorum.core.experience.weights import faded_ppm
 from memquorum.core.journal.rows import FeedbackRow, TaskRow
 from memquorum.core.journal.tables import TABLES
 from memquorum.core.policy import PPM, ExperiencePolicy
@@ -128,10 +129,11 @@ class ExperienceReads:
             feedback.setdefault(told.task, []).append(told)
         return tasks, feedback
 
-    async def weights(self, sight: Sight, memory_ids: Sequence[str]) -> dict[str, int]:
-        """Returns the weights in experience, in millionths, of those of the memories that were admitted."""
+    async def weights(self, sight: Sight, memory_ids: Sequence[str], policy: ExperiencePolicy) -> dict[str, int]:
+        """Returns what those of a namespace's memories count in experience that were admitted, in millionths: their
+        weights, faded since their last use."""
         rows = await self._pool.ask("weights_in_force", {"ids": list(memory_ids)}, sight) if memory_ids else []
-        return dict(rows)
+        return {memory_id: faded_ppm(weight_ppm, idle_ms, policy) for memory_id, weight_ppm, idle_ms in rows}
 
 
 def in_short(row: tuple[Any, ...]) -> TaskInShort:

@@ -2527,8 +2527,11 @@ SELECT m.namespace, a.status, a.position, a.digest,
     m.general_of::text,
     (SELECT g.id::text FROM memory g
      WHERE g.general_of = m.id AND g.namespace = m.namespace AND g.tier IN ('short-term', 'long-term', 'draft')
-     ORDER BY g.seq LIMIT 1)
+     ORDER BY g.seq LIMIT 1),
+    h.as_of - u.last_access
 FROM memory m
+JOIN shard h ON h.shard = m.shard
+LEFT JOIN strength u ON u.memory_id = m.id
 LEFT JOIN admission a ON a.memory_id = m.id
 WHERE m.id = %(id)s::uuid AND m.tier NOT IN ('finished', 'draft') AND $gates
 
@@ -3265,8 +3268,12 @@ JOIN shard h ON h.shard = m.shard
 $sentences(a.vector)
 
 -- :name weights_in_force
--- What memories weigh in experience, of those that are given there: no other that is given itself stands for them.
-SELECT a.memory_id::text, a.weight_ppm FROM admission a
+-- What memories weigh in experience, and how long nobody has used them, of those that are given there: no other that is
+-- given itself stands for them.
+SELECT a.memory_id::text, a.weight_ppm, h.as_of - s.last_access
+FROM admission a
+JOIN strength s ON s.memory_id = a.memory_id
+JOIN shard h ON h.shard = a.shard
 WHERE a.memory_id = ANY(%(ids)s::uuid[]) AND a.status = 'admitted'
   AND NOT EXISTS (
     SELECT FROM strength x JOIN admission k USING (memory_id)

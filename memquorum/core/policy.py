@@ -328,6 +328,9 @@ class ExperiencePolicy(Struct, frozen=True):
     general_ppm: int = 500_000
     # Memories this near that say the same are merged.
     merge_ppm: int = 920_000
+    # What nobody has used for so long counts in reads with half of its weight; 0: with all of it. No value was measured:
+    # half a year is far beyond what an episode lives without a use, so this orders lessons that are kept on purpose.
+    idle_half_ms: int = 180 * 24 * 3600 * 1000
 
     @property
     def digest(self) -> bytes:
@@ -476,7 +479,7 @@ def from_json(data: dict[str, Any]) -> Policy:
     return Policy(**parts)
 
 
-ADDED: frozenset[str] = frozenset({"consolidate.off", "consolidate.retained"})
+ADDED: frozenset[str] = frozenset({"consolidate.off", "consolidate.retained", "experience.idle_half_ms"})
 """The settings, as `section.setting`, that came after format 1 (`schemas/golden/1/settings.json`). Orders and digests
 hold one only where it is not at its default: so what was signed before it was there is read as it was meant. Its
 default is never another one, and finds no fault with what was decided before; how members vote from now on it may
@@ -668,6 +671,7 @@ _RANGES: Mapping[str, tuple[int, int]] = MappingProxyType(
         "experience.promote_contexts": (1, 1_000),
         "experience.general_ppm": (1, PPM),
         "experience.merge_ppm": _SHARE,
+        "experience.idle_half_ms": _SPAN,
         "experience.given_ppm": _SHARE,
         # Each time is an order, and an epoch that attests it.
         "erase.every_ms": (AGE_LEAST_MS, MAX_SPAN_MS),

@@ -174,11 +174,12 @@ async def _weighed(
     service: Service, sight: Sight, question: Question, ranked: list[Scored], *, elsewhere: bool = False
 ) -> list[Scored]:
     """A ranking of experience by its weights; `elsewhere`: with what may be given of other namespaces."""
-    weights = await service.reads.weights(sight, [one.candidate.hit.memory_id for one in ranked])
+    policy = _policy(service, question.namespace).experience
+    weights = await service.reads.weights(sight, [one.candidate.hit.memory_id for one in ranked], policy)
     if elsewhere:
         forms, theirs = await diffused(service, sight, question)
         ranked, weights = ranked + diffusion.scored(forms), weights | theirs
-    return scheduled(ranked, weights, _policy(service, question.namespace).experience)
+    return scheduled(ranked, weights, policy)
 
 
 async def diffused(service: Service, sight: Sight, question: Question) -> tuple[list[Form], dict[str, int]]:

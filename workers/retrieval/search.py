@@ -156,7 +156,7 @@ async def _weighed(service: Service, sight: Sight, wanted: query.Search, hits: l
     """Hits of experience with what they weigh, those of them that it gives to such a question, and of other namespaces
     what they let cross; of a memory that is among them no general form."""
     policy = service.configurations.policy(wanted.namespace).experience
-    weights = await service.reads.weights(sight, [hit.memory_id for hit in hits])
+    weights = await service.reads.weights(sight, [hit.memory_id for hit in hits], policy)
     if wanted.filters.diffusion:
         vectors = {service.encoder.name: await _vector(service, wanted)}
         question = Question(wanted.namespace, wanted.query, vectors, wanted.filters)

@@ -57,7 +57,7 @@ def lines(one: Admission, goals: Mapping[str, str] = NO_GOALS) -> list[str]:
     if one.score is not None:
         told.append(f"S = {number(one.score)} {'≥' if one.score >= one.least else '<'} {number(one.least)}")
     if one.weight is not None:
-        told.append(f"weight {number(one.weight)}, version {one.version}")
+        told.append(f"weight {number(one.weight)}, version {one.version}{_counts(one)}")
     if one.general_of is not None:
         told.append(f"it is the general form of memory {one.general_of}, and no task tries it")
     if one.general is not None:
@@ -82,6 +82,12 @@ def _stands(one: Admission) -> str:
     if one.status == _PROVISIONAL and one.stood is None:
         return _FEW
     return _STANDS.get(one.status, one.status)
+
+
+def _counts(one: Admission) -> str:
+    if one.counts is None or one.weight is None or one.counts >= one.weight:
+        return ""
+    return f"; it counts {number(one.counts)} in reads, since nobody has used it for long"
 
 
 def number(value: float) -> str:

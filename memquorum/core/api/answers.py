@@ -1017,7 +1017,7 @@ class Admission(Struct, frozen=True):
     judge it, of `judges_needed`, if it may be tried. `merged_into`: the memory that stands for it in experience, as
     they say the same, while that is alive. `general_of`: the memory that a general form was made from; `general`: its
     general form, while that is alive or waits for its vote; `no_general`: why a promoted memory has none: no lesson, no
-    name, or no rest.
+    name, or no rest. `counts`: what its weight counts in reads now, which is less where nobody has used it for long.
     """
 
     memory_id: str
@@ -1040,6 +1040,7 @@ class Admission(Struct, frozen=True):
     general_of: str | None = None
     general: str | None = None
     no_general: str | None = None
+    counts: float | None = None
 
 
 class Experienced(Struct, frozen=True):

@@ -4,7 +4,7 @@ w ← w + α·U − β for a use without gain, for every task in which the memor
 β·f_use with one task as its step, f_use being the share of uses without gain (research: what the source calls use would
 punish use). An epoch takes all its steps at once, so the order in which its uses came changes nothing; and a task
 counts once: what is said of it later takes the place of what was counted. U ∈ [−1, 1]: 1 is a task that went well by
-it, −1 one that it led astray (`uses`). An unused memory keeps its weight here; idle decay is a separate matter.
+it, −1 one that it led astray (`uses`). What nobody uses keeps its weight here, and counts less in reads (`faded_ppm`).
 
 Every change has a version and can be rolled back: `rolled_back` makes a new version that weighs what an older one did.
 """
@@ -33,6 +33,8 @@ BY_USE: Final = "used"
 BY_ROLLBACK: Final = "rolled back"
 BY_MERGING: Final = "merged"
 BY_GENERALISING: Final = "general"
+_HALVINGS_MOST = 64
+"""No weight is more than 0 after as many."""
 CAUSES: Final = (BY_ADMISSION, BY_USE, BY_ROLLBACK, BY_MERGING, BY_GENERALISING)
 """The causes of a version of a weight."""
 
@@ -135,6 +137,20 @@ def standing(now: Weight, policy: ExperiencePolicy) -> str:
         return DEMOTED
     steady = now.gains >= policy.promote_contexts and not now.losses
     return PROMOTED if steady and now.weight_ppm >= policy.promote_ppm else SERVED
+
+
+def faded_ppm(weight_ppm: int, idle_ms: int, policy: ExperiencePolicy) -> int:
+    """Returns what a weight counts in reads after so long without a use: half of it after each `idle_half_ms`, and on a
+    straight line between (SEDM 3.3.2: what is rarely retrieved loses influence; decision 234).
+
+    Silence is no evidence of harm, so it takes no weight below the floor: what was given is given, further down. It is
+    computed at each read from times of the journal: whoever reads the same journal computes the same.
+    """
+    if policy.idle_half_ms <= 0 or idle_ms <= 0 or weight_ppm <= policy.floor_ppm:
+        return weight_ppm
+    halvings, rest = divmod(idle_ms, policy.idle_half_ms)
+    left = weight_ppm >> min(halvings, _HALVINGS_MOST)
+    return max(policy.floor_ppm, left - left * rest // (2 * policy.idle_half_ms))
 
 
 def united(parts: Iterable[Iterable[Evidence]]) -> tuple[Evidence, ...]:

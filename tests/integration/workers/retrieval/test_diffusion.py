@@ -129,4 +129,5 @@ async def test_tasks_of_a_namespace_say_what_it_weighs_there_and_there_alone(pla
     tasks, feedback = await reads.given(third, "third", [FORM])
     assert diffusion.weights(forms, tasks, feedback, POLICY) == {FORM: 500_000}
     assert await reads.given(third, ELSEWHERE, [FORM]) == ([], {}), "nobody is told the tasks of others"
-    assert await reads.weights(Sight((NAMESPACE,)), [FORM]) == {FORM: 500_000}, "at home nothing moved"
+    unfaded = replace(POLICY, idle_half_ms=0)
+    assert await reads.weights(Sight((NAMESPACE,)), [FORM], unfaded) == {FORM: 500_000}, "at home nothing moved"

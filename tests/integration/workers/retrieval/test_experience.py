@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
+from msgspec.structs import replace
 
 from db.cached import Near
 from db.reads import Reads
 from db.store import PostgresStore
 from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
+from memquorum.core.policy import PPM
 from memquorum.core.records import Proposal
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.ranking import DEFAULTS, Question
@@ -20,6 +22,8 @@ from tests.builders.shard import NAMESPACE, Shard, memory_id
 
 GENESIS = genesis.make(**trials.entitled())
 SIGHT = Sight((NAMESPACE,))
+POLICY = GENESIS.policy.experience
+UNFADED = replace(POLICY, idle_half_ms=0)
 
 
 @pytest.fixture
@@ -56,7 +60,7 @@ async def given(reads: Reads) -> set[str]:
     """Returns the memories that experience gives: those with a weight there."""
     found, _ = await reads.candidates(SIGHT, question(True), DEFAULTS)
     names = {one.hit.memory_id for one in found}
-    assert set(await reads.weights(SIGHT, [B, *names])) == names
+    assert set(await reads.weights(SIGHT, [B, *names], POLICY)) == names
     return names
 
 
@@ -105,7 +109,7 @@ async def test_a_general_form_is_found_by_experience_alone_and_goes_with_its_mem
         B,
         C,
     }
-    assert await reads.weights(SIGHT, [FORM]) == {FORM: 500_000}
+    assert await reads.weights(SIGHT, [FORM], UNFADED) == {FORM: 500_000}
     _, left = await reads.passed(SIGHT, question(False))
     assert not left, "where experience is not asked it is no memory that is left out"
     told = await reads.admission(SIGHT, A, Filters(), lambda _: GENESIS.policy.experience)
@@ -179,6 +183,23 @@ async def test_what_was_admitted_is_experience_and_the_rest_is_not(
 
 
 async def test_it_weighs_what_its_trial_found_to_who_may_see_it(reads: Reads) -> None:
-    assert await reads.weights(SIGHT, [A, B, C]) == {A: GENESIS.policy.experience.first_ppm}
-    assert await reads.weights(SIGHT, []) == {}
-    assert await reads.weights(Sight(("elsewhere",)), [A]) == {}
+    assert await reads.weights(SIGHT, [A, B, C], UNFADED) == {A: GENESIS.policy.experience.first_ppm}
+    assert await reads.weights(SIGHT, [], UNFADED) == {}
+    assert await reads.weights(Sight(("elsewhere",)), [A], UNFADED) == {}
+
+
+async def test_what_nobody_uses_counts_less_and_its_next_use_gives_it_all_back(
+    united: tuple[Reads, Shard, PostgresStore],
+) -> None:
+    reads, shard, store = united
+    first = (await reads.weights(SIGHT, [A], UNFADED))[A]
+    last = shard.rows.strengths[A].last_access
+    shard.tick(last + POLICY.idle_half_ms)
+    write(store, shard)
+    assert await reads.weights(SIGHT, [A], POLICY) == {A: first // 2}
+    told = await reads.admission(SIGHT, A, Filters(), lambda _: POLICY)
+    assert told is not None and (told.weight, told.counts) == (first / PPM, first / 2 / PPM)
+    assert shard.rows.admissions[A].weight_ppm == first, "nothing was written"
+    shard.access(A, at=last + POLICY.idle_half_ms)
+    write(store, shard)
+    assert await reads.weights(SIGHT, [A], POLICY) == {A: first}

@@ -21,7 +21,7 @@ A, ONE, TWO, THREE = (memory_id(name) for name in ("a", "task 0", "task 1", "tas
 
 
 def admission_lines(status: str | None = "admitted", helped: int = 2, weight_ppm: int | None = 666_666,
-         merged_into: str | None = None) -> list[str]:  # fmt: skip
+         merged_into: str | None = None, idle_ms: int = 0) -> list[str]:  # fmt: skip
     found, other = (trials.statistics(GENESIS, A, 3, count) for count in (helped, 0))
     agreed = found.digest.hex()
     score = helped * PPM // 3
@@ -39,6 +39,7 @@ def admission_lines(status: str | None = "admitted", helped: int = 2, weight_ppm
         merged_into,
         None,
         None,
+        idle_ms,
     )
     tried = [("verifier-1", 3, agreed, score, found.data, 8), ("verifier-2", 3, other.digest.hex(), 0, other.data, 9)]
     votes = [(4, "admitted", "quorum", 3, 3_500_000, 3_350_000, "admit")] if weight_ppm else []
@@ -75,7 +76,7 @@ def test_who_agreed_in_an_earlier_trial_is_not_told_to_have_found_otherwise() ->
     """Verifiers agree on a position: on a retry other judges find other sums, with other digests."""
     first, other, again = (trials.statistics(GENESIS, A, at, count) for at, count in ((3, 0), (3, 1), (9, 3)))
     early, odd, late = (one.digest.hex() for one in (first, other, again))
-    row = ("greenhouse", "admitted", 9, late, 5, 1, 5, 0, "short-term", 1, None, None, None)
+    row = ("greenhouse", "admitted", 9, late, 5, 1, 5, 0, "short-term", 1, None, None, None, 0)
     tried = [("v-1", 3, early, 0, first.data, 8), ("v-2", 3, odd, 0, other.data, 9),
              ("v-3", 3, early, 0, first.data, 10), ("v-1", 5, early, 0, first.data, 11),
              ("v-2", 5, odd, 0, other.data, 12), ("v-1", 9, late, 5, again.data, 13),
@@ -88,7 +89,7 @@ def test_who_agreed_in_an_earlier_trial_is_not_told_to_have_found_otherwise() ->
 
 def test_what_a_judge_was_to_do_is_told_in_short_where_it_may_be_read() -> None:
     found = trials.statistics(GENESIS, A, 3, 2)
-    row = ("greenhouse", "admitted", 3, found.digest.hex(), 5, 1, 5, 0, "short-term", 1, None, None, None)
+    row = ("greenhouse", "admitted", 3, found.digest.hex(), 5, 1, 5, 0, "short-term", 1, None, None, None, 0)
     tried = [("verifier-1", 3, found.digest.hex(), 5, found.data, 8)]
     told = lines(admission_rows.whole(A, row, POLICY, None, tried, [], []), {ONE: "open\n valve", TWO: "a" * 90})
     said = {line.split()[1].rstrip(":"): line for line in told if line.startswith("  task")}
@@ -109,6 +110,14 @@ def test_what_of_a_memory_bears_out_or_contradicts_what_a_judge_came_to_is_told_
 
 def test_what_another_stands_for_is_told_with_that() -> None:
     assert f"memory {ONE} stands for it in experience: they say the same" in admission_lines(merged_into=ONE)
+
+
+def test_what_nobody_used_for_long_is_told_with_what_it_counts() -> None:
+    half = POLICY.idle_half_ms
+    assert "weight 0.6667, version 1; it counts 0.3333 in reads, since nobody has used it for long" in admission_lines(
+        idle_ms=half
+    )
+    assert "weight 0.6667, version 1" in admission_lines(idle_ms=-half), "the clock of a use may be ahead"
 
 
 def test_what_was_rejected_is_told_with_what_it_lacks() -> None:
@@ -153,7 +162,7 @@ def test_it_is_told_when_members_vote_on_it() -> None:
 
 def standing(status: str | None, tier: str = "short-term", rejections: int = 0) -> tuple[Any, ...]:
     """A row of what has no trial."""
-    return ("greenhouse", status, None, None, None, None, None, None, tier, rejections, None, None, None)
+    return ("greenhouse", status, None, None, None, None, None, None, tier, rejections, None, None, None, None)
 
 
 @pytest.mark.parametrize("more", [4, -5])
@@ -162,7 +171,7 @@ def test_what_it_costs_is_told(more: int) -> None:
     judge = found.judged[0]
     dear = type(judge)(judge.context, 0, PPM * 3, 9, 9 + 3 * more, 1, 1)
     changed = type(found)(*[*[getattr(found, n) for n in found.__struct_fields__[:-1]], (dear, *found.judged[1:])])
-    row = ("greenhouse", "provisional", 3, None, None, 0, None, 2, "long-term", 0, None, None, None)
+    row = ("greenhouse", "provisional", 3, None, None, 0, None, 2, "long-term", 0, None, None, None, 0)
     tried = [("verifier-1", 3, changed.digest.hex(), 5, changed.data, 8)]
     said = lines(admission_rows.whole(A, row, POLICY, None, tried, [], []))
     assert said[1] == "it is tried as of a decision after epoch 2"

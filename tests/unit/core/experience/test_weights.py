@@ -15,6 +15,7 @@ from memquorum.core.experience.weights import (
     Evidence,
     Use,
     Weight,
+    faded_ppm,
     general,
     merged,
     moved,
@@ -142,3 +143,27 @@ def test_a_version_is_rolled_back_by_a_new_one() -> None:
         rolled_back(second, {1: first, 2: second}, 2)
     with pytest.raises(KeyError):
         rolled_back(back, {2: second}, 1)
+
+
+HALF = POLICY.idle_half_ms
+
+
+@pytest.mark.parametrize(("ppm", "idle", "counts"), [
+    (PPM, 0, PPM), (PPM, -HALF, PPM), (PPM, HALF // 2, 750_000), (PPM, HALF, 500_000), (PPM, 2 * HALF, 250_000),
+    (2 * PPM, HALF, PPM), (PPM, 100 * HALF, POLICY.floor_ppm), (90_000, HALF, 90_000),
+])  # fmt: skip
+def test_what_nobody_uses_counts_half_after_each_half_life_and_stays_given(ppm: int, idle: int, counts: int) -> None:
+    assert faded_ppm(ppm, idle, POLICY) == counts
+    assert faded_ppm(ppm, idle, replace(POLICY, idle_half_ms=0)) == ppm, "it may be switched off"
+
+
+@given(st.integers(0, 2 * PPM), st.integers(0, 20 * HALF), st.integers(0, HALF))
+def test_no_weight_rises_by_waiting_or_falls_below_what_is_given(ppm: int, idle: int, more: int) -> None:
+    now, later = faded_ppm(ppm, idle, POLICY), faded_ppm(ppm, idle + more, POLICY)
+    assert later <= now <= ppm and later >= min(ppm, POLICY.floor_ppm)
+
+
+@given(st.integers(0, 2 * PPM), st.integers(0, 2 * PPM), st.integers(0, 20 * HALF))
+def test_what_fades_alike_keeps_its_order(one: int, other: int, idle: int) -> None:
+    if one <= other:
+        assert faded_ppm(one, idle, POLICY) <= faded_ppm(other, idle, POLICY)
