@@ -79,10 +79,14 @@ class Feed:
         """A tick; its offset."""
         return self._accept(shard, ClockTicked(f"tick-{as_of}", as_of))
 
-    def nominate(self, shard: int, epoch: int, as_of: int, tick: int, memories: Sequence[str]) -> None:
-        """Proposes to forget these, as of a tick. Flushes: what is timed from here is acknowledged."""
+    def nominate(  # noqa: PLR0917
+        self, shard: int, epoch: int, as_of: int, tick: int, memories: Sequence[str], kind: str = "forget",
+        reason: str = "decayed",
+    ) -> None:  # fmt: skip
+        """Proposes to forget these, or what `kind` says, as of a tick. Flushes: what is timed from here is
+        acknowledged."""
         namespace = self.namespaces[shard]
-        proposals = tuple(Proposal((m,), namespace, "forget", "decayed", START, START, 450_000) for m in memories)
+        proposals = tuple(Proposal((m,), namespace, kind, reason, START, START, 450_000) for m in memories)
         body = self.codec.encode(
             NominationProposed(
                 cluster=self.genesis.cluster,

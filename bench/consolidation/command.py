@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from bench import rows
-from bench.consolidation import beside, decisions, evidence, large, modelled, page, repeated, shrinking
+from bench.consolidation import beside, decisions, evidence, large, merging, modelled, page, repeated, shrinking
 from bench.consolidation.frame import Material
 from bench.kept import Outcome, Row
 
 # In the order of the page. A module has its own rows; a new one is a line here.
 ROWS: Mapping[str, Callable[[Material], Row]] = {
-    **shrinking.ROWS, **evidence.ROWS, **decisions.ROWS, **repeated.ROWS,
+    **shrinking.ROWS, **evidence.ROWS, **decisions.ROWS, **repeated.ROWS, **merging.ROWS,
     **modelled.ROWS, **beside.ROWS, **large.ROWS,
 }  # fmt: skip
 ONLY = tuple(ROWS)

@@ -248,17 +248,17 @@ def _jobs(row: Row, material: Material) -> None:
             if target != source:
                 _forms(row, f"{source} → {target}, admitted", material, shown.held, asked[target])
                 _forms(row, f"{source} → {target}, all that have a general form", material, told, asked[target])
-                row.figure(f"{source} → {target}, as many others", _reached(material, others, asked[target]), "")
-                row.figure(f"{source} → {target}, all", _reached(material, side.said, asked[target]), "")
+                row.figure(f"{source} → {target}, as many others", reached(material, others, asked[target]), "")
+                row.figure(f"{source} → {target}, all", reached(material, side.said, asked[target]), "")
 
 
 def _forms(row: Row, name: str, material: Material, held: Sequence[Held], asked: Sequence[Context]) -> None:
     forms = generals(material, held)
     for form, some in (("specific", held), ("general", forms), ("both", [*held, *forms])):
-        row.figure(f"{name}, {form}", _reached(material, some, asked), "")
+        row.figure(f"{name}, {form}", reached(material, some, asked), "")
 
 
-def _reached(material: Material, held: Sequence[Held], asked: Sequence[Context]) -> float:
+def reached(material: Material, held: Sequence[Held], asked: Sequence[Context]) -> float:
     """The mean reward of what each is given within the budget, as a read is."""
     dimensions = material.vectors.dimensions
     vectors = np.array([np.frombuffer(one.vector, "<f2") for one in asked]).reshape(-1, dimensions)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from bench import rows
-from bench.experience import admitting, finding, large, nearness, page, resisting, runs, weighing
+from bench.experience import admitting, domains, finding, large, nearness, page, resisting, runs, weighing
 from bench.experience.frame import Material
 from bench.kept import Outcome, Row
 
@@ -17,6 +17,7 @@ ROWS: Mapping[str, Callable[[Material], Row]] = {
     **finding.ROWS,
     **runs.ROWS,
     **admitting.ROWS,
+    **domains.ROWS,
     **weighing.ROWS,
     **nearness.ROWS,
     **resisting.ROWS,
