@@ -140,7 +140,7 @@ def _by_tier(
             return answer.json()
 
         asks: dict[str, Callable[[int], Any]] = {
-            "a session's buffer": lambda at: post("/context", session=f"s{at % 20}"),
+            "a session's buffer": lambda at: post("/context", session=f"s{at % 20}", agent="ada", budget_tokens=2_000),
             "short-term": lambda _: post("/search", query=next(queries), tiers=["short-term"]),
             "long-term": lambda _: post("/search", query=next(queries), tiers=["long-term"]),
             "asked again": lambda at: sources.append(post("/search", query=texts[at % 10])["served_from"]),

@@ -1633,6 +1633,48 @@ WHERE g.shard = %(shard)s AND g.tier = 'draft' AND g.sealed_until > (SELECT as_o
 ORDER BY g.seq, g.id
 LIMIT %(limit)s
 
+-- :name schedule_families
+-- General forms that are given as experience, with the lessons whose forms have the same text, its own first: so many at
+-- least are given there besides, about the same, from one source, bound alike, without a place in a file; none rests or
+-- says otherwise than what is alive. The oldest of such forms stands for all.
+WITH lesson AS MATERIALIZED (
+    SELECT f.id AS form, f.seq, md5(c.body) AS said, m.id, m.namespace, nullif(m.subject, m.agent) AS about, m.source,
+        m.sensitivity_ppm, m.purposes, m.jurisdictions
+    FROM admission g
+    JOIN memory f ON f.id = g.memory_id AND f.general_of IS NOT NULL
+    JOIN strength fs ON fs.memory_id = f.id
+    JOIN content c ON c.memory_id = f.id
+    JOIN memory m ON m.id = f.general_of AND m.namespace = f.namespace AND m.slot IS NULL AND m.label IS NULL
+    JOIN strength s ON s.memory_id = m.id
+    JOIN admission a ON a.memory_id = m.id AND a.status = 'admitted'
+    WHERE g.shard = %(shard)s AND g.status = 'admitted'
+      AND NOT EXISTS (SELECT FROM strength x WHERE x.memory_id IN (a.merged_into, g.merged_into))
+      AND greatest(coalesce((s.rest ->> %(kind)s)::bigint, 0), coalesce((fs.rest ->> %(kind)s)::bigint, 0))
+          <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
+      AND NOT EXISTS (
+        SELECT FROM conflict x
+        JOIN strength o ON o.memory_id = x.older
+        JOIN strength n ON n.memory_id = x.newer
+        WHERE x.older = m.id OR x.newer = m.id)
+), placed AS (
+    SELECT l.*, first_value(form) OVER same AS stands, row_number() OVER same AS place,
+        count(*) OVER (PARTITION BY namespace, said, about, source, sensitivity_ppm, purposes, jurisdictions) AS members
+    FROM lesson l
+    WINDOW same AS (
+        PARTITION BY namespace, said, about, source, sensitivity_ppm, purposes, jurisdictions ORDER BY seq, form)
+), family AS (
+    SELECT stands, min(seq) AS seq FROM placed WHERE members >= %(least)s GROUP BY stands ORDER BY 2, 1 LIMIT %(limit)s
+)
+SELECT g.id::text, g.namespace, fs.tier, fs.created, fs.last_access, fs.salience_ppm, g.early, fs.replays, fs.fades,
+    m.id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades
+FROM family y
+JOIN placed p ON p.stands = y.stands AND p.place <= %(most)s
+JOIN memory g ON g.id = y.stands
+JOIN strength fs ON fs.memory_id = g.id
+JOIN memory m ON m.id = p.id
+JOIN strength s ON s.memory_id = m.id
+ORDER BY y.seq, y.stands, p.place
+
 -- :name generals_wanted
 -- Memories of a shard's experience of which there is to be a general form and was none, by the last entry that changed how
 -- each stands, from behind one on: with what each says, its commitment and its salience.
@@ -2048,7 +2090,7 @@ SELECT m.id::text, c.body, e.encoder, halfvec_send(e.vector),
     w.epoch, w.weight_ppm,
     (
         SELECT a.merged_at FROM admission a
-        JOIN memory x ON x.id = a.merged_into AND x.tier IN ('short-term', 'long-term')
+        JOIN memory x ON x.id = a.merged_into AND x.tier IN ('short-term', 'long-term') AND x.general_of IS NULL
         WHERE a.memory_id = w.memory_id
     )
 FROM weight w

@@ -15,11 +15,23 @@ from db.connection import READER, Link
 from db.queries import QUERIES
 from db.store import found_losses
 from memquorum.core.caps import Losses
+from memquorum.core.consolidation.twins import FAMILY_LEAST
 from memquorum.core.merging import Marks
 from memquorum.core.policy import PPM, EpochPolicy
 from memquorum.core.records import JournalEntry, Stored
 from memquorum.core.tiers import DRAFT, SHORT_TERM
-from memquorum.core.vote.kinds import CONTESTS, GENERALISES, GOES, LETS_GO, MAKES_ROOM, MERGES, RAISES, SUMS_UP, UNITES
+from memquorum.core.vote.kinds import (
+    CONTESTS,
+    GENERALISES,
+    GOES,
+    KINDS,
+    LETS_GO,
+    MAKES_ROOM,
+    MERGES,
+    RAISES,
+    SUMS_UP,
+    UNITES,
+)
 from memquorum.ports import (
     GOALS_NEAREST,
     NEAREST,
@@ -164,6 +176,19 @@ class PostgresSchedule:
         parameters = {"shard": shard, "limit": limit, "kind": GENERALISES[DRAFT]}
         with self._link.use() as connection:
             return [_pair(row) for row in connection.execute(QUERIES["schedule_general"], parameters)]
+
+    def families(self, shard: int, limit: int) -> list[tuple[Candidate, ...]]:
+        """General forms with the lessons that they may stand for; see the port."""
+        kind = UNITES[SHORT_TERM]
+        parameters = {
+            "shard": shard, "limit": limit, "kind": kind, "least": FAMILY_LEAST, "most": KINDS[kind].takes - 1,
+        }  # fmt: skip
+        found: dict[str, list[Candidate]] = {}
+        with self._link.use() as connection:
+            for row in connection.execute(QUERIES["schedule_families"], parameters):
+                form, lesson = _pair(row)
+                found.setdefault(form.memory_id, [form]).append(lesson)
+        return [tuple(some) for some in found.values()]
 
     def _peers(self, query: str, parameters: dict[str, Any]) -> Peers:
         with self._link.use() as connection:

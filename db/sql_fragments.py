@@ -97,14 +97,15 @@ def _whose(what: str) -> str:
 
 
 # A general form is given where its lesson may be: not where use or another memory showed that it is wrong, nor where
-# another one stands for it, which has a form of its own. One that was forgotten, or rests, was not wrong.
+# another one stands for it, which has a form of its own; the form itself may. One that was forgotten, or rests, was not
+# wrong.
 _FORMED = """NOT EXISTS (
     SELECT FROM memory f
     JOIN memory l ON l.id = f.general_of
     LEFT JOIN admission a ON a.memory_id = l.id
     WHERE f.id = $form AND (l.tier = 'superseded' OR a.status NOT IN ('admitted', 'left') OR EXISTS (
         SELECT FROM strength x JOIN admission k USING (memory_id)
-        WHERE x.memory_id = a.merged_into AND k.status = 'admitted')))"""
+        WHERE x.memory_id = a.merged_into AND x.memory_id <> f.id AND k.status = 'admitted')))"""
 # Few memories are filed or admitted, so the search starts from them. A memory stands for another in experience while it
 # is alive and its own use has not taken its weight below the floor; otherwise neither would be given. General forms are
 # found there alone.

@@ -441,6 +441,12 @@ class Schedule(Protocol):
         that is alive, is given as experience, and does not rest."""
         ...
 
+    def families(self, shard: int, limit: int) -> list[tuple[Candidate, ...]]:
+        """Returns general forms that are given as experience, each with the lessons that have a form of the same text
+        and are given there besides, so that it may stand for them: its own first. They are about the same, from one
+        source, bound alike and without a key, a path or attributes; none rests. At most so many."""
+        ...
+
     def idle_sessions(
         self, shard: int, until: int, least: int, limit: int, after: IdleSession | None = None
     ) -> list[IdleSession]:

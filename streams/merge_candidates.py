@@ -18,7 +18,8 @@ from memquorum.core.consolidation.alike import cliques
 from memquorum.core.contained import Failures
 from memquorum.core.policy import Policy
 from memquorum.core.tiers import SHORT_TERM
-from memquorum.core.vote.kinds import KINDS, MERGES, UNITES
+from memquorum.core.vote.kinds import KINDS, MERGES
+from memquorum.core.vote.kinds.unite import PAIR
 from memquorum.ports import Candidate, Peer, Peers, Schedule
 
 MOST = 128
@@ -83,4 +84,4 @@ class Twins(Alike):
         return self._schedule.twins(shard, policy.experience.merge_ppm, MOST, since)
 
     def _grouped(self, found: Sequence[Peer], as_of: int, policy: Policy) -> list[tuple[Peer, ...]]:
-        return twins.groups(found, policy, KINDS[UNITES[SHORT_TERM]].takes, as_of, self.failures)
+        return twins.groups(found, policy, PAIR, as_of, self.failures)

@@ -210,6 +210,7 @@ class Nomination:
             groups,
             alike=self._alike.groups(tick.shard, tick.as_of, policy),
             twins=self._twins.groups(tick.shard, tick.as_of, policy),
+            families=self._schedule.families(tick.shard, max(1, policy.epoch.proposals_max // _GENERAL)),
         )
         return nomination.build(genesis, standing, tick, why, Offers(replace(found, over=over), rising, groups))
 

@@ -63,6 +63,7 @@ class Shelf:
     near: list[Peer] = field(default_factory=list)
     same: list[Peer] = field(default_factory=list)
     forms: list[tuple[Candidate, Candidate]] = field(default_factory=list)
+    of_one_form: list[tuple[Candidate, ...]] = field(default_factory=list)
     weighs: list[Weighted] = field(default_factory=list)
     journal: list[JournalEntry] = field(default_factory=list)
     """A note for each time at which `weighs` was found changed."""
@@ -134,6 +135,9 @@ class Shelf:
 
     def general(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
         return self.forms[:limit]
+
+    def families(self, shard: int, limit: int) -> list[tuple[Candidate, ...]]:
+        return self.of_one_form[:limit]
 
     def idle_sessions(
         self, shard: int, until: int, least: int, limit: int, after: IdleSession | None = None

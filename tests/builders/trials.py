@@ -73,13 +73,15 @@ def proposal(memory: str, made: Sequence[bytes], namespace: str = NAMESPACE) -> 
     return Proposal((memory,), namespace, "admit", TRIED, 0, 0, 0, tried=tuple(made))
 
 
-def experienced(codec: Codec, genesis: Genesis, names: str, outside: str, **said: Any) -> Shard:
+def experienced(
+    codec: Codec, genesis: Genesis, names: str, outside: str, *, into: Shard | None = None, **said: Any
+) -> Shard:
     """Builds a shard with a memory of each name, which is a letter.
 
     `outside` is voted on in epoch 1 and stays as it is; the others are admitted then, each in an epoch of its own.
-    `said`: fields of each memory.
+    `said`: fields of each memory; `into`: another shard than a new one.
     """
-    made = Shard(codec, genesis)
+    made = Shard(codec, genesis) if into is None else into
     for name in (*names, outside):
         made.episode(name, **said)
     made.tick(1_000_000_000)

@@ -23,6 +23,7 @@ from memquorum.core.access import covers
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Losses
 from memquorum.core.consolidation.alike import cosine_ppm
+from memquorum.core.consolidation.twins import FAMILY_LEAST
 from memquorum.core.experience.admission import ADMITTED
 from memquorum.core.experience.context import Context
 from memquorum.core.journal import anew, grounds, hash_chain
@@ -572,6 +573,28 @@ class _OfExperience:
         }
         forms = _forms(self._store, shard, alive)[:limit]
         return [(_drafted(m), self._candidate(alive[m.general_of or ""])) for m in forms]
+
+    def families(self, shard: int, limit: int) -> list[tuple[Candidate, ...]]:
+        """General forms with the lessons that they may stand for; see the port."""
+        alive = {s.memory_id: s for s in self._alive(shard)}
+        disputed = _disputed(self._store, alive)
+        alike: dict[Any, list[Memory]] = {}
+        for form in sorted(self._store.memories.values(), key=lambda m: (m.seq, m.id)):
+            of = self._store.memories.get(form.general_of or "")
+            both = (form.id, form.general_of)
+            if of is None or not all(i in alive and given(self._store, i) for i in both) or of.id in disputed:
+                continue
+            if of.slot or of.label or not all(self._rested(alive[i], UNITES) for i in both if i):
+                continue
+            about = None if of.subject == of.agent else of.subject
+            bound = about, of.source, of.sensitivity_ppm, of.purposes, of.jurisdictions
+            alike.setdefault((of.namespace, self._store.contents[form.id].text, *bound), []).append(form)
+        most = KINDS[UNITES[SHORT_TERM]].takes - 1
+        some = [forms for forms in alike.values() if len(forms) >= FAMILY_LEAST]
+        return [
+            tuple(self._candidate(alive[i]) for i in (forms[0].id, *(f.general_of or "" for f in forms[:most])))
+            for forms in some[:limit]
+        ]
 
     def _alive(self, shard: int) -> list[Strength]:
         return [s for s in self._store.strengths.values() if s.shard == shard]

@@ -159,7 +159,9 @@ class InMemoryTrialLook:
             vector, sources = self._vector(memory.id), self._sources(memory)
             held = Held(memory.id, clear.text, memory.encoder, vector, weight_ppm=one.weight_ppm, sources=sources)
             stands = self._admissions[memory.id]
-            united = stands.merged_at if stands.merged_into in self._store.strengths else None
+            kept = self._store.memories.get(stands.merged_into or "")
+            stood_for = kept is not None and kept.id in self._store.strengths and kept.general_of is None
+            united = stands.merged_at if stood_for else None
             found.append(Admitted(held, one.epoch, united))
         return found
 

@@ -66,7 +66,8 @@ def lines(one: Admission, goals: Mapping[str, str] = NO_GOALS) -> list[str]:
     if one.no_general is not None:
         told.append(f"it is promoted, and has no general form: {_LACKS.get(one.no_general, one.no_general)}")
     if one.merged_into is not None:
-        told.append(f"memory {one.merged_into} stands for it in experience: they say the same")
+        family = "" if one.general is None else ", or it is the general form of several that do"
+        told.append(f"memory {one.merged_into} stands for it in experience: they say the same{family}")
     if one.after:
         told.append(f"it is tried as of a decision after epoch {one.after}")
     for trial in one.trials:

@@ -177,7 +177,7 @@ def _check_proposals(genesis: Genesis, nomination: NominationProposed) -> None:
         if KINDS[kind].ordered:
             raise BadCertificate(f"nomination: kind {kind!r} needs an order, and there is none")
     for proposal in nomination.proposals:
-        count, most = len(proposal.memory_ids), KINDS[proposal.kind].takes
+        count, most = len(proposal.memory_ids), KINDS[proposal.kind].most(proposal.reason)
         if count > most:
             raise BadCertificate(f"nomination: {count} memories in a proposal to {proposal.kind}, which takes {most}")
 

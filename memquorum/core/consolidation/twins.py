@@ -33,6 +33,10 @@ class Voiced(alike.Telling, Protocol):
         """Who said it."""
 
 
+FAMILY_LEAST = 3
+"""So many lessons have to have the same general form before that stands for them: two may be alike by chance."""
+
+
 def stands_for(one: Voiced, mine: ComparedText, other: Voiced, theirs: ComparedText) -> bool:
     """Whether the one may be given for the other, however near they lie. `mine`, `theirs`: their texts, as read."""
     return difference(one, mine, other, theirs) is None
@@ -40,6 +44,26 @@ def stands_for(one: Voiced, mine: ComparedText, other: Voiced, theirs: ComparedT
 
 def difference(one: Voiced, mine: ComparedText, other: Voiced, theirs: ComparedText) -> str | None:
     """Returns, in words, why one may not be given for the other; None if only their distance could speak against it."""
+    if (why := _bound_otherwise(one, mine, other, theirs)) is not None:
+        return why
+    return None if mine.agrees(theirs) else "their words do not say the same for sure"
+
+
+def family(lessons: Sequence[Voiced]) -> bool:
+    """Whether so many lessons are bound alike that one general form may be given for all, if it is the form of each.
+    What has a key, or a path or attributes, is in no family: nobody would find it by them."""
+    said = [ComparedText(one.text or "") for one in lessons]
+    if len(lessons) < FAMILY_LEAST or any(one.marks is None or one.marks.slot or one.marks.label for one in lessons):
+        return False
+    first, mine = lessons[0], said[0]
+    return all(
+        _bound_otherwise(first, mine, other, theirs) is None
+        for other, theirs in zip(lessons[1:], said[1:], strict=True)
+    )
+
+
+def _bound_otherwise(one: Voiced, mine: ComparedText, other: Voiced, theirs: ComparedText) -> str | None:
+    """Returns what binds two memories otherwise, whatever they say, in words; None where nothing does."""
     if one.marks is None or other.marks is None:
         return "what binds them is not known"
     about, beside = _about(one, one.marks), _about(other, other.marks)
@@ -55,7 +79,7 @@ def difference(one: Voiced, mine: ComparedText, other: Voiced, theirs: ComparedT
         return "each has a path or attributes of its own"
     if not interchangeable(one.marks, _filed(other.marks, one.marks)):
         return "their use is not bound alike"
-    return None if mine.agrees(theirs) else "their words do not say the same for sure"
+    return None
 
 
 def same(memories: Sequence[Voiced]) -> bool:

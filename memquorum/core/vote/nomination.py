@@ -41,7 +41,7 @@ from memquorum.core.vote.kinds import (
 from memquorum.core.vote.kinds.admit import TRIED
 from memquorum.core.vote.kinds.generalise import GENERAL
 from memquorum.core.vote.kinds.kind import Kind
-from memquorum.core.vote.kinds.unite import TWINS
+from memquorum.core.vote.kinds.unite import FAMILY, TWINS
 from memquorum.ports import Candidate
 
 INTERACTIONS = "interactions"
@@ -233,13 +233,15 @@ class Groups(Struct, frozen=True):
     preference.
 
     `contested`: memories, each with those that it contradicts, all of one tier; `drafted`: summaries, each with all its
-    sources; `alike`: summaries that say the same; `twins`: memories of experience that say the same.
+    sources; `alike`: summaries that say the same; `twins`: memories of experience that say the same;
+    `families`: general forms, each with the lessons of experience that have it.
     """
 
     contested: Sequence[tuple[Candidate, ...]] = ()
     drafted: Sequence[tuple[Candidate, ...]] = ()
     alike: Sequence[tuple[Candidate, ...]] = ()
     twins: Sequence[tuple[Candidate, ...]] = ()
+    families: Sequence[tuple[Candidate, ...]] = ()
 
 
 class Offers(Struct, frozen=True):
@@ -281,6 +283,7 @@ def build(
     promoted = _rising(rising.promotable, taken, tick.as_of, policy)
     others = [*first, *promoted, *disputed, *_helping(rising.tried, taken | _named(promoted))]
     every = [*others, *_together(groups.twins, UNITES, TWINS, (), others)]
+    every += _together(groups.families, UNITES, FAMILY, (), every)
     # Members would refuse these, and they would take the places of others.
     every = [one for one in every if KINDS[one.kind].barred(one.namespace, policy) is None]
     proposals = _share(every, policy.epoch)
@@ -483,7 +486,7 @@ def _together(
     found = list[Proposal]()
     for named in some:
         ids, kind = tuple(one.memory_id for one in named), KINDS[kinds[named[0].tier]]
-        if len(named) < 2 or len(named) > kind.takes or not taken.isdisjoint(ids):
+        if len(named) < 2 or len(named) > kind.most(reason) or not taken.isdisjoint(ids):
             continue
         taken |= set(ids)
         proposal = _proposal(named[0], kind, reason)

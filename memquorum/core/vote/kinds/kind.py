@@ -299,6 +299,10 @@ class Kind(ABC):
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a kind has no attribute to set; the kind {self.name!r} was to get {name!r}")
 
+    def most(self, reason: str) -> int:
+        """Returns how many memories a proposal for this reason may name, `takes` at most."""
+        return self.takes
+
     def due(self, candidate: Candidate, as_of: int, policy: Policy) -> str | None:
         """Returns the reason code to nominate a memory of one of the kind's tiers with, or None."""
         return None

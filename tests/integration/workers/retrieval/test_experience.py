@@ -203,3 +203,20 @@ async def test_what_nobody_uses_counts_less_and_its_next_use_gives_it_all_back(
     shard.access(A, at=last + POLICY.idle_half_ms)
     write(store, shard)
     assert await reads.weights(SIGHT, [A], POLICY) == {A: first}
+
+
+async def test_a_general_form_is_given_in_place_of_its_family_until_it_goes(
+    united: tuple[Reads, Shard, PostgresStore],
+) -> None:
+    reads, shard, store = united
+    generalise(shard)
+    shard.tick(shard.rows.state.as_of + 1)
+    shard.decide([Proposal((FORM, A, B), NAMESPACE, "unite", "family", 0, 0, 0)])
+    write(store, shard)
+    assert await given(reads) == {FORM}
+    assert await search_hits(reads, experience=False) == {A, B, C}, "the lessons are served as ever"
+    told = await reads.admission(SIGHT, A, Filters(), lambda _: POLICY)
+    assert told is not None and told.merged_into == FORM
+    shard.decide([votes.proposal(FORM, "forget")])
+    write(store, shard)
+    assert FORM not in await given(reads) and A in await given(reads)

@@ -175,3 +175,42 @@ def test_an_audit_counts_the_same_and_finds_a_row_that_says_otherwise(shard: Sha
     assert row["merged_into"] == C
     row["merged_into"] = None
     assert kinds(public.audit(store=True, accepted=True)) != []
+
+
+FORMS = tuple(memory_id(f"form {name}") for name in "abc")
+
+
+@pytest.fixture
+def family(shard: Shard) -> Shard:
+    """A, B and C have each a general form in experience; B helped in a task."""
+    for name, form in zip((A, B, C), FORMS, strict=True):
+        shard.general(f"form {'abc'[FORMS.index(form)]}", name)
+        shard.tick(shard.rows.state.as_of + 1)
+        shard.generalise(form, name)
+    shard.task("of b", (B,))
+    shard.feedback(memory_id("of b"), (B,))
+    decide(shard)
+    return shard
+
+
+def represent(into: Shard) -> Change:
+    into.tick(into.rows.state.as_of + 1)
+    return into.decide([Proposal((FORMS[0], A, B, C), NAMESPACE, "unite", "family", 0, 0, 0)])
+
+
+def test_a_general_form_stands_for_its_family_with_what_came_of_using_it(family: Shard) -> None:
+    before = stands(family, FORMS[0])
+    change = represent(family)
+    assert result(family, change)[0] == "united"
+    assert {stands(family, one)[3] for one in (A, B, C)} == {FORMS[0]} and stands(family, FORMS[0])[3] is None
+    (row,) = change.of(WeightRow)
+    assert (row.memory_id, row.cause, row.weight_ppm) == (FORMS[0], "merged", before[2] + 100_000)
+    assert read_evidence(row.evidence) == (Evidence(memory_id("of b"), PPM, 1),)
+    assert not change.of(Memory) and {A, B, C} <= family.rows.strengths.keys(), "the lessons are as before"
+
+
+def test_an_audit_and_a_rebuild_count_a_family_the_same(family: Shard) -> None:
+    represent(family)
+    decide(family)
+    assert kinds(publish(family).audit(store=True, accepted=True)) == []
+    assert rebuilt(family, 1)[1] == rebuilt(family, 100)[1] and rebuilt(family, 3)[1][A].merged_into == FORMS[0]

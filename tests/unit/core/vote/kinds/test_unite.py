@@ -8,11 +8,15 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from memquorum.core.experience.abstract import RULES as RULES_OF_FORMS
+from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.merging import Marks
 from memquorum.core.policy import PPM, ExperiencePolicy, Policy
+from memquorum.core.records import Summary
 from memquorum.core.vote.evidence import RULES
 from memquorum.core.vote.grounds import MemberContext, MemoryFacts
 from memquorum.core.vote.kinds import UNITE, UNITES
+from memquorum.core.vote.kinds.generalise import committed
 from memquorum.core.vote.kinds.kind import Case, MemoryState, opinion_in_words
 
 NOW = 1_700_000_000_000
@@ -38,7 +42,10 @@ def vote(*memories: MemoryFacts, policy: Policy | None = None) -> bool:
 
 def test_memories_that_say_the_same_have_its_yes_whichever_stays() -> None:
     near = memory("b", text=SAID.replace("port 8443", "port  8443"), vector=np.array([1, 0.1], np.float32))
-    assert vote(KEPT, near, memory("c", agent="ben", salience_ppm=900_000)) and vote(near, KEPT)
+    assert vote(KEPT, near) and vote(near, KEPT) and vote(KEPT, memory("c", agent="ben", salience_ppm=900_000))
+    assert not vote(KEPT, near, memory("c")), (
+        "of three one may be gone at the decision"
+    )
     (terms,) = UNITE.judge([(KEPT, near)], Case(MemberContext("plant"), NOW, Policy(), RULES))
     assert terms is not None and terms[0] == PPM and 994_000 < terms[1] < 996_000
     told = opinion_in_words(UNITE, dict(zip(UNITE.terms, terms, strict=True)), (True, terms[1]), Policy())
@@ -71,7 +78,6 @@ def test_memories_that_say_the_same_have_its_yes_whichever_stays() -> None:
 def test_what_differs_has_none(changes: dict[str, Any]) -> None:
     other = replace(memory("b"), **changes)
     assert not vote(KEPT, other)
-    assert not vote(KEPT, memory("aa"), other), "a third that agrees makes no difference"
 
 
 def test_one_alone_and_no_ground_are_no_yes() -> None:
@@ -90,3 +96,60 @@ def test_nothing_becomes_of_the_memories_and_what_is_not_in_experience_is_not_vo
     assert UNITE.absent(stands, NOW) is None
     assert UNITE.absent(MemoryState("short-term", alive=True), NOW) == "not all in experience"
     assert UNITE.absent(MemoryState("gone", alive=False, admitted=True), NOW) == "gone already"
+
+
+SITES = ("Northgate", "Southgate", "Eastgate")
+GENERAL = "Before a shift at [place], drain the line of crane [number]."
+
+
+def lesson(at: int, **changes: Any) -> MemoryFacts:
+    text = f"Before a shift at {SITES[at]}, drain the line of crane {at + 7}."
+    return memory(f"l{at}", **({"text": text, "commitment": bytes([at]) * 32, "agent": "ann"} | changes))
+
+
+LESSONS = [lesson(at) for at in range(3)]
+
+
+def form(**changes: Any) -> MemoryFacts:
+    said = Summary(RULES_OF_FORMS, "experience", 1, committed(LESSONS[0].commitment), ())
+    given = {"text": GENERAL, "agent": CONSOLIDATOR, "summary": said, "admitted": False} | changes
+    return memory("form", **given)
+
+
+def test_a_general_form_stands_for_three_lessons_whose_form_it_is() -> None:
+    assert vote(form(), *LESSONS)
+    assert not vote(form(), *LESSONS[:2]), "two may be alike by chance"
+    assert not vote(form(), *LESSONS[:2], LESSONS[1]), "nor is one counted twice"
+
+
+@pytest.mark.parametrize("changes", [
+    {"text": GENERAL.replace("crane", "pump")}, {"agent": "ann"}, {"text": None},
+    {"summary": Summary("abstract/1", "experience", 1, committed(LESSONS[0].commitment), ())},
+    {"summary": Summary(RULES_OF_FORMS, "experience", 1, committed(b"x" * 32), ())},
+    {"summary": Summary("extractive/1", "experience", 1, committed(LESSONS[0].commitment), ())},
+], ids=["another text", "an agent's", "sealed", "by other rules", "of none of them", "of a session"])  # fmt: skip
+def test_what_is_no_general_form_of_them_stands_for_none(changes: dict[str, Any]) -> None:
+    assert not vote(form(**changes), *LESSONS)
+
+
+@pytest.mark.parametrize("changes", [
+    {"text": "Before a shift at Westgate, drain the line of pump 9."}, {"admitted": False}, {"sourced": False},
+    {"text": None}, {"marks": Marks("ben")}, {"marks": Marks("anna", source="manual.pdf")},
+    {"marks": Marks("anna", sensitivity_ppm=500_000)}, {"marks": Marks("anna", purposes="billing")}, {"marks": None},
+    {"marks": Marks("anna", slot="s")}, {"marks": Marks("anna", label="l")},
+], ids=[
+    "another form", "not in experience", "not accepted so", "sealed", "subject", "source", "sensitivity", "purposes",
+    "unknown marks", "a key", "a path",
+])  # fmt: skip
+def test_a_lesson_that_differs_keeps_all_of_them(changes: dict[str, Any]) -> None:
+    assert not vote(form(), *LESSONS[:2], lesson(2, **changes))
+    assert not vote(form(), *LESSONS, memory("l9", **({"commitment": b"9" * 32} | changes)))
+
+
+def test_lessons_that_say_i_are_of_one_agent() -> None:
+    texts = [f"Before my shift at {site}, drain the line of crane {at}." for at, site in enumerate(SITES)]
+    some = [lesson(at, text=text, marks=Marks("ann")) for at, text in enumerate(texts)]
+    mine = form(text="Before my shift at [place], drain the line of crane [number].")
+    assert vote(mine, *some)
+    theirs = lesson(2, text=texts[2], agent="ben", marks=Marks("ben"))
+    assert not vote(mine, *some[:2], theirs)
