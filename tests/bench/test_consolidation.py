@@ -12,17 +12,21 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from bench import __main__ as bench
-from bench.consolidation import command, decisions, evidence, repeated, shrinking
+from bench.consolidation import command, decisions, evidence, merging, repeated, shrinking
 from bench.consolidation.frame import SHIPPED, Material
 from bench.consolidation.made import AGREED, TOO_LITTLE, Consolidated, consolidate
 from bench.consolidation.orders import ORDERS, Plain
 from bench.consolidation.sessions import Stored, Talk, store
 from bench.conversations import Question
 from bench.sets import LOCOMO
+from memquorum.core.consolidation.alike import stands_for
+from memquorum.core.merging import Marks
 from memquorum.core.policy import Policy
 from memquorum.core.reading.tokens import tokens
 from memquorum.core.retrieval.ranking import Candidate
 from memquorum.encoders.hashing import HashingEncoder
+from memquorum.ports import Candidate as Peered
+from memquorum.ports import Peer
 from tests.builders.found import candidate, scored
 from workers.consolidator.extractive import Extractive
 
@@ -175,3 +179,15 @@ def test_what_a_summary_serves_is_told_of_its_sources() -> None:
     assert set(space.given([part], 1_000, None)) == {5}
     assert space.given([part], 1_000, None, whole=True) == space.given([best], 1_000, None)
     assert space.given([part], 24, None) and not space.given([part], 24, None, whole=True), "a whole one does not fit"
+
+
+def test_merging_spares_what_lies_near_or_also_says_the_same() -> None:
+    said = ("Pump 7 was checked by Marta.", "Pump 7 was checked by  Marta.", "Pump 8 was checked by Marta.")
+    some = [
+        Peer(Peered(f"m{at}", "n", "short-term", at, at, 1, False), text, np.array([1, 0], np.float32), Marks("n"))
+        for at, text in enumerate(said)
+    ]
+    near = merging.spared(some, merging.SOURCE_PPM, merging._any)
+    assert (near.went, near.before - near.after) == (2, len(said[1]) + len(said[2]))
+    shipped = merging.spared(some, merging.SOURCE_PPM, stands_for)
+    assert (shipped.went, shipped.before - shipped.after, shipped.near, shipped.apart) == (1, len(said[1]), 3, 2)

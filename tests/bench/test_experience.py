@@ -17,6 +17,7 @@ from bench.experience import (
     admitting,
     carrying,
     command,
+    domains,
     finding,
     frame,
     nearness,
@@ -234,3 +235,16 @@ def test_a_set_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.Capture
 
 def test_the_page_is_what_the_command_makes_of_the_results() -> None:
     assert page.PAGE.read_text(encoding="utf-8") == page.render(kept.read(page.RESULTS)), "run `make bench WHAT=pages`"
+
+
+def test_experience_of_another_domain_reaches_nothing_and_takes_nothing(
+    material: Material, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = ["The pump runs at 4 bar in hall 3.", "Ada keeps the key of the north gate."]
+    own, strange = ([one] for one in material.held("m", texts))
+    asked = [material.context("q", "Who keeps the key of the north gate?", "Ada", material.vectors.of(texts[1:])[0])]
+    sides = {"talk": domains.Domain(strange, strange, asked), "facts": domains.Domain(own, own, [])}
+    monkeypatch.setattr(domains, "_DOMAINS", {name: (lambda _, one=one: one) for name, one in sides.items()})
+    row = domains.domains(material)
+    assert row.value("talk → talk, specific") == 1 and row.value("facts → talk, specific") == 0
+    assert row.value("facts beside talk's own → talk, less its own alone") == 0
