@@ -1402,7 +1402,7 @@ LIMIT %(limit)s
 -- :name schedule_due
 -- What nobody has used for so long that it crossed the decay threshold, does not rest and is not protected. Each tier is
 -- asked for itself, so an epoch costs what is due, not what is stored, however many of another tier went unused for as
--- long. Namespaces that have no room for it are left out. `unused_since`: by tier; `kinds`: by tier, the kind that it
+-- long. A task counts as used at its deadline. Namespaces that have no room for it are left out. `unused_since`: by tier; `kinds`: by tier, the kind that it
 -- rests for.
 SELECT due.memory_id::text, due.namespace, due.last_access, due.tier
 FROM jsonb_each_text(%(unused_since)s::jsonb) AS asked (tier, since)
@@ -1411,6 +1411,7 @@ CROSS JOIN LATERAL (
     FROM strength s
     JOIN memory m ON m.id = s.memory_id
     WHERE s.shard = %(shard)s AND s.tier = asked.tier AND s.last_access <= asked.since::bigint
+      AND coalesce(m.deadline, 0) <= asked.since::bigint
       AND NOT m.namespace = ANY(%(without)s::text[])
       AND coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
           <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
@@ -1461,6 +1462,7 @@ CROSS JOIN LATERAL (
     JOIN memory m ON m.id = s.memory_id
     WHERE s.shard = %(shard)s AND s.tier = 'short-term' AND s.fades AND s.salience_ppm / 10000 = asked.hundredths
       AND s.replays = asked.replays AND s.last_access <= asked.unused_since
+      AND coalesce(m.deadline, 0) <= asked.unused_since
       AND NOT m.namespace = ANY(%(without)s::text[])
       AND coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
           <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
@@ -1520,6 +1522,60 @@ CROSS JOIN LATERAL (
     LIMIT %(limit)s
 ) aged
 ORDER BY aged.created, aged.memory_id
+LIMIT %(limit)s
+
+-- :name schedule_unused
+-- Short-term memories that nobody has used since the time of their type, by the first rule that fits their namespace; they
+-- do not rest and are not protected, longest unused first.
+SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades
+FROM strength s
+JOIN memory m ON m.id = s.memory_id
+CROSS JOIN LATERAL (
+    SELECT r.rule
+    FROM jsonb_array_elements(%(rules)s::jsonb) WITH ORDINALITY AS r (rule, place)
+    WHERE r.rule -> 'names' ? m.namespace
+       OR EXISTS (SELECT FROM jsonb_array_elements_text(r.rule -> 'beginnings') AS b (text) WHERE m.namespace ^@ b.text)
+    ORDER BY r.place
+    LIMIT 1
+) f
+WHERE s.shard = %(shard)s AND s.tier = 'short-term' AND greatest(s.last_access, m.deadline) < (f.rule -> 'before' ->> m.type)::bigint
+  AND m.type = ANY(ARRAY(
+      SELECT DISTINCT jsonb_object_keys(r -> 'before') FROM jsonb_array_elements(%(rules)s::jsonb) AS r))
+  AND coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
+      <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
+  AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = m.id)
+ORDER BY s.last_access, s.memory_id
+LIMIT %(limit)s
+
+-- :name schedule_steps
+-- The steps of tasks that are over since a time: what the task requires, and what is part of it. A task is the memory that
+-- says that it is over, and what filled its slot before. What a memory requires that is no such task, or is part of a task
+-- that is not over, is not among them; nor what was stored on purpose, rests or is protected.
+WITH task AS MATERIALIZED (
+    SELECT DISTINCT coalesce(x.id, t.id) AS id
+    FROM memory t
+    LEFT JOIN memory x ON x.namespace = t.namespace AND x.slot = t.slot
+        AND (x.over OR x.tier NOT IN ('short-term', 'long-term'))
+    WHERE t.shard = %(shard)s AND t.over AND t.tier IN ('short-term', 'long-term') AND t.said <= %(before)s
+), step AS (
+    SELECT k.target AS id FROM task t JOIN link k ON k.memory = t.id WHERE k.kind = 'requires'
+    UNION SELECT k.memory FROM task t JOIN link k ON k.target = t.id WHERE k.kind = 'partOf'
+)
+SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades
+FROM step
+JOIN strength s ON s.memory_id = step.id
+JOIN memory m ON m.id = step.id
+WHERE s.shard = %(shard)s AND s.tier = 'short-term' AND s.fades AND step.id NOT IN (SELECT id FROM task)
+  AND coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
+      <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
+  AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = m.id)
+  AND NOT EXISTS (
+    SELECT FROM link k JOIN strength o ON o.memory_id = k.memory
+    WHERE k.target = m.id AND k.kind = 'requires' AND k.memory NOT IN (SELECT id FROM task))
+  AND NOT EXISTS (
+    SELECT FROM link k JOIN strength o ON o.memory_id = k.target JOIN memory w ON w.id = k.target
+    WHERE k.memory = m.id AND k.kind = 'partOf' AND w.type = 'task' AND k.target NOT IN (SELECT id FROM task))
+ORDER BY s.created, s.memory_id
 LIMIT %(limit)s
 
 -- :name schedule_contested

@@ -17,7 +17,7 @@ from db.store import found_losses
 from memquorum.core.caps import Losses
 from memquorum.core.consolidation.twins import FAMILY_LEAST
 from memquorum.core.merging import Marks
-from memquorum.core.policy import PPM, EpochPolicy
+from memquorum.core.policy import PPM, EpochPolicy, Retention
 from memquorum.core.records import JournalEntry, Stored
 from memquorum.core.tiers import DRAFT, SHORT_TERM
 from memquorum.core.vote.kinds import (
@@ -275,6 +275,22 @@ class PostgresSchedule:
         with self._link.use() as connection:
             return [Candidate(*row) for row in connection.execute(QUERIES["schedule_aged"], parameters)]
 
+    def unused(self, shard: int, rules: Sequence[Retention], as_of: int, limit: int) -> list[Candidate]:
+        """Returns the memories that nobody has used for as long as their namespace allows; see the port."""
+        told = [
+            {**_patterns([one.pattern]), "before": {type_: as_of - age for type_, age in one.ages.items()}}
+            for one in rules
+        ]
+        parameters = {"shard": shard, "rules": Json(told), "limit": limit, "kinds": Json(GOES)}
+        with self._link.use() as connection:
+            return [Candidate(*row) for row in connection.execute(QUERIES["schedule_unused"], parameters)]
+
+    def steps(self, shard: int, before: int, limit: int) -> list[Candidate]:
+        """Returns the steps of tasks that are over; see the port."""
+        parameters = {"shard": shard, "before": before, "limit": limit, "kinds": Json(GOES)}
+        with self._link.use() as connection:
+            return [Candidate(*row) for row in connection.execute(QUERIES["schedule_steps"], parameters)]
+
     def candidates(self, shard: int, memory_ids: Sequence[str], *, room: bool = False) -> list[Candidate]:
         """Those of the memories that are alive and rest no longer; see the port."""
         if not memory_ids:
@@ -333,7 +349,7 @@ def _patterns(patterns: Collection[str]) -> dict[str, list[str]]:
 def _weighted(row: Sequence[Any]) -> Weighted:
     """Builds a `Weighted` from a row."""
     width, codec = len(Candidate.__struct_fields__), shared_codec()
-    type_, tokens, uses, sensitivity, links, needs, until, epoch, protections, entry, *told = row[width:]
+    type_, tokens, uses, sensitivity, links, needs, until, epoch, protections, entry, deadline, *told = row[width:]
     subject, goals, spent, distortion = told
     born = None if entry is None else codec.decode_as(Stored, codec.decode_as(JournalEntry, entry).detail)
     rests = until > epoch + 1
@@ -346,6 +362,7 @@ def _weighted(row: Sequence[Any]) -> Weighted:
         spent_ppm=spent,
         until=until if rests else 0,
         distortion_ppm=distortion,
+        deadline=deadline,
     )  # fmt: skip
 
 

@@ -369,7 +369,7 @@ _WEIGHED = """m.id::text, m.namespace, m.tier, m.created, coalesce(s.last_access
     ARRAY(SELECT p.kind FROM protection p WHERE p.memory_id = m.id ORDER BY p.kind),
     (SELECT j.entry FROM journal j WHERE j.memory_id = m.id AND j.effect IN ('stored', 'drafted')
         ORDER BY j.seq DESC LIMIT 1),
-    m.subject"""
+    m.deadline, m.subject"""
 _WEIGHING = """memory m
 JOIN shard h ON h.shard = m.shard
 LEFT JOIN strength s ON s.memory_id = m.id

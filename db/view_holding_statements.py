@@ -43,7 +43,7 @@ SELECT m.memory_id, m.namespace, g.tier, m.created, m.last_access, m.salience_pp
        EXISTS (SELECT 1 FROM back b JOIN shard s ON s.shard = b.shard AND b.until > s.epoch
                WHERE b.memory_id = g.memory_id),
        (SELECT json_group_array(DISTINCT kind) FROM protected r WHERE r.memory_id = g.memory_id),
-       g.worth_ppm, g.novelty_ppm,
+       g.worth_ppm, g.novelty_ppm, g.deadline,
        EXISTS (SELECT 1 FROM tie t JOIN alive c ON c.memory_id = t.child
                WHERE t.namespace = g.namespace AND t.parent = g.memory_id AND t.needs AND c.counted)
 FROM json_each(?) w
@@ -51,6 +51,10 @@ CROSS JOIN alive a ON a.memory_id = w.value AND a.counted
 CROSS JOIN place p ON p.memory_id = a.memory_id
 CROSS JOIN memory m ON m.at = p.at AND m.memory_id = p.memory_id
 CROSS JOIN weight g ON g.namespace = m.namespace AND g.memory_id = m.memory_id
+"""
+DATED = """
+SELECT g.memory_id FROM weight g JOIN alive a ON a.memory_id = g.memory_id
+WHERE g.namespace = ? AND g.deadline IS NOT NULL AND a.counted
 """
 UNSURE = "SELECT memory_id FROM alive WHERE namespace = ? AND keyed IS NULL LIMIT ?"
 UNSURE_ANYWHERE = "SELECT memory_id FROM alive WHERE keyed IS NULL LIMIT ?"

@@ -116,11 +116,12 @@ class ViewHoldings:
                     protections=tuple(sorted(json.loads(kinds))),
                     worth_ppm=worth,
                     novelty_ppm=novelty,
+                    deadline=deadline,
                 ),
                 bool(leads),
             )
             for memory_id, namespace, tier, created, used, salience, fades, type_, tokens, uses, sensitivity, links,
-            needs, rests, kinds, worth, novelty, leads in found
+            needs, rests, kinds, worth, novelty, deadline, leads in found
         ]  # fmt: skip
 
     # Keys ------------------------------------------------------------------------------------------------------------
@@ -171,14 +172,15 @@ class ViewHoldings:
         later = self._connected().execute(sql.LATER, (namespace, through)).fetchone()[0]
         return self.memories(namespace) - int(later)
 
-    def of_namespace(self, namespace: str, keys: BudgetKeys) -> ViewShelf:
-        """Returns a namespace's memories in a policy's order, which is kept from then on. Raises OverflowError where a
-        memory has no key by which it could be sorted."""
+    def of_namespace(self, namespace: str, keys: BudgetKeys, as_of: int) -> ViewShelf:
+        """Returns a namespace's memories at a time, in a policy's order, which is kept from then on. Raises
+        OverflowError where a memory has no key by which it could be sorted."""
         ranking = self.rankings.of_namespace(namespace, keys)
         held = [0] * len(TYPES)
         for type_, _, tokens in self._connected().execute(sql.HELD, (namespace,)):
             held[type_] += tokens
-        return ViewShelf(self._connected, ranking, self.weighted, held, lambda one: one == namespace)
+        dated = [memory_id for (memory_id,) in self._connected().execute(sql.DATED, (namespace,))]
+        return ViewShelf(self._connected, ranking, self.weighted, held, lambda one: one == namespace, at=(as_of, dated))
 
     def of_shard(self, shard: int, shards: int, keys: PressureKeys, as_of: int) -> ViewShelf:
         """Returns a shard's memories in the order of decay scores, which is kept from then on. Raises OverflowError as

@@ -200,6 +200,8 @@ class ViewRankings:
         except OverflowError:
             yield ranking.ranking, BEYOND * KINDS, NEVER, 0, 0, one.memory_id
             return
+        if isinstance(ranking.keys, BudgetKeys) and told.deadline is not None:
+            return  # time changes its rank (`ViewShelf.dated`)
         if one.protected is None and not leads:
             for key in keys:
                 if late is None or key.line != USED * KINDS or key.value > late:

@@ -23,8 +23,11 @@ class ViewShelf:
         weighted: Callable[[Iterable[str]], Mapping[str, Weighted]],
         held: Sequence[int],
         here: Callable[[str], bool],
+        *,
+        at: tuple[int, Sequence[str]] = (0, ()),
     ) -> None:
-        """`here`: whether a namespace belongs to it."""
+        """`here`: whether a namespace belongs to it; `at`: the time of the vote, and the tasks with a deadline."""
+        self._as_of, self._dated = at
         self._connected, self._ranking, self._weighted, self._held, self._here = (
             connected,
             ranking,
@@ -68,9 +71,14 @@ class ViewShelf:
         for memory_id in memory_ids:
             told = found.get(memory_id)
             if told is not None and self._here(told.candidate.namespace):
-                self._told[memory_id], self._items[memory_id] = told, item(told)
+                self._told[memory_id], self._items[memory_id] = told, item(told, self._as_of)
             else:
                 self._items[memory_id] = None
+
+    def dated(self) -> Sequence[str]:
+        """See `lazily.Shelf`."""
+        self.read([one for one in self._dated if one not in self._items])
+        return self._dated
 
     def told(self, memory_id: str) -> Weighted | None:
         """Returns a memory as it is weighed; None of one that is not here."""

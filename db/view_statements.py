@@ -24,8 +24,11 @@ CROSS JOIN place p ON p.memory_id = w.value
 CROSS JOIN memory m ON m.memory_id = p.memory_id AND m.at = abs(p.at)
 WHERE m.namespace = ?2
 """
+# A task that is to be done until some time decays from that time on.
 FADING = f"""
-SELECT w.key, m.memory_id, namespace, last_access,
+SELECT w.key, m.memory_id, m.namespace,
+       max(m.last_access, coalesce((
+           SELECT g.deadline FROM weight g WHERE g.namespace = m.namespace AND g.memory_id = m.memory_id), 0)),
        coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder), m.sealed_content,
        m.sealed_counts, m.alike
 {FACTS}"""
@@ -185,7 +188,7 @@ WHERE NOT EXISTS (SELECT 1 FROM place WHERE memory_id = ?1)
 WEIGHED = "INSERT INTO worth VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET texts = texts + 1"
 WORTHS = "SELECT alike, step, texts FROM worth WHERE namespace = ?"
 # A memory as its namespace's budget counts it.
-WEIGH = "INSERT OR IGNORE INTO weight VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+WEIGH = f"INSERT OR IGNORE INTO weight VALUES ({', '.join('?' * 15)})"
 MOVED = "UPDATE weight SET tier = ? WHERE namespace = ? AND memory_id = ?"
 TIER = "SELECT tier FROM weight WHERE namespace = ? AND memory_id = ?"
 # A new value of a slot takes the place of the old one without a vote, as in the journal.
@@ -208,12 +211,37 @@ AND NOT EXISTS (SELECT 1 FROM protected p WHERE p.memory_id = weight.memory_id A
 """
 WEIGHTS = """
 SELECT w.memory_id, w.tier, m.created, m.last_access, m.salience_ppm, w.type, w.tokens, m.reads + m.reinforced,
-       m.sensitivity_ppm, w.worth_ppm, w.novelty_ppm, w.needs, w.linked, w.fades, m.touched
+       m.sensitivity_ppm, w.worth_ppm, w.novelty_ppm, w.needs, w.linked, w.fades, w.deadline,
+       m.touched
 FROM weight w
 CROSS JOIN place p ON p.memory_id = w.memory_id
 CROSS JOIN memory m ON m.at = p.at AND m.memory_id = p.memory_id
 WHERE w.namespace = ? AND w.tier IN ('short-term', 'long-term')
 ORDER BY w.memory_id
+"""
+# Tasks that are over since a time, each with what filled its slot before, and what these require.
+TASKS_OVER = """
+SELECT x.memory_id, x.requires
+FROM weight t
+JOIN place p ON p.memory_id = t.memory_id
+JOIN memory m ON m.at = p.at AND m.memory_id = p.memory_id
+JOIN weight x ON x.namespace = t.namespace AND (
+    x.memory_id = t.memory_id OR x.slot = t.slot AND (x.over OR x.tier NOT IN ('short-term', 'long-term')))
+WHERE t.namespace = ?1 AND t.over AND t.tier IN ('short-term', 'long-term') AND m.said <= ?2
+"""
+PARTS = """
+SELECT g.memory_id, g.part_of FROM json_each(?2) w JOIN weight g ON g.namespace = ?1 AND g.memory_id = w.value
+"""
+REQUIRING = """
+SELECT t.parent, t.child FROM json_each(?2) w
+JOIN tie t ON t.namespace = ?1 AND t.parent = w.value
+JOIN weight g ON g.namespace = ?1 AND g.memory_id = t.child
+WHERE instr(',' || g.requires || ',', ',' || t.parent || ',')
+"""
+OPEN_TASKS = """
+SELECT g.memory_id FROM json_each(?2) w JOIN weight g ON g.namespace = ?1 AND g.memory_id = w.value
+JOIN alive a ON a.memory_id = g.memory_id
+WHERE g.type = 'task'
 """
 WENT = "INSERT OR IGNORE INTO gone VALUES (?, ?, ?, ?)"
 WENT_LONG_AGO = "DELETE FROM gone WHERE as_of <= ?"

@@ -48,7 +48,10 @@ CREATE TABLE IF NOT EXISTS worth (
 CREATE TABLE IF NOT EXISTS weight (
     namespace TEXT, memory_id TEXT, type TEXT NOT NULL, tokens INTEGER NOT NULL, tier TEXT NOT NULL, worth_ppm INTEGER,
     novelty_ppm INTEGER, needs TEXT NOT NULL, linked TEXT NOT NULL, slot TEXT,
-    fades INTEGER NOT NULL, PRIMARY KEY (namespace, memory_id)) WITHOUT ROWID;
+    fades INTEGER NOT NULL, deadline INTEGER, over INTEGER NOT NULL, requires TEXT NOT NULL, part_of TEXT NOT NULL,
+    PRIMARY KEY (namespace, memory_id)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS weight_dated ON weight (namespace) WHERE deadline IS NOT NULL;
+CREATE INDEX IF NOT EXISTS weight_over ON weight (namespace) WHERE over;
 CREATE TABLE IF NOT EXISTS gone (
     namespace TEXT, epoch INTEGER, as_of INTEGER NOT NULL, memories INTEGER NOT NULL,
     PRIMARY KEY (namespace, epoch)) WITHOUT ROWID;

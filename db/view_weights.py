@@ -39,13 +39,17 @@ class ViewWeights:
         linked: tuple[str, ...] = (),
         slot: str | None = None,
         fades: bool = True,
+        deadline: int | None = None,
+        over: bool = False,
+        requires: tuple[str, ...] = (),
+        part_of: tuple[str, ...] = (),
     ) -> None:
         """A memory was read. `needs`: what it was made of, and what it requires; `linked`: what else it is linked
-        with; `slot`: the one that it fills, on purpose; `fades`: whether
-        triage goes by its decay score."""
+        with; `slot`: the one that it fills, on purpose; `fades`: whether triage goes by its decay score; `deadline`,
+        `over`: how its task stands; `requires`, `part_of`: the memories that such links lead to."""
         row = (
             namespace, memory_id, type_, tokens, tier, worth_ppm, novelty_ppm, ",".join(needs), ",".join(linked), slot,
-            fades,
+            fades, deadline, over, ",".join(requires), ",".join(part_of),
         )  # fmt: skip
         self._connected().execute(sql.WEIGH, row)
 
@@ -92,6 +96,21 @@ class ViewWeights:
         if rows:
             self._connected().executemany(sql.RESTS, rows)
 
+    def steps(self, namespace: str, memory_ids: Sequence[str], before: int) -> frozenset[str]:
+        """Returns those of the memories that are steps of tasks over since a time: of no other task that is open, and
+        required by no other memory that is alive. As `schedule_steps` in the store."""
+        run = self._connected().execute
+        told = run(sql.TASKS_OVER, (namespace, before)).fetchall()
+        over, required = {one for one, _ in told}, {one for _, some in told for one in _ids(some)}
+        if not over:
+            return frozenset()
+        parts = {one: _ids(some) for one, some in run(sql.PARTS, (namespace, json.dumps(memory_ids)))}
+        found = {one for one, of in parts.items() if one not in over and (one in required or of & over)}
+        whole = json.dumps(list(set().union(*(parts[one] for one in found)) - over))
+        still = {one for (one,) in run(sql.OPEN_TASKS, (namespace, whole))}
+        needed = {one for one, by in run(sql.REQUIRING, (namespace, json.dumps(list(found)))) if by not in over}
+        return frozenset(one for one in found - needed if not parts[one] & still)
+
     def tier(self, namespace: str, memory_id: str) -> str | None:
         """Answers in which tier a memory was last known to be; None of what is not known."""
         row = self._connected().execute(sql.TIER, (namespace, memory_id)).fetchone()
@@ -123,7 +142,7 @@ class ViewWeights:
         for memory_id, kind in self._connected().execute(sql.PROTECTIONS):
             protected.setdefault(memory_id, []).append(kind)
         resting = {memory_id for (memory_id,) in self._connected().execute(sql.STILL_RESTS)}
-        others = (f"{needs},{linked}" for *_, needs, linked, _ in rows if needs or linked)
+        others = (f"{needs},{linked}" for *_, needs, linked, _, _ in rows if needs or linked)
         links = Counter(other for told in others for other in set(told.split(",")) if other)
         return [
             Weighted(
@@ -134,7 +153,12 @@ class ViewWeights:
                 protections=tuple(protected.get(memory_id, ())),
                 worth_ppm=worth,
                 novelty_ppm=novelty,
+                deadline=deadline,
             )
             for memory_id, tier, created, last_access, salience, type_, tokens, uses, sensitivity, worth, novelty,
-            needs, _, fades in rows
+            needs, _, fades, deadline in rows
         ]  # fmt: skip
+
+
+def _ids(told: str) -> set[str]:
+    return {one for one in told.split(",") if one}

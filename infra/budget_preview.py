@@ -133,10 +133,10 @@ def look(
 
 
 def _plan(known: Sequence[Weighted], budget: Budget, policy: Policy, as_of: int) -> Plan:
-    ledger = Ledger(budget.policy, policy.budget)
+    ledger = Ledger(budget.policy, policy.budget, floors=budget.floors)
     for one in known:
         if one.candidate.tier in ALIVE:
-            ledger.put(item(one))
+            ledger.put(item(one, as_of))
     drafts = {one.candidate.memory_id for one in known if one.candidate.tier == DRAFT}
     return ledger.plan(budget.tokens, as_of, groups=groups(known, drafts))
 

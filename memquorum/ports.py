@@ -18,7 +18,7 @@ from memquorum.core.caps import Losses
 from memquorum.core.contained import OutsideError
 from memquorum.core.late_numpy import np
 from memquorum.core.merging import Marks
-from memquorum.core.policy import EpochPolicy, ExperiencePolicy, Policy
+from memquorum.core.policy import EpochPolicy, ExperiencePolicy, Policy, Retention
 from memquorum.core.records import JournalEntry, OrderFound, Patch, Quote, RewardGiven
 from memquorum.core.showing.comparing import Side
 from memquorum.core.tiers import SHORT_TERM
@@ -319,7 +319,7 @@ class Weighted(Struct, frozen=True, gc=False):
     `subject`: whom it is about; `spent_ppm`: what draws have cost that in the namespace (`core.budgets.lots`); `until`:
     of one that rests, the first epoch that may propose it again, 0 where that is not known; `distortion_ppm`: of a
     summary that waits, how far its sources lie on average from the middle of those that it quotes
-    (`core.consolidation.condensing`).
+    (`core.consolidation.condensing`); `deadline`: until when its task is to be done, None where it has no such time.
     """
 
     candidate: Candidate
@@ -338,6 +338,7 @@ class Weighted(Struct, frozen=True, gc=False):
     spent_ppm: int = 0
     until: int = 0
     distortion_ppm: int = 0
+    deadline: int | None = None
 
 
 GOALS_NEAREST = 16
@@ -500,6 +501,16 @@ class Schedule(Protocol):
     def aged(self, shard: int, before: Mapping[str, int], limit: int) -> list[Candidate]:
         """Short-term memories that were made before a time, by their type, are not protected and do not rest as what is
         to go for want of room; the oldest first, ties by id. Of a type that is not named there are none."""
+        ...
+
+    def unused(self, shard: int, rules: Sequence[Retention], as_of: int, limit: int) -> list[Candidate]:
+        """The same of what nobody has used for so long as the first rule that fits its namespace has for its type,
+        longest unused first."""
+        ...
+
+    def steps(self, shard: int, before: int, limit: int) -> list[Candidate]:
+        """The same of the steps of tasks that are over since a time: what they require, and what is part of them, but
+        nothing that is of an open task, too, or that something else requires; the oldest first."""
         ...
 
     def candidates(self, shard: int, memory_ids: Sequence[str], *, room: bool = False) -> list[Candidate]:

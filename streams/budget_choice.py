@@ -121,8 +121,8 @@ class Budgets:
             known = read.weighted
             lots = self._lots(shard, standing.last_epoch + 1, namespace, known, policy)
             groups = _drafts(known, also)
-            ledger = self._ledger(read, budget, policy, also, lots)
-            _hold_back(ledger, known, groups)
+            ledger = self._ledger(read, budget, policy, also, (lots, as_of))
+            _hold_back(ledger, known, groups, as_of)
             plan = ledger.plan(budget.tokens, as_of, most=most, groups=groups)
             self._tell(shard, namespace, budget, plan)
             self._account(shard, namespace, policy, standing.last_epoch)
@@ -148,7 +148,14 @@ class Budgets:
         try:
             order = self._orders.of(namespace)
             return beginning(
-                order, budget.policy, policy.budget, as_of, most=most, apart=apart, gone=_gone(budget, also)
+                order,
+                budget.policy,
+                policy.budget,
+                as_of,
+                most=most,
+                apart=apart,
+                gone=_gone(budget, also),
+                floors=budget.floors,
             )
         except OverflowError:
             return whole(self._schedule.weighted(shard, namespace))
@@ -204,14 +211,18 @@ class Budgets:
         subjects = {memory_id: one.subject for memory_id, one in known.items()}
         return Lots(policy.budget, seed, subjects, {one.subject: one.spent_ppm for one in known.values()})
 
-    def _ledger(self, read: Beginning, budget: Budget, policy: Policy, also: Elsewhere, lots: Lots | None) -> Ledger:
-        """A namespace once what goes anyway is gone."""
+    def _ledger(
+        self, read: Beginning, budget: Budget, policy: Policy, also: Elsewhere, by: tuple[Lots | None, int]
+    ) -> Ledger:
+        """A namespace once what goes anyway is gone. `by`: the lots, and the time."""
+        lots, as_of = by
         namespace = next(iter(read.weighted.values())).candidate.namespace if read.weighted else ""
-        ledger, gone = Ledger(budget.policy, policy.budget, self._key(namespace), lots), _gone(budget, also)
+        ledger = Ledger(budget.policy, policy.budget, self._key(namespace), lots, budget.floors)
+        gone = _gone(budget, also)
         ledger.beside(read.others)
         for memory_id, told in read.weighted.items():
             if told.candidate.tier in ALIVE and memory_id not in gone:
-                ledger.put(item(told, voted_on=memory_id in also.stays))
+                ledger.put(item(told, as_of, voted_on=memory_id in also.stays))
         return ledger
 
     def _tell(self, shard: int, namespace: str, budget: Budget, plan: Plan) -> None:
@@ -280,13 +291,13 @@ def _gone(budget: Budget, also: Elsewhere) -> set[str]:
     return set(also.going) | (set() if budget.policy in REFLECTS else summed)
 
 
-def _hold_back(ledger: Ledger, known: Mapping[str, Weighted], groups: Sequence[Group]) -> None:
+def _hold_back(ledger: Ledger, known: Mapping[str, Weighted], groups: Sequence[Group], as_of: int) -> None:
     """Keeps in the ledger the sources of summaries that the budget's policy does not count on: the same epoch votes on
     them, so they are not nominated for want of room as well."""
     for group in [one for one in groups if not ledger.admits(one)]:
         for memory_id in group.memory_ids:
             if ledger.get(memory_id) is not None:
-                ledger.put(item(known[memory_id], voted_on=True))
+                ledger.put(item(known[memory_id], as_of, voted_on=True))
 
 
 def _drafts(known: Mapping[str, Weighted], also: Elsewhere) -> list[Group]:

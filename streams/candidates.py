@@ -15,6 +15,7 @@ from memquorum.core import caps, rehearsal, triage
 from memquorum.core.decay import unused_since
 from memquorum.core.facets import TYPES
 from memquorum.core.policy import CapsPolicy, Policy
+from memquorum.core.policy import unused as forgotten
 from memquorum.core.records import DecayCrossed, RestoreOrdered, Standing
 from memquorum.core.tiers import ALIVE
 from memquorum.core.vote import nomination
@@ -100,16 +101,20 @@ class Candidates:
         asked = self._candidates(shard, wanted.memory_ids) if wanted else []
         asked = [candidate for candidate in asked if wanted and candidate.namespace == wanted.namespace]
         measure(asked)
-        found = self._schedule.doubted(shard, most)
-        doubted = [one for one in found if rehearsal.doubted(one, tick.as_of, policy)]
+        doubted = [one for one in self._schedule.doubted(shard, most) if rehearsal.doubted(one, tick.as_of, policy)]
         measure(doubted)
         aged = self._aged(shard, tick.as_of, policy)
         measure(aged)
-        lists = (crossed, expired, evicted, asked, doubted, aged)
+        unused = self._schedule.unused(shard, rules, tick.as_of, most) if (rules := forgotten(policy.forget)) else []
+        measure(unused)
+        steps = self._schedule.steps(shard, tick.as_of - policy.consolidate.idle_ms, most)
+        measure(steps)
+        lists = (crossed, expired, evicted, asked, doubted, aged, unused, steps)
         kept = {one.namespace for some in lists for one in some if keeps(one, policy)}
         self._tell(shard, {name: until for name, until in stopped.items() if name not in kept})
         free = [[one for one in some if not keeps(one, policy)] for some in lists]
-        return Going(free[0], free[1], free[2], free[3], free[4], free[5], rooms=rooms)
+        crossed, expired, evicted, asked, doubted, aged, unused, steps = free
+        return Going(crossed, expired, evicted, asked, doubted, aged, unused, steps, rooms=rooms)
 
     def _expired(self, shard: int, as_of: int, policy: Policy, limit: int, without: set[str]) -> list[DueMemory]:
         """Returns the expired memories, the lowest decay score first."""

@@ -32,7 +32,8 @@ from memquorum.schema_files import shared_codec
 _TABLES = """
 CREATE TABLE one (
     memory_id TEXT PRIMARY KEY, ranking INTEGER NOT NULL, type INTEGER NOT NULL, tokens INTEGER NOT NULL,
-    why TEXT NOT NULL, until INTEGER NOT NULL) WITHOUT ROWID;
+    why TEXT NOT NULL, until INTEGER NOT NULL, dated INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX one_dated ON one (ranking) WHERE dated;
 CREATE INDEX one_ranking ON one (ranking);
 CREATE INDEX one_rests ON one (ranking, until) WHERE until > 0;
 CREATE TABLE tie (parent TEXT, child TEXT, PRIMARY KEY (parent, child)) WITHOUT ROWID;
@@ -47,7 +48,8 @@ SELECT o.memory_id, o.ranking, o.why, o.type, o.tokens FROM json_each(?) w CROSS
 """
 _GOES = "DELETE FROM one WHERE memory_id IN (SELECT value FROM json_each(?))"
 _UNTIES = "DELETE FROM tie WHERE child IN (SELECT value FROM json_each(?))"
-_COMES = "INSERT INTO one VALUES (?, ?, ?, ?, ?, ?)"
+_COMES = "INSERT INTO one VALUES (?, ?, ?, ?, ?, ?, ?)"
+_DATED = "SELECT memory_id FROM one WHERE ranking = ? AND dated"
 _TIES = "INSERT OR IGNORE INTO tie VALUES (?, ?)"
 _NEEDS = "SELECT DISTINCT t.parent FROM json_each(?) w CROSS JOIN tie t ON t.child = w.value"
 _NEEDED = "SELECT DISTINCT t.parent FROM json_each(?) w CROSS JOIN tie t ON t.parent = w.value"
@@ -215,8 +217,9 @@ class RoomOrders:
             space, one = self._spaces[told.candidate.namespace], item(told)
             why, kind = counted_as(one.protected, one.memory_id in needed), place(one.type)
             space.sums[why, kind] += one.tokens
-            self._db.execute(_COMES, (one.memory_id, space.ranking, kind, one.tokens, why, told.until))
-            if one.protected is None and one.memory_id not in needed:
+            dated = told.deadline is not None
+            self._db.execute(_COMES, (one.memory_id, space.ranking, kind, one.tokens, why, told.until, dated))
+            if one.protected is None and one.memory_id not in needed and not dated:
                 self._db.executemany(due_statements.ENTERS, self._dues(space, one))
         self._db.execute("COMMIT")
 
@@ -250,6 +253,10 @@ class RoomOrder:
     def sums(self) -> Mapping[tuple[str, int], int]:
         """See `beginning.Kept`."""
         return self._space.sums
+
+    def dated(self) -> Collection[str]:
+        """See `beginning.Kept`."""
+        return [memory_id for (memory_id,) in self._db.execute(_DATED, (self._space.ranking,))]
 
     def counted(self, memory_ids: Collection[str]) -> Iterable[tuple[str, int, int]]:
         """See `beginning.Kept`."""

@@ -547,7 +547,8 @@ def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeI
         facets.check(intent)
     except facets.BadFacet as wrong:
         raise _Refused(Reason(wrong.code), wrong.field, wrong.detail) from None
-    return intent
+    stands = payloads.standing(intent.type, labelling.read(intent.labels.attributes))
+    return replace(intent, deadline=stands.deadline, over=stands.over)
 
 
 def _task(record: TaskFinished, origin: Origin, clock: _Clock) -> EpisodeIntent:

@@ -34,12 +34,12 @@ class Relation(Struct, frozen=True, kw_only=True):
 
 
 REQUIRES, DERIVES, NEXT, GOAL, TIME = "requires", "derivesFrom", "temporalNext", "attachesToGoal", "sameTime"
-NAMES = "sameName"
+NAMES, PART = "sameName", "partOf"
 RELATIONS = {
     REQUIRES: Relation(weight=0.9, stated=True, causal=True),
     DERIVES: Relation(weight=0.9, causal=True),
     GOAL: Relation(weight=0.8, symmetric=True, causal=True),
-    "partOf": Relation(weight=0.8, stated=True),
+    PART: Relation(weight=0.8, stated=True),
     "isA": Relation(weight=0.7, stated=True),
     "worksAt": Relation(weight=0.6, stated=True),
     "reportsTo": Relation(weight=0.6, stated=True, social=True),

@@ -1,13 +1,14 @@
 """The payload of a memory: what its type may say in fields of their own (SPEC D, memory types).
 
 It stands among the attributes, under `PAYLOAD`. So it is sealed, kept, shown, exported and erased as they are. Only
-its fields are checked, by the type of the episode.
+its fields are checked, by the type of the episode. Of a task its deadline, and whether it is over, are told beside the
+seal, too (`standing`): members rank memories by them.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta, Struct
@@ -52,13 +53,26 @@ class Social(Payload, frozen=True):
 
 
 class Task(Payload, frozen=True):
-    """The payload of a goal: how it stands, what it waits for, how urgent it is, and by when in milliseconds since the
-    epoch."""
+    """The payload of a goal: how it stands, what it waits for, how urgent it is, by when in milliseconds since the
+    epoch, and how it ended."""
 
     status: Literal["open", "active", "blocked", "done", "cancelled"] | None = None
     dependencies: _Names = ()
     priority: _Share | None = None
     deadline: Annotated[int, Meta(ge=946_684_800_000, le=253_402_300_799_999)] | None = None
+    outcome: Annotated[str, Meta(min_length=1, max_length=512)] | None = None
+
+
+OVER = frozenset({"done", "cancelled"})
+"""The statuses of a task that is over."""
+
+
+class Standing(NamedTuple):
+    """What a payload says of a task that policies go by: until when it is to be done, None where it is over or has no
+    such time; and whether it is over."""
+
+    deadline: int | None = None
+    over: bool = False
 
 
 TYPES: dict[str, type[Payload]] = {"episodic": Episodic, "semantic": Semantic, "social": Social, "task": Task}
@@ -95,3 +109,12 @@ def read(kind: str, attributes: dict[str, Any] | None) -> Payload | None:
     if attributes is None or PAYLOAD not in attributes or fault(kind, attributes) is not None:
         return None
     return msgspec.convert(attributes[PAYLOAD], TYPES[kind])
+
+
+def standing(kind: str, attributes: dict[str, Any] | None) -> Standing:
+    """Returns how the task of a memory stands."""
+    payload = read(kind, attributes)
+    if not isinstance(payload, Task):
+        return Standing()
+    over = payload.status in OVER
+    return Standing(None if over else payload.deadline, over)

@@ -105,6 +105,9 @@ class ForgetPolicy(Struct, frozen=True):
     theta_ppm: int = 400_000
     alpha: Fraction = Fraction(2, 3)
     grace_ms: int = 7 * 24 * 3600 * 1000
+    # Namespaces by blanks, each with types and how long their memories may be unused: `team-*=social:30d`. The first
+    # that fits counts; a type that is not named fades as all others.
+    unused: str = ""
 
 
 class PromotePolicy(Struct, frozen=True):
@@ -237,18 +240,23 @@ FORGETTING = ("fifo", "lru", "priority", "reflection", "random", "hybrid", "wort
 """The policies that say what goes where a namespace is over its budget (SPEC D; `core.budgets`)."""
 FEATURES = ("recency", "accesses", "goals", "centrality", "worth", "novelty", "urgency")
 """The features ψ of a memory, in the order of every θ (`core.budgets.items.features`)."""
+_FLOOR = re.compile(r"[1-9][0-9]{0,9}")
 TOKENS_LEAST = 64
 """The smallest budget: fewer tokens hold no memory of a few sentences."""
 _EQUAL = (PPM // len(FEATURES),) * len(FEATURES)
-_BUDGET = re.compile(r"(?P<pattern>[A-Za-z0-9][A-Za-z0-9._:@+-]*\*?|\*)=(?P<tokens>-?\d+)(/(?P<policy>[^/]*))?")
+_BUDGET = re.compile(
+    r"(?P<pattern>[A-Za-z0-9][A-Za-z0-9._:@+-]*\*?|\*)=(?P<tokens>-?\d+)(/(?P<policy>[^/:]*))?"
+    r"(/(?P<floors>[^/]*:[^/]*))?"
+)
 
 
 class BudgetPolicy(Struct, frozen=True):
     """The token budgets of namespaces, and the order in which memories of one over its budget are forgotten (SPEC D;
     `core.budgets`)."""
 
-    # Namespaces by blanks, each with its tokens and, behind a slash, with a policy of its own: `team-*=50000
-    # support=8000/hybrid`. The first that fits counts; without one a namespace has no budget.
+    # Namespaces by blanks, each with its tokens and, behind slashes, with a policy of its own and with floors, the
+    # tokens that each type keeps: `team-*=50000 support=8000/hybrid/task:2000,social:500`. The first that fits counts;
+    # without one a namespace has no budget.
     tokens: str = ""
     # The policy of those that name none.
     policy: str = "worth"
@@ -340,11 +348,15 @@ class ExperiencePolicy(Struct, frozen=True):
 
 
 class Budget(Struct, frozen=True):
-    """A namespace's budget: so many tokens, held by a policy."""
+    """A namespace's budget: so many tokens, held by a policy.
+
+    `floors`: the tokens that each type keeps, in the order of `TYPES`; none where no type has a floor.
+    """
 
     pattern: str
     tokens: int
     policy: str
+    floors: tuple[int, ...] = ()
 
 
 def budgets(policy: BudgetPolicy) -> tuple[Budget, ...]:
@@ -353,7 +365,9 @@ def budgets(policy: BudgetPolicy) -> tuple[Budget, ...]:
     for told in policy.tokens.split():
         read = _BUDGET.fullmatch(told)
         if read is None:
-            raise _error(f"budget.tokens: {told!r} is not NAMESPACE=TOKENS or NAMESPACE=TOKENS/POLICY")
+            raise _error(
+                f"budget.tokens: {told!r} is not NAMESPACE=TOKENS, with /POLICY and /TYPE:FLOOR,TYPE:FLOOR behind it"
+            )
         name, tokens = read["policy"] if read["policy"] is not None else policy.policy, int(read["tokens"])
         if tokens < TOKENS_LEAST:
             raise _error(f"budget.tokens: {told!r} is too small a budget: {TOKENS_LEAST} tokens are the least")
@@ -361,8 +375,25 @@ def budgets(policy: BudgetPolicy) -> tuple[Budget, ...]:
             raise _error(f"budget.tokens: {told!r} is beyond {_COUNT[1]} tokens")
         if name not in FORGETTING:
             raise _error(f"budget.tokens: {told!r} names an unknown policy; known: {', '.join(FORGETTING)}")
-        found.append(Budget(read["pattern"], tokens, name))
+        found.append(Budget(read["pattern"], tokens, name, _floors(told, read["floors"], tokens)))
     return tuple(found)
+
+
+def _floors(told: str, text: str | None, tokens: int) -> tuple[int, ...]:
+    """The floors of a budget, in the order of `TYPES`. Raises PolicyError."""
+    floors = dict.fromkeys(TYPES, 0)
+    named = [one.partition(":") for one in (text or "").split(",")] if text else []
+    for type_, _, floor in named:
+        if type_ not in floors:
+            raise _error(f"budget.tokens: {told!r} sets a floor of {type_!r}; the types are {', '.join(TYPES)}")
+        if floors[type_]:
+            raise _error(f"budget.tokens: {told!r} sets the floor of {type_} twice")
+        if not _FLOOR.fullmatch(floor):
+            raise _error(f"budget.tokens: {told!r}: the floor of {type_} is a number of tokens of at least 1")
+        floors[type_] = int(floor)
+    if sum(floors.values()) > tokens:
+        raise _error(f"budget.tokens: {told!r} has floors of {sum(floors.values())} tokens, more than its budget")
+    return tuple(floors.values()) if named else ()
 
 
 PAPER_SCALES_S = (10.0, 60.0, 3600.0)
@@ -392,7 +423,7 @@ class ErasePolicy(Struct, frozen=True):
 
 
 class Retention(Struct, frozen=True):
-    """The rule of a namespace: by type, the age in milliseconds at which it is erased."""
+    """The rule of a namespace: by type, the age in milliseconds at which it is erased, or may be unused."""
 
     pattern: str
     ages: Mapping[str, int]
@@ -400,7 +431,12 @@ class Retention(Struct, frozen=True):
 
 def retention(policy: ErasePolicy) -> tuple[Retention, ...]:
     """The rules of `erase.after` in their order. Raises PolicyError that names an invalid one."""
-    return tuple(map(_rule, policy.after.split()))
+    return tuple(_rule("erase.after", told) for told in policy.after.split())
+
+
+def unused(policy: ForgetPolicy) -> tuple[Retention, ...]:
+    """The rules of `forget.unused` in their order. Raises PolicyError that names an invalid one."""
+    return tuple(_rule("forget.unused", told) for told in policy.unused.split())
 
 
 def age_ms(text: str) -> int:
@@ -411,23 +447,23 @@ def age_ms(text: str) -> int:
     return int(read["count"]) * _UNITS[read["unit"]]
 
 
-def _rule(told: str) -> Retention:
+def _rule(setting: str, told: str) -> Retention:
     read = _RULE.fullmatch(told)
     if read is None:
-        raise _error(f"erase.after: {told!r} is not NAMESPACE=TYPE:AGE,TYPE:AGE; as in team-*=episodic:90d")
+        raise _error(f"{setting}: {told!r} is not NAMESPACE=TYPE:AGE,TYPE:AGE; as in team-*=episodic:90d")
     ages = dict[str, int]()
     for each in read["ages"].split(","):
         name, _, age = each.partition(":")
         if name not in TYPES:
-            raise _error(f"erase.after: {told!r} names no type with {name!r}; known: {', '.join(TYPES)}")
+            raise _error(f"{setting}: {told!r} names no type with {name!r}; known: {', '.join(TYPES)}")
         if name in ages:
-            raise _error(f"erase.after: {told!r} names {name} twice")
+            raise _error(f"{setting}: {told!r} names {name} twice")
         try:
             ages[name] = age_ms(age)
         except ValueError as error:
-            raise _error(f"erase.after: {told!r}: {error}") from None
+            raise _error(f"{setting}: {told!r}: {error}") from None
         if not AGE_LEAST_MS <= ages[name] <= MAX_SPAN_MS:
-            raise _error(f"erase.after: {told!r}: an age lies between one minute and a thousand years")
+            raise _error(f"{setting}: {told!r}: an age lies between one minute and a thousand years")
     return Retention(read["pattern"], ages)
 
 
@@ -479,7 +515,9 @@ def from_json(data: dict[str, Any]) -> Policy:
     return Policy(**parts)
 
 
-ADDED: frozenset[str] = frozenset({"consolidate.off", "consolidate.retained", "experience.idle_half_ms"})
+ADDED: frozenset[str] = frozenset(
+    {"consolidate.off", "consolidate.retained", "experience.idle_half_ms", "forget.unused"}
+)
 """The settings, as `section.setting`, that came after format 1 (`schemas/golden/1/settings.json`). Orders and digests
 hold one only where it is not at its default: so what was signed before it was there is read as it was meant. Its
 default is never another one, and finds no fault with what was decided before; how members vote from now on it may
@@ -725,6 +763,7 @@ def _check(policy: Policy) -> None:
     hold(rules, _error)
     _check_budget(policy.budget)
     retention(policy.erase)
+    unused(policy.forget)
     slowest = zip([scale * decay.long_term for scale in decay.scales_s], decay.weights, strict=True)
     left = sum(weight * math.exp(-MAX_SPAN_MS / 1000 / scale) for scale, weight in slowest)
     if left >= decay.delta:

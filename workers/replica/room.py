@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from db.view import View
 from memquorum.core import caps
-from memquorum.core.budgets import lazily, least
-from memquorum.core.budgets.claims import AGE, BUDGET, PRESSURE
+from memquorum.core.budgets import lazily, least, outlived
+from memquorum.core.budgets.claims import BUDGET, FINISHED, OUTLIVED, PRESSURE
 from memquorum.core.budgets.limits import budget_of
 from memquorum.core.budgets.sort_keys import BudgetKeys
 from memquorum.core.budgets.weighing import item
@@ -49,8 +49,8 @@ class Room:
         for (reason, space), memory_ids in asked.items():
             if reason == BUDGET:
                 found |= self._budget(space, policy, nomination.as_of, memory_ids)
-            elif reason == AGE:
-                found |= self._age(space, policy, nomination.as_of, memory_ids)
+            elif reason in OUTLIVED:
+                found |= self._outlived(reason, space, policy, nomination.as_of, memory_ids)
             elif reason == PRESSURE:
                 found |= self._pressure(nomination.shard, policy, nomination.as_of, memory_ids)
         return self._within_caps(nomination, where, policy, found)
@@ -127,15 +127,21 @@ class Room:
         if budget is None:
             return {}
         try:
-            shelf = self._view.holdings.of_namespace(namespace, BudgetKeys.of(budget.policy, policy.budget))
+            shelf = self._view.holdings.of_namespace(namespace, BudgetKeys.of(budget.policy, policy.budget), as_of)
             shelf.read(asked)
             return lazily.places(shelf, budget, policy.budget, as_of, asked)
         except OverflowError:
-            return least.places(map(item, self._alive([namespace])), budget, policy.budget, as_of, asked)
+            alive = (item(one, as_of) for one in self._alive([namespace]))
+            return least.places(alive, budget, policy.budget, as_of, asked)
 
-    def _age(self, namespace: str, policy: Policy, as_of: int, asked: Sequence[str]) -> Mapping[str, least.BudgetPlace]:
+    def _outlived(
+        self, reason: str, namespace: str, policy: Policy, as_of: int, asked: Sequence[str]
+    ) -> Mapping[str, least.BudgetPlace]:
+        """Returns the places of memories that may have outlived their use: by age, unused, or as steps of a task."""
+        before = as_of - policy.consolidate.idle_ms
+        steps = self._view.weights.steps(namespace, asked, before) if reason == FINISHED else frozenset()
         return {
-            memory_id: least.aged(one, policy.budget, as_of)
+            memory_id: outlived.place(one, reason, policy, as_of, steps)
             for memory_id, one in self._view.holdings.weighted(asked).items()
             if one.candidate.namespace == namespace
         }

@@ -10,7 +10,7 @@ import hashlib
 import heapq
 import logging
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from db.view import View
@@ -268,7 +268,7 @@ class Walk:
         """Adds a memory of its own, which its namespace's budget counts. `there`: the memories that it may be linked
         with."""
         linked = linking.resolved_links(episode.memory_id, episode.namespace, episode.links, there)
-        required = (other for kind, other in linked if kind == linking.REQUIRES)
+        required = _to(linked, linking.REQUIRES)
         # A general form stays when its lesson goes: it does not depend on it.
         made_of = () if abstract.made(episode.summary) else episode.derives_from
         weights, slot = self._view.weights, episode.slot if episode.explicit else None
@@ -278,8 +278,8 @@ class Walk:
             tier=SHORT_TERM if episode.summary is None else DRAFT,
             worth_ppm=scored.worth_ppm, novelty_ppm=scored.novelty_ppm,
             needs=tuple(dict.fromkeys((*made_of, *required))), linked=tuple(other for _, other in linked),
-            slot=slot,
-            fades=not episode.explicit and episode.summary is None,
+            slot=slot, fades=not episode.explicit and episode.summary is None,
+            deadline=episode.deadline, over=episode.over, requires=required, part_of=_to(linked, linking.PART),
         )  # fmt: skip
         if slot is not None:
             weights.fills(
@@ -301,6 +301,11 @@ class Walk:
     def _weigh(self, scored: EpisodeScored) -> None:
         if scored.worth_ppm is not None and scored.like is not None:
             self._view.worths.add(scored.namespace, scored.like, scored.worth_ppm)
+
+
+def _to(linked: Iterable[tuple[str, str]], kind: str) -> tuple[str, ...]:
+    """The memories that links of a kind lead to."""
+    return tuple(other for one, other in linked if one == kind)
 
 
 def _finished(offset: int, episode: EpisodeAccepted, scored: EpisodeScored, genesis: Genesis) -> Finished | None:

@@ -17,7 +17,7 @@ from memquorum.core import caps, decay, facets, labelling, linking, triage, wort
 from memquorum.core.accounts.holding import Holds, holds
 from memquorum.core.accounts.votes import DecisionFacts, Vote, prove, vote_on
 from memquorum.core.avro import Codec
-from memquorum.core.budgets import least
+from memquorum.core.budgets import least, outlived
 from memquorum.core.caps import NOTHING, Losses
 from memquorum.core.consensus.certificate import BadCertificate, follow
 from memquorum.core.consolidation import importance
@@ -412,7 +412,11 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         policy_version=genesis.policy_version,
         confidence_ppm=memory.confidence_ppm if memory else None,
         sealed_until=memory.sealed_until if memory else None,
-        due_at=_due_at(fading, old_at, alive.rest, facts.last_epoch, genesis.policy) if fading and alive else None,
+        due_at=_due_at(
+            fading, (old_at, _idle_at(facts, fading, genesis.policy)), alive.rest, facts.last_epoch, genesis.policy
+        )
+        if fading and alive
+        else None,
         rest=alive.rest if alive else {},
         profile=decay.profile(alive.last_access, facts.as_of, policy) if alive else None,
         erased=facts.erasure,
@@ -464,9 +468,11 @@ def _weighs(facts: Facts, alive: Strength, told: Stored | Accessed | Reencoded |
 
 
 def _candidate(facts: Facts, alive: Strength) -> Candidate:
+    """The memory as a nominator sees it: a task with a deadline counts as used then."""
+    deadline = 0 if facts.memory is None else facts.memory.deadline or 0
     return Candidate(
-        facts.memory_id, facts.namespace, alive.tier, alive.created, alive.last_access, alive.salience_ppm, early=False,
-        replays=alive.replays, fades=alive.fades,
+        facts.memory_id, facts.namespace, alive.tier, alive.created, max(alive.last_access, deadline),
+        alive.salience_ppm, early=False, replays=alive.replays, fades=alive.fades,
     )  # fmt: skip
 
 
@@ -476,10 +482,19 @@ def _old_at(facts: Facts, one: Candidate, policy: Policy) -> int | None:
     return least.old_at(facts.memory.type, one.created, policy.budget)
 
 
-def _due_at(one: Candidate, old_at: int | None, rest: Mapping[str, int], last_epoch: int, policy: Policy) -> int:
+def _idle_at(facts: Facts, one: Candidate, policy: Policy) -> int | None:
+    """When nobody will have used it for as long as its namespace allows for its type."""
+    if facts.memory is None or one.tier != SHORT_TERM:
+        return None
+    return outlived.idle_at(facts.memory.type, facts.namespace, one.last_access, policy.forget)
+
+
+def _due_at(
+    one: Candidate, outlived_at: tuple[int | None, ...], rest: Mapping[str, int], last_epoch: int, policy: Policy
+) -> int:
     """When it may be nominated to go, for whatever reason comes first."""
     at, rests = nomination.due_at(one, policy), rest.get(MAKES_ROOM.get(one.tier, ""), 0) > last_epoch + 1
-    return at if old_at is None or rests else min(at, old_at)
+    return at if rests else min([at, *(other for other in outlived_at if other is not None)])
 
 
 def _erases_at(facts: Facts, told: Stored | Accessed | Reencoded | Rehearsed, policy: Policy) -> int | None:

@@ -7,7 +7,8 @@ in reading order:
 3. `rules`: the policies by name, each made of orders;
 4. `ledger`: a namespace's memories, its weight, and the plan of evictions until it fits its budget;
 5. `limits`: the budget of a namespace; `weighing`: makes an item from a store's rows of a memory;
-6. `claims`: the claims of a proposal about its budget, and their check;
+6. `claims`: the claims of a proposal about its budget, and their check; `outlived`: memories that go whatever else
+   their namespace holds;
 7. `least`: the places of memories in a member's own order; `at_once`: that order, for all memories at one time;
    `lazily`: the same places, from the beginning of an order that is kept by `sort_keys`; `evictions`: how both take
    what goes; `beginning`: as much of such an order as a ledger needs for one plan; `due_statements`: how SQLite keeps

@@ -52,10 +52,12 @@ _LATEST = 10**13
 class Order:
     """The eviction order of all memories of a namespace, by a policy, at one time."""
 
-    def __init__(self, items: Iterable[Item], name: str, policy: BudgetPolicy, as_of: int) -> None:
-        """Raises UnknownPolicy."""
+    def __init__(
+        self, items: Iterable[Item], name: str, policy: BudgetPolicy, as_of: int, floors: Sequence[int] = ()
+    ) -> None:
+        """`floors`: the tokens that each type keeps. Raises UnknownPolicy."""
         self._items = list({one.memory_id: one for one in items}.values())
-        self._name, self._policy, self._as_of = name, policy, as_of
+        self._name, self._policy, self._as_of, self._floors = name, policy, as_of, floors
         self._tokens = [max(1, one.tokens) for one in self._items]
         # Set if a number does not fit into columns.
         self._ledger: Ledger | None = None
@@ -63,7 +65,7 @@ class Order:
         try:
             self._ranks = _Ranks(self._items, name, policy, as_of)
         except OverflowError:
-            self._ledger = Ledger(name, policy)
+            self._ledger = Ledger(name, policy, floors=floors)
             for one in self._items:
                 self._ledger.put(one)
 
@@ -84,7 +86,7 @@ class Order:
             return [(one.memory_id, one.tokens) for one in self._ledger.plan(tokens, self._as_of, most=most).goes]
         assert self._ranks is not None
         stock = _Stock(self._items, self._tokens, self._ranks, self._policy, frozenset(named))
-        return list(islice(follow(stock, tokens, self._policy.shares_ppm), most))
+        return list(islice(follow(stock, tokens, self._policy.shares_ppm, self._floors), most))
 
 
 class _Stock:
@@ -105,6 +107,17 @@ class _Stock:
         for of, weight in zip(self._of, self._tokens, strict=True):
             held[of] += weight
         return held
+
+    def kinds(self) -> Sequence[int]:
+        """See `evictions.Stock`."""
+        held = [0] * len(TYPES)
+        for one, weight in zip(self._items, self._tokens, strict=True):
+            held[place(one.type)] += weight
+        return held
+
+    def kind(self, here: int) -> int:
+        """See `evictions.Stock`."""
+        return place(self._items[here].type)
 
     def lines(self) -> Sequence[Line]:
         """See `evictions.Stock`."""

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from memquorum.core.budgets.items import CAPPED, SUPPORTS
+from memquorum.core.budgets.items import CAPPED, SUPPORTS, place
 from memquorum.core.budgets.lazily import Steps, in_order
 from memquorum.core.budgets.ledger import Others
 from memquorum.core.budgets.lots import AMONG
@@ -39,6 +39,10 @@ class Kept(Steps, Protocol):
     def sums(self) -> Mapping[tuple[str, int], int]:
         """Returns the tokens of the living memories, by what `Plan.excess` counts them as, and the place of their
         type."""
+        ...
+
+    def dated(self) -> Collection[str]:
+        """Returns the tasks with a deadline that live: they are in no order, as time changes their rank."""
         ...
 
     def counted(self, memory_ids: Collection[str]) -> Iterable[tuple[str, int, int]]:
@@ -70,21 +74,33 @@ def beginning(
     most: int,
     apart: Collection[str] = (),
     gone: Collection[str] = (),
+    floors: Sequence[int] = (),
 ) -> Beginning:
     """Reads what a plan of at most `most` evictions looks at. `apart`: memories of which something else becomes in the
-    same epoch; `gone`: those of them that the ledger does not hold. Raises OverflowError for numbers beyond the bounds
-    of `sort_keys`."""
+    same epoch; `gone`: those of them that the ledger does not hold; `floors`: the tokens that each type keeps. Raises
+    OverflowError for numbers beyond the bounds of `sort_keys`.
+
+    Memories that a floor keeps already are passed over. A plan that itself brings a type down to its floor may find
+    fewer than there are; the next one finds more."""
     keys, times = BudgetKeys.of(name, policy), Times(name, policy, as_of)
-    known = {one.candidate.memory_id: one for one in kept.weighted(apart)}
+    known = {one.candidate.memory_id: one for one in kept.weighted({*apart, *kept.dated()})}
 
     def rank(told: Weighted, plain: tuple[Any, ...]) -> tuple[Any, ...]:
         one = item(told)
         near = name in WEIGHS and told.goals_ppm
         return times.rank(keys.keys(one), one, less=False) if near else plain
 
+    held = [0] * len(TYPES)
+    for (_, kind), tokens in kept.sums().items():
+        held[kind] += tokens
+    spare = [has - least for has, least in zip(held, floors, strict=True)] if floors else []
+
+    def may(told: Weighted) -> bool:
+        return not spare or max(1, told.tokens) <= spare[place(told.type)]
+
     for kind in range(KINDS if policy.shares_ppm else 1):
         order = (one for one in _order(kept, keys, times, kind) if one[1] not in known)
-        known |= _lowest(kept, order, most + AMONG + 1, rank)
+        known |= _lowest(kept, order, most + AMONG + 1, rank, may)
     _add_parents(kept, known)
     return Beginning(known, _others(kept, known, gone))
 
@@ -106,14 +122,17 @@ def _lowest(
     order: Iterator[tuple[tuple[Any, ...], str]],
     enough: int,
     rank: Callable[[Weighted, tuple[Any, ...]], tuple[Any, ...]],
+    may: Callable[[Weighted], bool],
 ) -> dict[str, Weighted]:
     """Returns the memories of an order among which the lowest `enough` are, by their ranks with goals. `rank`: that of
-    a memory, from its place in the order without goals."""
+    a memory, from its place in the order without goals; `may`: whether no floor keeps it."""
     found, ranks = dict[str, Weighted](), list[tuple[tuple[Any, ...], str]]()
     while some := list(islice(order, enough)):
         plain = {memory_id: told for told, memory_id in some}
         for one in kept.weighted(plain):
             memory_id = one.candidate.memory_id
+            if not may(one):
+                continue
             found[memory_id] = one
             ranks.append((rank(one, plain[memory_id]), memory_id))
         if sum(told <= some[-1] for told in ranks) >= enough:

@@ -28,6 +28,12 @@ PRESSURE = "pressure"
 """The reason of a nomination and of an epoch: the shard holds more memories than its capacity."""
 AGE = "age"
 """The reason of a nomination: the memory is older than the policy allows for its type."""
+UNUSED = "unused"
+"""The reason of a nomination: nobody has used the memory for so long as the policy has for its type."""
+FINISHED = "finished"
+"""The reason of a nomination: the memory is a step of a task that is over."""
+OUTLIVED = (AGE, UNUSED, FINISHED)
+"""The reasons for which a memory goes whatever else its namespace holds."""
 
 
 def claim(

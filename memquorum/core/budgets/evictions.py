@@ -85,6 +85,14 @@ class Stock(Protocol):
         """Returns the memories that may go: one line for all, or one for each type where types have shares."""
         ...
 
+    def kinds(self) -> Sequence[int]:
+        """Returns the tokens of all memories, by type. Asked only where types have floors."""
+        ...
+
+    def kind(self, here: Any) -> int:
+        """Returns the place of a memory's type. Asked only where types have floors."""
+        ...
+
     def told(self, here: Any) -> tuple[int, int, Sequence[str]]:
         """Returns the tokens of a memory, its line, and the memories that may not go before it."""
         ...
@@ -98,10 +106,13 @@ class Stock(Protocol):
         ...
 
 
-def follow(stock: Stock, tokens: int, shares_ppm: Sequence[int]) -> Iterator[tuple[str, int]]:
+def follow(
+    stock: Stock, tokens: int, shares_ppm: Sequence[int], floors: Sequence[int] = ()
+) -> Iterator[tuple[str, int]]:
     """Yields the memories that go until the others fit so many tokens, in order, each with its weight. `shares_ppm`:
-    the share of each line; none where there is one line for all."""
+    the share of each line; none where there is one line for all. `floors`: the tokens that each type keeps."""
     held, lines = list(stock.held()), stock.lines()
+    spare = [has - least for has, least in zip(stock.kinds(), floors, strict=True)] if floors else []
     supports, total = dict[str, int](), sum(held)
     while total > tokens:
         some = lines
@@ -114,6 +125,10 @@ def follow(stock: Stock, tokens: int, shares_ppm: Sequence[int]) -> Iterator[tup
         (_, memory_id, here), line = found[0] if len(found) == 1 else min(found, key=lambda one: one[0])
         weight, of, needs = stock.told(here)
         line.take(here)
+        if spare:
+            if weight > spare[kind := stock.kind(here)]:
+                continue  # its type keeps it, and so all that it was made of
+            spare[kind] -= weight
         total -= weight
         held[of] -= weight
         for parent in needs:

@@ -13,8 +13,8 @@ from itertools import count, islice
 from typing import Protocol
 
 from memquorum.core.budgets.evictions import Entry, Line, follow
-from memquorum.core.budgets.items import Item, exposure_ppm
-from memquorum.core.budgets.least import NOWHERE, BudgetPlace, most_asked, placed, reach_tokens
+from memquorum.core.budgets.items import Item, exposure_ppm, place
+from memquorum.core.budgets.least import NOWHERE, BudgetPlace, above, most_asked, placed, reach_tokens
 from memquorum.core.budgets.sort_keys import (
     BELOW,
     KINDS,
@@ -69,6 +69,10 @@ class Shelf(Steps, Protocol):
         """Returns a memory, None of one that is not here."""
         ...
 
+    def dated(self) -> Collection[str]:
+        """Returns the tasks with a deadline that live: they are in no list, as time changes their rank."""
+        ...
+
     def candidate(self, memory_id: str) -> Candidate:
         """Returns a memory that is here."""
         ...
@@ -88,14 +92,18 @@ def places(
         return dict.fromkeys(asked, NOWHERE)
     drawn = budget.policy == "random"
     wanted = {one for one in asked if _may_go(shelf, one, MOST if drawn else _LOOKED)}
+    found = [item for one in dict.fromkeys(asked) if one in wanted and (item := shelf.item(one)) is not None]
     if drawn:
-        found = ((one, shelf.item(one)) for one in dict.fromkeys(asked) if one in wanted)
-        return placed([(one, item.tokens) for one, item in found if item is not None], held, over, asked, alike=True)
+        goes = [(one.memory_id, one.tokens) for one in above(found, shelf.held(), budget.floors)]
+        return placed(goes, held, over, asked, alike=True)
+    spare = dict(enumerate(shelf.held()))
+    for kind, floor in enumerate(budget.floors):
+        wanted -= {one.memory_id for one in found if place(one.type) == kind and one.tokens > spare[kind] - floor}
     keys, times = BudgetKeys.of(budget.policy, policy), Times(budget.policy, policy, as_of)
     reach, most = reach_tokens(budget, policy), most_asked(asked)
 
     def order(named: Collection[str]) -> Iterator[tuple[str, int]]:
-        return follow(_Stock(shelf, keys, times, named), reach, policy.shares_ppm)
+        return follow(_Stock(shelf, keys, times, named), reach, policy.shares_ppm, budget.floors)
 
     least = list(islice(order(()), most))
     first = {memory_id for memory_id, _ in least}
@@ -146,10 +154,18 @@ class _Stock:
         held = self._shelf.held()
         return held if self._policy.shares_ppm else [sum(held)]
 
+    def kinds(self) -> Sequence[int]:
+        """See `evictions.Stock`."""
+        return self._shelf.held()
+
+    def kind(self, here: str) -> int:
+        """See `evictions.Stock`."""
+        return place(self._item(here).type)
+
     def lines(self) -> Sequence[Line]:
         """See `evictions.Stock`."""
         named: list[list[Entry]] = [[] for _ in range(self._kinds)]
-        for one in self._named:
+        for one in {*self._named, *self._shelf.dated()}:
             if not self.supports(one) and (told := self.free(one)) is not None:
                 named[told[0]].append(self._entry(one))
         exposed = self._exposed if self._keys.name == "hybrid" else None

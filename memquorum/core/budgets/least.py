@@ -46,8 +46,8 @@ def places(
 ) -> Mapping[str, BudgetPlace]:
     """Returns the places of the given memories among all of a namespace, in tokens. `asked`: the memories, in order of
     preference."""
-    drawn = budget.policy == "random"
-    order = Order(items, budget.policy, policy, as_of)
+    drawn, known = budget.policy == "random", list(items)
+    order = Order(known, budget.policy, policy, as_of, () if drawn else budget.floors)
     held, over = order.tokens, order.tokens - budget.tokens
     if over <= 0:
         return dict.fromkeys(asked, NOWHERE)
@@ -57,7 +57,26 @@ def places(
     least = order.goes(reach, most=most)
     if len(least) == most and not {memory_id for memory_id, _ in least}.issuperset(asked):
         least = order.goes(reach, named={memory_id for memory_id, _ in least})
+    if drawn and budget.floors:
+        kinds, by_id, may = [0] * len(budget.floors), {one.memory_id: one for one in known}, dict(least)
+        for one in by_id.values():
+            kinds[place(one.type)] += one.tokens
+        named = [by_id[one] for one in dict.fromkeys(asked) if one in may]
+        least = [(one.memory_id, one.tokens) for one in above(named, kinds, budget.floors)]
     return placed(least, held, over, asked, alike=drawn)
+
+
+def above(items: Iterable[Item], held: Sequence[int], floors: Sequence[int]) -> list[Item]:
+    """Returns those of some memories that may go, in this order, while each type keeps its floor. `held`: the tokens of
+    all memories, by type."""
+    if not floors:
+        return list(items)
+    spare, found = [has - least for has, least in zip(held, floors, strict=True)], list[Item]()
+    for one in items:
+        if one.tokens <= spare[place(one.type)]:
+            spare[place(one.type)] -= one.tokens
+            found.append(one)
+    return found
 
 
 def crowded(
@@ -74,7 +93,7 @@ def crowded(
         one = told.candidate
         return not one.fades, fallen(one) if one.fades else one.last_access, one.memory_id
 
-    free = [told for told in known if _free(told)]
+    free = [told for told in known if free(told)]
     return placed([(told.candidate.memory_id, 1) for told in sorted(free, key=turn)], len(known), over, asked)
 
 
@@ -91,13 +110,8 @@ def old_at(type_: str, created: int, policy: BudgetPolicy) -> int | None:
     return created + most + 1 if most else None
 
 
-def aged(told: Weighted, policy: BudgetPolicy, as_of: int) -> BudgetPlace:
-    """Returns the place of a memory by its age: one that is older than its type may become has to go."""
-    most = policy.ttl_ms[place(told.type)] if policy.ttl_ms else 0
-    return BudgetPlace(0, PPM) if most and _free(told) and as_of - told.candidate.created > most else NOWHERE
-
-
-def _free(told: Weighted) -> bool:
+def free(told: Weighted) -> bool:
+    """Whether a memory may be evicted at all."""
     return told.candidate.tier == SHORT_TERM and not told.protections and not told.rests
 
 

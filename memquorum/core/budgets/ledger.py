@@ -6,6 +6,7 @@ The rules of a plan:
   budget, or none is left that may go; the remaining excess is reported by reason (`Plan.excess`).
 - *Provenance closure*: only leaves go; a source goes after the living memories made from it.
 - *Task safety*, pins and holds: protected memories do not go.
+- *Floors*: a memory does not go where its type would hold less than its floor without it.
 - Shares by type are soft: while all fit the budget a type may exceed its share. Otherwise the types that exceed theirs
   give memories first; if these may not give enough, the others do.
 
@@ -20,7 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memquorum.core.budgets.items import CAPPED, SUPPORTS, Item, Score, place, score
+from memquorum.core.budgets.items import CAPPED, FLOOR, SUPPORTS, Item, Score, place, score
 from memquorum.core.budgets.lots import Lots
 from memquorum.core.budgets.rules import BY_LOT, REFLECTS, STALE, Rule, rule
 from memquorum.core.facets import TYPES, summary_fits
@@ -81,9 +82,17 @@ class Others(Struct, frozen=True):
 class Ledger:
     """The memories of one namespace, in the order of one policy. Not safe to share between threads."""
 
-    def __init__(self, name: str, policy: BudgetPolicy, seed: bytes = b"", lots: Lots | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        policy: BudgetPolicy,
+        seed: bytes = b"",
+        lots: Lots | None = None,
+        floors: Sequence[int] = (),
+    ) -> None:
         """`name`: of the policy; `policy`: its constants; `seed`: of `random`; `lots`: the draws among near-ties, None
-        where these go in order. Raises UnknownPolicy."""
+        where these go in order; `floors`: the tokens that each type keeps. Raises UnknownPolicy."""
+        self._floors = tuple(floors)
         self.name, self.policy, self._lots = name, policy, lots
         kinds = range(len(TYPES)) if policy.shares_ppm else range(1)
         self._rules = [rule(name, policy, seed, looks=lots is not None) for _ in kinds]
@@ -169,10 +178,10 @@ class Ledger:
 
         `groups`: the memories that summaries may replace, for the policies that reflect, in order.
         """
-        taken = list[Item]()
-        made = self._take(tokens, as_of, most, groups, taken)
+        taken, kept = list[Item](), list[Item]()
+        made = self._take(tokens, as_of, most, groups, (taken, kept))
         before, self._named = self._named, frozenset(one.memory_id for one in made.goes)
-        for item in reversed(taken):
+        for item in (*kept, *reversed(taken)):
             self.put(item)
         for memory_id in before - self._named:
             if memory_id in self._items:
@@ -182,15 +191,28 @@ class Ledger:
     def evict(self, tokens: int, as_of: int, *, most: int | None = None, groups: Sequence[Group] = ()) -> Plan:
         """Plans, and removes the memories that go; the caller puts the summaries that replaced others."""
         self._named = frozenset()
-        return self._take(tokens, as_of, most, groups, [])
+        kept = list[Item]()
+        made = self._take(tokens, as_of, most, groups, ([], kept))
+        for item in kept:
+            self.put(item)
+        return made
 
-    def _take(self, tokens: int, as_of: int, most: int | None, groups: Iterable[Group], taken: list[Item]) -> Plan:
+    def _take(
+        self,
+        tokens: int,
+        as_of: int,
+        most: int | None,
+        groups: Iterable[Group],
+        aside: tuple[list[Item], list[Item]],
+    ) -> Plan:
+        """`aside`: receives what goes, and what a floor keeps and was therefore taken for protected."""
+        taken, kept = aside
         goes, replaces, reserved = list[Going](), list[Group](), 0
         waiting = iter(groups if self.name in REFLECTS else ())
         if self._lots is not None:
             self._lots.begin()
         while self.tokens + reserved > tokens and (most is None or len(goes) < most):
-            found = self._next(tokens, as_of)
+            found = self._next(tokens, as_of, kept)
             if found is None or found[1] != STALE:
                 group = next((one for one in waiting if self.admits(one)), None)
                 if group is not None:
@@ -215,13 +237,29 @@ class Ledger:
     def _drawn(self, found: tuple[str, str, Rule], as_of: int, reach: int) -> tuple[str, str, Lot | None]:
         """Returns the next one, drawn by lot if others have near scores with at most `reach` tokens before them."""
         memory_id, why, of = found
-        drawn = None if self._lots is None else self._lots.draw(of.near(as_of), as_of, reach)
+        near = () if self._lots is None else [one for one in of.near(as_of) if self._spares(one.item)]
+        drawn = None if self._lots is None else self._lots.draw(near, as_of, reach)
         if drawn is None:
             return memory_id, why, None
         one, lot = drawn
         return (one.item.memory_id, BY_LOT, lot) if lot.charged else (memory_id, why, lot)
 
-    def _next(self, tokens: int, as_of: int) -> tuple[str, str, Rule] | None:
+    def _next(self, tokens: int, as_of: int, kept: list[Item]) -> tuple[str, str, Rule] | None:
+        """Returns the next one that no floor keeps, why, and its rule. `kept`: receives those that a floor keeps."""
+        while (found := self._lowest(tokens, as_of)) is not None:
+            item = self._items[found[0]]
+            if self._spares(item):
+                return found
+            kept.append(item)
+            self.protect(item.memory_id, FLOOR)
+        return None
+
+    def _spares(self, item: Item) -> bool:
+        """Whether the type of a memory holds its floor without it."""
+        kind = place(item.type)
+        return not self._floors or self._of_type[kind] - item.tokens >= self._floors[kind]
+
+    def _lowest(self, tokens: int, as_of: int) -> tuple[str, str, Rule] | None:
         """Returns the next one, why, and its rule: from the types beyond their share, if one of their memories may go;
         else from all."""
         rules = self._rules

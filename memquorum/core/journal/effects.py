@@ -350,6 +350,8 @@ def _born(rows: Rows, entry: JournalEntry, detail: Stored) -> Memory:
         label=detail.label,
         said=detail.said_at,
         said_offset=detail.accepted_offset,
+        deadline=detail.deadline,
+        over=detail.over,
         **asdict(holds),
         **fields_of(Carried, detail),
     )

@@ -101,6 +101,10 @@ class Memory(Carried, frozen=True):
     """When it was said last, in milliseconds: the latest time of its sayings (`journal.repetitions.again`)."""
     said_offset: int = 0
     """The accepted offset of that saying, which orders two of the same time."""
+    deadline: int | None = None
+    """Until when its task is to be done, in milliseconds."""
+    over: bool = False
+    """True if its task is over."""
     asks_after: int | None = None
     """For a memory that rests sealed: a use after this time that arrives late requests its restoration. None after such
     a use, and for any other memory."""

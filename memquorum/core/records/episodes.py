@@ -143,6 +143,11 @@ class Said(Carried, frozen=True, kw_only=True):
     """True for a write that empties its slot: it has no content and becomes no memory."""
     task: Task | None = None
     """The task fields, if it is the record of a finished task; otherwise None."""
+    deadline: int | None = None
+    """Until when its task is to be done, in milliseconds; None of a task that is over, and of anything else
+    (`core.payloads`)."""
+    over: bool = False
+    """True if its task is over."""
     accepted_at: int | None = None
     """When it came in, by intake's clock; None of what came in before this was recorded."""
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memquorum.core import decay, triage
-from memquorum.core.budgets.claims import AGE, BUDGET, PRESSURE
+from memquorum.core.budgets.claims import AGE, BUDGET, FINISHED, PRESSURE, UNUSED
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import EpochPolicy, Policy
 from memquorum.core.records import ConfigurationOrdered, DecayCrossed, NominationProposed, Proposal, Standing, Weighed
@@ -202,7 +202,8 @@ class Going(Struct, frozen=True):
     `crossed`: the tick's memories that still are candidates; `expired`: short-term memories whose decay score is too
     low; `evicted`: those to evict first, under pressure; `asked`: those that somebody asked to forget; `doubted`: those
     that the last rehearsal found not to hold, and whose decay score is low; `aged`: those older than their types may
-    become. `over`: returns the memories beyond budgets, as their policies weigh them, given the other proposals.
+    become; `unused`: those that nobody has used for as long as their namespace allows; `steps`: those of tasks that are
+    over. `over`: returns the memories beyond budgets, as their policies weigh them, given the other proposals.
     `rooms`: how many memories each of their namespaces may lose now (core/caps).
     """
 
@@ -212,6 +213,8 @@ class Going(Struct, frozen=True):
     asked: Sequence[Candidate] = ()
     doubted: Sequence[Candidate] = ()
     aged: Sequence[Candidate] = ()
+    unused: Sequence[Candidate] = ()
+    steps: Sequence[Candidate] = ()
     over: Callable[[Elsewhere], Leaving] = nobody
     rooms: Mapping[str, int] = {}
 
@@ -262,8 +265,9 @@ def build(
     """Builds the next epoch's nomination; None where there is nothing to propose. `why`: from `trigger`.
 
     A memory is proposed once, for the first of these reasons that applies: somebody asked to forget it, a
-    contradiction, its summary, summaries that say the same, its age, lack of tokens, doubt, lack of room in its shard,
-    decay, a general form, promotion, admission to experience, uniting with others there.
+    contradiction, its summary, summaries that say the same, its age, lack of use, the end of its task, lack of tokens,
+    doubt, lack of room in its shard, decay, a general form, promotion, admission to experience, uniting with others
+    there.
     """
     going, rising, groups = offers.going, offers.rising, offers.groups
     policy, asked = genesis.policy, going.asked
@@ -373,7 +377,8 @@ def _foremost(going: Going, disputed: Sequence[Proposal]) -> tuple[list[Proposal
     """Proposes the memories that come before decayed ones: on request, for their age, and beyond a budget; and returns
     how many memories each namespace may lose."""
     told, found = _named(disputed), _asking(going.asked)
-    found += _aging(going.aged, told | _named(found))
+    for reason, some in ((AGE, going.aged), (UNUSED, going.unused), (FINISHED, going.steps)):
+        found += _outliving(reason, some, told | _named(found))
     leaving = going.over(_elsewhere(_within(found, going.rooms), disputed))
     found += _over_budget(leaving.chosen, told | _named(found))
     return found, {**leaving.rooms, **going.rooms}
@@ -434,11 +439,11 @@ def _doubting(falling: Sequence[Proposal], doubted: Sequence[Candidate]) -> list
     return [*found, *(one for one in falling if named.isdisjoint(one.memory_ids))]
 
 
-def _aging(aged: Sequence[Candidate], named: Collection[str]) -> list[Proposal]:
-    """Proposes the memories that are too old, where no other proposal names them."""
+def _outliving(reason: str, some: Sequence[Candidate], named: Collection[str]) -> list[Proposal]:
+    """Proposes the memories that have outlived their use, where no other proposal names them."""
     return [
-        _proposal(candidate, kind, AGE)
-        for candidate in aged
+        _proposal(candidate, kind, reason)
+        for candidate in some
         if candidate.memory_id not in named and (kind := _makes_room(candidate)) is not None
     ]
 

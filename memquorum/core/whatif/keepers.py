@@ -85,9 +85,9 @@ class Keeper(Protocol):
 class ByPolicy:
     """Keeps memories by a policy."""
 
-    def __init__(self, name: str, policy: BudgetPolicy, seed: bytes = b"") -> None:
-        """Makes its `Ledger`. Raises UnknownPolicy."""
-        self._ledger = Ledger(name, policy, seed)
+    def __init__(self, name: str, policy: BudgetPolicy, seed: bytes = b"", floors: Sequence[int] = ()) -> None:
+        """Makes its `Ledger`. `floors`: the tokens that each type keeps. Raises UnknownPolicy."""
+        self._ledger = Ledger(name, policy, seed, floors=floors)
         self.put, self.used, self.protect = self._ledger.put, self._ledger.used, self._ledger.protect
 
     def __len__(self) -> int:

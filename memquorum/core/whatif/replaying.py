@@ -22,6 +22,7 @@ from msgspec import Struct, field
 
 from memquorum.core import caps
 from memquorum.core.budgets.items import CAPPED, Item
+from memquorum.core.budgets.limits import budget_of
 from memquorum.core.caps import Losses
 from memquorum.core.policy import BudgetPolicy, CapsPolicy
 from memquorum.core.whatif.events import (
@@ -256,7 +257,8 @@ def _keeper(course: Course, setting: Setting, trial: Trial, known: Demand | None
         assert known is not None
         return Foresight(setting.density, known.times, known.items)
     seed = hashlib.sha256(b"/".join((trial.seed, course.namespace.encode(), str(setting.seed).encode()))).digest()
-    return ByPolicy(setting.policy, trial.budget, seed)
+    budget = budget_of(trial.budget, course.namespace)
+    return ByPolicy(setting.policy, trial.budget, seed, () if budget is None else budget.floors)
 
 
 class _Run:

@@ -1,6 +1,6 @@
 """The vote to forget memories for lack of room (SPEC D), whether they have decayed or not. It takes the memories of
-least worth in a namespace over its budget or in a shard over its capacity, and memories that are older than their type
-may become.
+least worth in a namespace over its budget or in a shard over its capacity, and memories that have outlived their use
+(`core.budgets.outlived`).
 
 A member asks its own order of eviction, by what it has read itself, and ignores what the nominator says of the memory
 (`core.budgets.least`). It votes yes for a memory whose place lies within the excess and a margin beyond it. Protected
@@ -17,7 +17,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from memquorum.core.budgets.claims import AGE, BUDGET, PRESSURE
+from memquorum.core.budgets.claims import AGE, BUDGET, FINISHED, PRESSURE, UNUSED
 from memquorum.core.budgets.least import NOWHERE, reach_ppm
 from memquorum.core.late_numpy import np
 from memquorum.core.policy import PPM, Policy, share
@@ -34,7 +34,7 @@ def _found(terms: Mapping[str, int], yes: bool, _: Policy) -> str:
     if not terms["beyond"]:
         return "they do not know it, or find nothing too much"
     if terms["beyond"] == PPM:
-        return "by what they have read it is older than memories of its kind may become"
+        return "by what they have read its time is over, by its age, for want of use, or with its task"
     return f"it is {'' if yes else 'not '}among what is worth least there, by what they have read"
 
 
@@ -42,7 +42,7 @@ def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Polic
     if not terms["beyond"]:
         return "does not know it, or finds nothing too much: keep"
     if terms["beyond"] == PPM:
-        return "by its own reading it is older than its type may become: forget"
+        return "by its own reading its time is over, by its age, for want of use, or with its task: forget"
     told = f"by its own reading {share(terms['beyond'])} of what is held is too much, and "
     if terms["before"] == PPM:
         return f"{told}this is not of what is to go for it: keep"
@@ -57,21 +57,25 @@ class _Evict(LetGo):
     outcome = FORGET.outcome
     words = dataclasses.replace(
         FORGET.words,
-        aim="forget, for want of room or for its age",
+        aim="forget, for want of room or as its time is over",
         proposed={
             BUDGET: "because its namespace held more tokens than its budget",
             PRESSURE: "because its shard held more than its capacity",
             AGE: "because it was older than its type may become",
+            UNUSED: "because nobody had used it for as long as its namespace allows for its type",
+            FINISHED: "because it was a step of a task that is over",
         },
         why={**FORGET.words.why, RESTED: "it rested: members had brought it back"},
         opinion=_in_words,
         plain=Plain(
-            asked="forgetting it, to make room or for its age",
-            agreed="it had to go, to make room or for its age",
+            asked="forgetting it, to make room or as its time is over",
+            agreed="it had to go, to make room or as its time is over",
             proposed={
                 BUDGET: "its namespace held more text than its budget allows",
                 PRESSURE: "there were more memories than there is room for",
                 AGE: "it was older than memories of its kind may become",
+                UNUSED: "nobody had used it for {unused}, and memories of its kind may not go unused for so long",
+                FINISHED: "it was a step of a task that is over",
             },
             because=_found,
         ),
