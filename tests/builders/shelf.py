@@ -12,7 +12,7 @@ from memquorum.core.access import covers
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Losses
 from memquorum.core.decay import span_ms
-from memquorum.core.policy import EpochPolicy
+from memquorum.core.policy import EpochPolicy, Retention
 from memquorum.core.records import Crossing, DecayCrossed, JournalEntry, Lapsed, Standing
 from memquorum.core.tiers import DRAFT
 from memquorum.ports import (
@@ -49,6 +49,10 @@ class Shelf:
     requested: list[bytes] = field(default_factory=list)
     stands: dict[str, Losses] = field(default_factory=dict)
     unsure: list[Candidate] = field(default_factory=list)
+    left: list[Candidate] = field(default_factory=list)
+    """The answer of `unused`."""
+    scaffold: list[Candidate] = field(default_factory=list)
+    """The answer of `steps`."""
     disputed: list[tuple[Candidate, Candidate]] = field(default_factory=list)
     guessed: list[tuple[Candidate, Candidate]] = field(default_factory=list)
     helpful: list[tuple[Candidate, tuple[bytes, ...]]] = field(default_factory=list)
@@ -102,6 +106,13 @@ class Shelf:
     def aged(self, shard: int, before: Mapping[str, int], limit: int) -> list[Candidate]:
         self._note("aged", shard, *before.items(), limit)
         return self.old[:limit]
+
+    def unused(self, shard: int, rules: Sequence[Retention], as_of: int, limit: int) -> list[Candidate]:
+        self._note("unused", shard, *rules, as_of, limit)
+        return self.left[:limit]
+
+    def steps(self, shard: int, before: int, limit: int) -> list[Candidate]:
+        return self.scaffold[:limit]
 
     def losses(self, namespaces: Iterable[str], since: int) -> dict[str, Losses]:
         return {name: self.stands[name] for name in namespaces if name in self.stands}

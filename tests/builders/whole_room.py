@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from db.view import View
 from memquorum.core import caps
-from memquorum.core.budgets import least
+from memquorum.core.budgets import least, outlived
 from memquorum.core.budgets.claims import AGE, BUDGET, PRESSURE
 from memquorum.core.budgets.limits import budget_of
 from memquorum.core.budgets.weighing import item
@@ -99,7 +99,9 @@ def _budget(
     there: Sequence[Weighted], namespace: str, policy: Policy, as_of: int, asked: Sequence[str]
 ) -> Mapping[str, least.BudgetPlace]:
     budget = budget_of(policy.budget, namespace)
-    return {} if budget is None else least.places(map(item, there), budget, policy.budget, as_of, asked)
+    if budget is None:
+        return {}
+    return least.places((item(one, as_of) for one in there), budget, policy.budget, as_of, asked)
 
 
 def _age(
@@ -107,7 +109,7 @@ def _age(
 ) -> Mapping[str, least.BudgetPlace]:
     named = set(asked)
     return {
-        one.candidate.memory_id: least.aged(one, policy.budget, as_of)
+        one.candidate.memory_id: outlived.place(one, AGE, policy, as_of)
         for one in there
         if one.candidate.memory_id in named
     }

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
 
 from db.standing import Clear
+from memquorum.core.access import covers
 from memquorum.core.consolidation.condensing import distortion_ppm
 from memquorum.core.journal.rows import Conflict, LinkRow, Memory, Protection, Provenance, QuoteRow, Spent, Strength
-from memquorum.core.linking import REQUIRES
-from memquorum.core.policy import PPM
+from memquorum.core.linking import PART, REQUIRES
+from memquorum.core.policy import PPM, Retention
 from memquorum.core.reading.tokens import TOKEN_BYTES, tokens
 from memquorum.core.records import JournalEntry, Stored
 from memquorum.core.tiers import ALIVE, DRAFT, SHORT_TERM
@@ -71,6 +72,7 @@ def _weighted(held: Held, m: Memory, last_epoch: int) -> Weighted:
         sum(one.spent_ppm for one in held.spent if _pays(held.memories.get(one.memory_id), one, m)),
         until if until > last_epoch + 1 else 0,
         _distortion_ppm(held, m) if m.tier == DRAFT else 0,
+        m.deadline,
     )
 
 
@@ -123,6 +125,40 @@ def _goals_ppm(held: Held, m: Memory) -> int:
 def _cosine(one: Clear, other: Clear) -> float:
     a, b = (np.atleast_2d(x.vector)[0].astype(np.float16).astype(np.float64) for x in (one, other))
     return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
+
+
+def unused(
+    free: Iterable[Strength], memories: Mapping[str, Memory], rules: Sequence[Retention], as_of: int
+) -> list[Strength]:
+    """Those that nobody has used for as long as the first rule that fits has for their type."""
+
+    def idle(s: Strength) -> bool:
+        memory = memories[s.memory_id]
+        rule = next((one for one in rules if covers((one.pattern,), memory.namespace)), None)
+        age = None if rule is None else rule.ages.get(memory.type)
+        return age is not None and max(s.last_access, memory.deadline or 0) < as_of - age
+
+    return sorted((s for s in free if s.tier == SHORT_TERM and idle(s)), key=lambda s: (s.last_access, s.memory_id))
+
+
+def steps(
+    free: Iterable[Strength], memories: Mapping[str, Memory], links: Sequence[LinkRow], before: int
+) -> list[Strength]:
+    """The steps of tasks that are over, as the statement `schedule_steps` finds them."""
+    over = [m for m in memories.values() if m.over and m.tier in ALIVE and m.said <= before]
+    slots = {(m.namespace, m.slot) for m in over if m.slot is not None}
+    replaced = [m for m in memories.values() if (m.namespace, m.slot) in slots and (m.over or m.tier not in ALIVE)]
+    tasks = {m.id for m in (*over, *replaced)}
+    alive = {m.id for m in memories.values() if m.tier in ALIVE}
+    found = {k.target for k in links if k.kind == REQUIRES and k.memory in tasks}
+    found |= {k.memory for k in links if k.kind == PART and k.target in tasks}
+    for k in links:
+        if k.kind == REQUIRES and k.memory in alive - tasks:
+            found.discard(k.target)
+        if k.kind == PART and k.target in alive - tasks and memories[k.target].type == "task":
+            found.discard(k.memory)
+    kept = (s for s in free if s.tier == SHORT_TERM and s.fades and s.memory_id in found - tasks)
+    return sorted(kept, key=lambda s: (s.created, s.memory_id))
 
 
 def older(free: Iterable[Strength], memories: Mapping[str, Memory], before: Mapping[str, int]) -> list[Strength]:

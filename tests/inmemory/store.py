@@ -75,7 +75,7 @@ from memquorum.core.orders.erase import MEMORY, SUBJECT
 from memquorum.core.orders.protect import GOAL, HOLD
 from memquorum.core.orders.restore import ACTIONS
 from memquorum.core.orders.turns import in_turn
-from memquorum.core.policy import EpochPolicy
+from memquorum.core.policy import EpochPolicy, Retention
 from memquorum.core.reading.tokens import tokens
 from memquorum.core.records import ErasedEpisode, JournalAppended, JournalEntry, OrderFound, RewardGiven
 from memquorum.core.tiers import ALIVE, DRAFT, GONE, LONG_TERM, SEALED, SHORT_TERM
@@ -104,7 +104,7 @@ from memquorum.ports import (
     Vector,
     Weighted,
 )
-from tests.inmemory.budgets import Held, older, weighted
+from tests.inmemory.budgets import Held, older, steps, unused, weighted
 from tests.inmemory.vault import InMemoryVault
 
 __all__ = ["InMemoryNeighbourhoods", "InMemorySchedule", "InMemoryStore", "InMemoryStoredOrders", "InMemoryVault"]
@@ -623,13 +623,17 @@ class InMemorySchedule(_OfExperience):
         found = [
             s
             for s in self._free(shard, room=room)
-            if s.last_access <= unused_since[s.tier] and self._store.memories[s.memory_id].namespace not in without
+            if self._used(s) <= unused_since[s.tier] and self._store.memories[s.memory_id].namespace not in without
         ]
         found.sort(key=lambda s: (s.last_access, s.memory_id))
         return [
             DueMemory(s.memory_id, self._store.memories[s.memory_id].namespace, s.last_access, s.tier)
             for s in found[:limit]
         ]
+
+    def _used(self, s: Strength) -> int:
+        """When it was used last; a task with a deadline counts as used then."""
+        return max(s.last_access, self._store.memories[s.memory_id].deadline or 0)
 
     def grades(self, shard: int) -> list[Grade]:
         """The grades of which a short-term memory is alive whose decay score counts; see the port."""
@@ -653,7 +657,7 @@ class InMemorySchedule(_OfExperience):
             one = of.get(grade(s.salience_ppm, s.replays))
             if one is None or s.tier != SHORT_TERM or not s.fades or namespace in without:
                 continue
-            if s.last_access <= one.unused_since:
+            if self._used(s) <= one.unused_since:
                 log = one.head * HOUR_MS - one.rate * max(0, as_of - s.last_access)
                 found.append((log, s.last_access, s.memory_id, namespace))
         return [DueMemory(memory_id, where, used, SHORT_TERM) for _, used, memory_id, where in sorted(found)[:limit]]
@@ -847,6 +851,17 @@ class InMemorySchedule(_OfExperience):
         """Returns the memories that are older than their type may become; see the port."""
         found = older(self._free(shard, room=True), self._store.memories, before)
         return [self._candidate(s) for s in found[:limit]]
+
+    def unused(self, shard: int, rules: Sequence[Retention], as_of: int, limit: int) -> list[Candidate]:
+        """Returns the memories that nobody has used for as long as their namespace allows; see the port."""
+        found = unused(self._free(shard, room=True), self._store.memories, rules, as_of)
+        return [self._candidate(s) for s in found[:limit]]
+
+    def steps(self, shard: int, before: int, limit: int) -> list[Candidate]:
+        """Returns the steps of tasks that are over; see the port."""
+        here = {one.id: one for one in self._store.memories.values() if one.shard == shard}
+        links = [one for one in self._store.rows[LinkRow].values() if one.shard == shard]
+        return [self._candidate(s) for s in steps(self._free(shard, room=True), here, links, before)[:limit]]
 
     def candidates(self, shard: int, memory_ids: Sequence[str], *, room: bool = False) -> list[Candidate]:
         """Those of the memories that are alive and rest no longer; see the port."""

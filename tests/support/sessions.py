@@ -40,6 +40,7 @@ def configured(folder: Path, **changed: Any) -> Settings:
 
 # Limits of these namespaces alone, so that no other test loses anything.
 FEW, ROOMS = "few-*=1/0/0", "rooms-*=0/0/5"
+FADED, FLOORED = "faded-*=social:2d", "floored-*=100/worth/task:40"
 SIGNED, SIGNING = "vault", "planner"
 RETAINED: Mapping[str, Any] = {"after": "retained-*=episodic:30d", "every_ms": HOUR}
 
@@ -154,6 +155,8 @@ class Plant:
 
 @contextmanager
 def plant(folder: Path) -> Iterator[Plant]:
-    """Starts the fleet with limits: FEW takes one episode a minute, ROOMS five memories in all."""
-    with driven(configured(folder, ingest_limits=f"{FEW} {ROOMS}")) as running:
+    """Starts the fleet with limits: FEW takes one episode a minute, ROOMS five memories in all, FADED forgets people
+    that nobody asks about for two days, FLOORED keeps 40 tokens of tasks within a budget of 100."""
+    told = configured(folder, ingest_limits=f"{FEW} {ROOMS}")
+    with driven(told, forget={"unused": FADED}, budget={"tokens": FLOORED}) as running:
         yield Plant(running)

@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from db.standing import Clear
 from memquorum.core.avro import Codec
-from memquorum.core.policy import PPM, BudgetPolicy
+from memquorum.core.policy import PPM, BudgetPolicy, Retention
 from memquorum.core.records import ErasedEpisode, Link, Lot, Proposal, Weighed
-from memquorum.core.tiers import LONG_TERM, SHORT_TERM
-from memquorum.ports import Candidate
+from memquorum.core.tiers import ALIVE, LONG_TERM, SHORT_TERM
+from memquorum.ports import Candidate, Fading
 from tests.builders import erasures, genesis, votes
 from tests.builders.erasures import entitled
 from tests.builders.policies import by_the_paper
@@ -106,6 +106,89 @@ def test_what_was_kept_for_another_reason_does_not_rest_here(world: World, shard
     shard.decide([votes.proposal(A, "forget")], votes.nobody)
     world.flush(shard)
     assert [(one.candidate.memory_id, one.rests) for one in world.schedule.weighted(0, NAMESPACE)] == [(A, False)]
+
+
+def test_a_task_with_a_deadline_tells_it(world: World, shard: Shard) -> None:
+    shard.episode("a", 1_000, type="task", deadline=5_000)
+    shard.episode("b", 1_000, type="task", over=True)
+    world.flush(shard)
+    told = {one.candidate.memory_id: one.deadline for one in world.schedule.weighted(0, NAMESPACE)}
+    assert told == {A: 5_000, B: None}
+    assert {one.deadline for one in world.schedule.weights(0, [A])} == {5_000}
+
+
+def test_a_task_counts_as_used_at_its_deadline(world: World, shard: Shard) -> None:
+    shard.episode("a", 1_000, type="task", deadline=5_000)
+    shard.episode("b", 2_000, type="task", over=True)
+    shard.tick(10**12)
+    world.flush(shard)
+    due, unused = world.schedule.due, world.schedule.unused
+    for until, found in ((4_999, {B}), (5_000, {A, B})):
+        assert {one.memory_id for one in due(0, dict.fromkeys(ALIVE, until), 10)} == found
+        rules = [Retention("*", {"task": 1_000})]
+        assert {one.memory_id for one in unused(0, rules, until + 1_001, 10)} == found
+        grades = [Fading(one, until, 0, 1) for one in world.schedule.grades(0)]
+        assert {one.memory_id for one in world.schedule.fading(0, grades, 10**6, 10)} == found
+
+
+def test_what_nobody_used_is_found_by_the_first_rule_that_fits(world: World, codec: Codec, shard: Shard) -> None:
+    for at, event in enumerate("cba"):
+        shard.episode(event, 1_000 + at, type="social")
+    shard.tick(10**12)
+    world.flush(shard)
+
+    def found(*rules: Retention, as_of: int = 11_003) -> list[str]:
+        return [one.memory_id for one in world.schedule.unused(0, rules, as_of, 10)]
+
+    mine = Retention("green*", {"social": 10_001})
+    assert found(mine) == [C, B]
+    assert found(mine, as_of=11_001) == [] == found(Retention("green*", {"task": 1}))
+    assert found(Retention(NAMESPACE, {"social": 10_002}), mine) == [C]
+    assert found(Retention("else*", {"social": 1}), Retention("*", {"social": 10_001})) == [C, B]
+    shard.access(C, 5_000)
+    shard.protect(protection(codec, "pin", B, cluster=GENESIS.cluster))
+    world.flush(shard)
+    assert found(mine, as_of=12_000) == [A], "a use or a pin keeps it"
+
+
+def test_the_steps_of_a_task_that_is_over_are_found_unless_something_else_needs_them(
+    world: World, codec: Codec, shard: Shard
+) -> None:
+    ids = {
+        one: memory_id(one)
+        for one in ("need", "shared", "ship", "open", "step", "both", "purpose", "pinned", "over", "again", "thing")
+    }
+    task = {"type": "task", "explicit": True}
+    for at, event in enumerate(("need", "shared", "thing")):
+        shard.episode(event, 1_000 + at)
+    requires = (Link("requires", ids["need"]), Link("requires", ids["shared"]), Link("isA", ids["thing"]))
+    shard.episode("ship", 2_000, slot="ship", links=requires, **task)
+    shard.episode("open", 2_001, links=(Link("requires", ids["shared"]),), **task)
+    part = Link("partOf", ids["ship"])
+    shard.episode("step", 3_000, links=(part,))
+    shard.episode("both", 3_001, links=(part, Link("partOf", ids["open"])))
+    shard.episode("purpose", 3_002, links=(part,), explicit=True)
+    shard.episode("pinned", 3_003, links=(part,))
+    shard.protect(protection(codec, "pin", ids["pinned"], cluster=GENESIS.cluster))
+    shard.tick(10**12)
+    world.flush(shard)
+    assert world.schedule.steps(0, 10**12, 10) == []
+    shard.episode("over", 4_000, slot="ship", over=True, **task)
+    world.flush(shard)
+    steps = world.schedule.steps
+
+    def found(before: int = 4_000) -> list[str]:
+        return [one.memory_id for one in steps(0, before, 10)]
+
+    assert found() == [ids["need"], ids["step"]]
+    assert found(3_999) == []
+    assert [one.memory_id for one in steps(0, 4_000, 1)] == [ids["need"]]
+    shard.decide([votes.proposal(ids["need"], "evict")], votes.nobody)
+    world.flush(shard)
+    assert found() == [ids["step"]], "what a vote kept rests"
+    shard.episode("again", 5_000, slot="ship", **task)
+    world.flush(shard)
+    assert found(9_000) == [], "the task is open again"
 
 
 def test_what_is_older_than_its_type_may_become_is_found_the_oldest_first(

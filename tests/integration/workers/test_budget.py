@@ -274,7 +274,7 @@ def test_what_is_older_than_its_type_may_become_goes(line: Settings, move: Calla
         assert (memory.get(fact).tier, memory.get(event).tier) == ("sealed", "short-term")
         account = memory.explain(fact).in_numbers()
     assert "because it was older than its type may become" in account
-    assert "by its own reading it is older than its type may become: forget" in account
+    assert "by its own reading its time is over, by its age, for want of use, or with its task: forget" in account
 
 
 def lab(line: Settings, tier: str) -> list[str]:

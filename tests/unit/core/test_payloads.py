@@ -86,3 +86,15 @@ def test_without_a_payload_all_attributes_are_free_and_one_of_another_type_is_no
     assert payloads.read("task", {"status": "open"}) is None is payloads.read("task", None)
     assert payloads.read("task", {PAYLOAD: {"valence": 0.5}}) is None
     assert payloads.fault("nothing known", {PAYLOAD: json.loads("7")}) is None
+
+
+def test_a_task_tells_its_deadline_until_it_is_over() -> None:
+    at = 1_790_000_000_000
+    said = {PAYLOAD: {"status": "open", "deadline": at, "outcome": "not yet"}}
+    assert payloads.standing("task", said) == (at, False)
+    for status in ("done", "cancelled"):
+        ended = {PAYLOAD: {"status": status, "deadline": at, "outcome": "Shipped on Friday."}}
+        assert payloads.standing("task", ended) == (None, True)
+    assert payloads.standing("episodic", {PAYLOAD: {"valence": 1}}) == (None, False) == payloads.standing("task", None)
+    intent = accept(GOOD | {"type": "task", "attributes": said})
+    assert isinstance(intent, intake.EpisodeIntent) and (intent.deadline, intent.over) == (at, False)

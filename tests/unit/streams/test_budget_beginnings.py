@@ -64,6 +64,7 @@ class History:
                 some.randrange(4), tuple(needs), rests, protections,
                 worth_ppm=some.choice([None, 0, some.randrange(100) * PPM]), novelty_ppm=some.randrange(PPM),
                 subject=some.choice("abc"), until=some.randrange(3, 9) if rests else 0,
+                deadline=NOW + some.randrange(-200, 600) * HOUR if some.random() < 0.1 else None,
             )
         )  # fmt: skip
         return name
@@ -107,6 +108,34 @@ def _genesis(history: History, name: str, **budget: object) -> Genesis:
         budget=BudgetPolicy(tokens=f"n={tokens}/{name}", **budget),  # type: ignore[arg-type]
     )
     return cluster.make(policy=policy)
+
+
+@pytest.mark.parametrize("name", sorted(FORGETTING))
+def test_a_floor_is_kept_by_the_beginning_of_an_order_and_ends_no_evictions(name: str) -> None:
+    """However many of the lowest memories it keeps: others are found behind them."""
+    chosen = 0
+    for seed in range(4):
+        history = History(seed, 120)
+        for one in list(history.shelf.weighs):
+            if one.type == "task":  # worth least, and all of them kept
+                history.shelf.weighs.append(
+                    replace(one, worth_ppm=0, candidate=replace(one.candidate, memory_id=f"t{one.candidate.memory_id}"))
+                )
+        held = {one: sum(w.tokens for w in history.shelf.weighs if w.type == one) for one in TYPES}
+        floors = {"task": held["task"], "social": held["social"] * 2 // 3}
+        told = ",".join(f"{one}:{tokens}" for one, tokens in floors.items())
+        budget = BudgetPolicy(tokens=f"n={sum(held.values()) * 9 // 10}/{name}/{told}")
+        policy = by_the_paper(caps=NO_CAPS, epoch=EpochPolicy(proposals_max=2), budget=budget)
+        budgets, genesis = Budgets(history.shelf, SEED), cluster.make(policy=policy)
+        for epoch in range(1, 9):
+            history.shelf.stands["n"] = Losses(living=len(history.shelf.weighs))
+            found = _leaving(budgets, genesis, epoch, NOW + epoch * 30 * HOUR, Elsewhere())
+            gone = {one.memory_id for one, _ in found.chosen}
+            chosen += len(gone)
+            history.shelf.weighs[:] = [one for one in history.shelf.weighs if one.candidate.memory_id not in gone]
+            for one, least in floors.items():
+                assert sum(w.tokens for w in history.shelf.weighs if w.type == one) >= least
+    assert chosen > 20
 
 
 def _leaving(budgets: Budgets, genesis: Genesis, epoch: int, as_of: int, also: Elsewhere) -> Leaving:

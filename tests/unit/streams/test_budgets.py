@@ -8,11 +8,20 @@ import pytest
 from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
-from memquorum.core.budgets.claims import AGE, BUDGET, wrong
+from memquorum.core.budgets.claims import AGE, BUDGET, FINISHED, UNUSED, wrong
 from memquorum.core.caps import Losses
 from memquorum.core.decay import span_ms
 from memquorum.core.identity.messages import open_signed
-from memquorum.core.policy import NO_CAPS, PPM, BudgetPolicy, CapsPolicy, ConsolidatePolicy, Policy
+from memquorum.core.policy import (
+    NO_CAPS,
+    PPM,
+    BudgetPolicy,
+    CapsPolicy,
+    ConsolidatePolicy,
+    ForgetPolicy,
+    Policy,
+    Retention,
+)
 from memquorum.core.records import Crossing, DecayCrossed, Lot, NominationProposed, Proposal, Standing
 from memquorum.core.tiers import DRAFT, LONG_TERM, SHORT_TERM
 from memquorum.ports import Candidate, Weighted
@@ -207,6 +216,20 @@ def test_what_is_older_than_its_type_may_become_is_nominated_by_the_next_epoch(c
     without = Stage(codec, _shelf(A, B), _policy("", ttl_ms=(0, 0, 0, 0)))
     without.tick(replace(STANDING, last_epoch_at=NOW - HOUR))
     assert not [question for question in without.shelf.asked if question[0] == "aged"]
+
+
+def test_what_nobody_used_and_steps_of_finished_tasks_are_nominated_by_the_next_epoch(codec: Codec) -> None:
+    shelf = _shelf(A, B)
+    shelf.left, shelf.scaffold = [A.candidate], [A.candidate, B.candidate]
+    rules = "n=social:1h"
+    stage = Stage(codec, shelf, replace(_policy(""), forget=ForgetPolicy(unused=rules)))
+    assert stage.tick() is None, "it opens no epoch"
+    assert _told(stage.tick(replace(STANDING, last_epoch_at=NOW - HOUR))) == [("a", UNUSED), ("b", FINISHED)]
+    wanted = ("unused", 1, Retention("n", {"social": HOUR}), NOW, Policy().epoch.proposals_max)
+    assert shelf.asked.count(wanted) == 1
+    without = Stage(codec, _shelf(A, B), _policy(""))
+    without.tick(replace(STANDING, last_epoch_at=NOW - HOUR))
+    assert not [question for question in without.shelf.asked if question[0] == "unused"]
 
 
 def test_what_is_protected_stays_and_is_told_by_its_reason(codec: Codec, caplog: pytest.LogCaptureFixture) -> None:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from memquorum.core.budgets.items import (
     CAPPED,
+    FLOOR,
     PINNED,
     RESTING,
     SUPPORTS,
@@ -291,6 +292,41 @@ def test_the_first_pattern_that_fits_says_the_budget() -> None:
     assert budget_of(BudgetPolicy(), "support") is None
 
 
+def test_a_budget_has_floors_beside_it_with_or_without_a_policy() -> None:
+    policy = BudgetPolicy(tokens="support=800/hybrid/task:300,social:100 team-*=900/task:500 a=70", policy="lru")
+    assert budget_of(policy, "support") == Budget("support", 800, "hybrid", (0, 0, 100, 300))
+    assert budget_of(policy, "team-a") == Budget("team-*", 900, "lru", (0, 0, 0, 500))
+    assert budget_of(policy, "a") == Budget("a", 70, "lru")
+
+
+def test_a_type_keeps_its_floor_though_its_memories_are_worth_least() -> None:
+    """Of six tasks of ten tokens, a floor of 35 keeps four; the facts, which are worth more, go in their place."""
+    items = [_item(f"task-{at}", worth=at * PPM, type="task") for at in range(6)]
+    items += [_item(f"fact-{at}", worth=(50 + at) * PPM, type="semantic") for at in range(4)]
+    for policy in ("worth", "hybrid", "reflection", "fifo", "lru", "priority", "random"):
+        ledger = Ledger(policy, POLICY, floors=(0, 0, 0, 35))
+        for one in items:
+            ledger.put(one)
+        for _ in range(2):
+            plan = ledger.plan(50, NOW)
+            went = [one.memory_id for one in plan.goes]
+            assert sum(one.startswith("task") for one in went) <= 2 and len(went) == 5, policy
+        assert ledger.tokens == 100, "a plan changes nothing"
+        assert ledger.plan(0, NOW).excess == {FLOOR: 40}
+        assert ledger.evict(0, NOW).excess == {FLOOR: 40}
+        assert ledger.tokens == 40
+        ledger.put(_item("task-9", type="task"))
+        assert len(ledger.evict(0, NOW).goes) == 1, "what a floor kept once is not protected for good"
+
+
+def test_a_floor_keeps_what_a_lighter_one_of_its_type_can_go_for() -> None:
+    items = [_item("heavy", 50, worth=0, type="task"), _item("light", 10, worth=9 * PPM, type="task")]
+    ledger = Ledger("worth", POLICY, floors=(0, 0, 0, 50))
+    for one in items:
+        ledger.put(one)
+    assert [one.memory_id for one in ledger.plan(0, NOW).goes] == ["light"]
+
+
 @pytest.mark.parametrize(
     ("told", "complaint"),
     [
@@ -300,6 +336,10 @@ def test_the_first_pattern_that_fits_says_the_budget() -> None:
         ({"tokens": "support"}, "'support' is not NAMESPACE=TOKENS"),
         ({"tokens": "a,b=500"}, "'a,b=500' is not NAMESPACE=TOKENS"),
         ({"tokens": "support=500/oldest"}, "unknown policy; known: fifo, lru"),
+        ({"tokens": "support=500/worth/chore:5"}, "a floor of 'chore'; the types are episodic, semantic"),
+        ({"tokens": "support=500/task:5,task:6"}, "the floor of task twice"),
+        ({"tokens": "support=500/task:0"}, "the floor of task is a number of tokens of at least 1"),
+        ({"tokens": "support=500/task:400,social:200"}, "floors of 600 tokens, more than its budget"),
         ({"policy": "oldest"}, "budget.policy 'oldest' is unknown"),
         ({"shares_ppm": [1, 2, 3]}, "budget.shares_ppm must be four shares"),
         ({"shares_ppm": [500_000, 500_000, 1, 0]}, "budget.shares_ppm must sum to 1,000,000; they sum to 1,000,001"),

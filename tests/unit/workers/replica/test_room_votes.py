@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import pytest
 
-from memquorum.core.budgets.claims import AGE, BUDGET, PRESSURE
+from memquorum.core.budgets.claims import AGE, BUDGET, FINISHED, PRESSURE, UNUSED
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.orders.protect import PIN
-from memquorum.core.policy import NO_CAPS, BudgetPolicy, CapsPolicy, EpochPolicy, Policy
+from memquorum.core.policy import NO_CAPS, BudgetPolicy, CapsPolicy, EpochPolicy, ForgetPolicy, Policy
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
@@ -69,6 +69,20 @@ def test_within_its_budget_or_without_one_a_namespace_keeps_all(member: Member) 
     assert member.yes(*LEAST, policy=Policy(budget=BudgetPolicy(tokens="space=200"))) == []
     assert member.yes(*LEAST, policy=Policy(budget=BudgetPolicy(tokens="elsewhere=100"))) == []
     assert member.yes("never read") == []
+
+
+@pytest.mark.parametrize("policy", ["worth", "fifo", "hybrid", "random"])
+def test_no_member_votes_a_type_below_its_floor_whatever_is_asked(policy: str) -> None:
+    """Of ten tasks, worth least, a floor of 55 tokens of 100 keeps six: three go, and a fourth would leave too few."""
+    found = Member()
+    for at in range(20):
+        found.episode(f"m{at:02}", worth=at, type="task" if at < 10 else "semantic")
+    floored = Policy(budget=BudgetPolicy(tokens=f"space=120/{policy}/task:55"), caps=NO_CAPS)
+    tasks = LEAST if policy != "random" else LEAST[::-1]
+    assert found.yes(*tasks, policy=floored) == tasks[:4]
+    assert found.yes(*tasks[4:], policy=floored) == ([] if policy != "random" else tasks[4:8])
+    assert found.yes(*tasks, "m10", "m11", policy=floored) == [*tasks[:4], "m10", "m11"]
+    found.view.close()
 
 
 def test_what_was_read_since_is_no_longer_among_the_least(member: Member) -> None:
@@ -189,6 +203,75 @@ def test_what_is_older_than_its_type_may_become_goes_and_nothing_else() -> None:
     assert found.yes("old", "new", "fact", "job", "pinned", policy=short, reason=AGE) == ["old"]
     assert found.yes("old", reason=AGE) == [], "by a policy that says nothing of ages"
     found.view.close()
+
+
+def test_what_nobody_used_for_as_long_as_its_namespace_allows_goes_and_nothing_else() -> None:
+    found = Member()
+    day = 24 * HOUR
+    rules = Policy(forget=ForgetPolicy(unused="other=social:1d sp*=social:30d,task:90d"))
+    told = {
+        "stale": (30 * day + 1, "social"), "known": (30 * day, "social"), "read": (40 * day, "social"),
+        "fact": (80 * day, "semantic"), "job": (80 * day, "task"), "kept": (40 * day, "social"),
+    }  # fmt: skip
+    for name, (age, type_) in told.items():
+        found.episode(name, worth=90, at=age, type=type_)
+    found.pinned("kept")
+    asked = ["stale", "known", "read", "fact", "job", "kept"]
+    assert found.yes(*asked, policy=rules, reason=UNUSED) == ["stale", "read"]
+    found.reads(AccessAccepted("use", ("read",), "space", "reader", NOW))
+    assert found.yes(*asked, policy=rules, reason=UNUSED) == ["stale"], "a use ends it"
+    assert found.yes(*asked, reason=UNUSED) == [], "by a policy that says nothing of it"
+    assert found.yes(*asked, policy=rules, reason=AGE) == [] == found.yes(*asked, policy=rules, reason=FINISHED)
+    found.view.close()
+
+
+def test_the_steps_of_a_task_that_is_over_go_and_those_of_an_open_one_stay() -> None:
+    found = Member()
+    task = {"type": "task", "explicit": True, "at": 2 * HOUR}
+    for name in ("need", "shared", "also needed", "pinned"):
+        found.episode(name, worth=90, at=3 * HOUR)
+    found.episode("ship", worth=9, slot="ship", links=(Link("requires", "need"), Link("requires", "shared"),
+                  Link("requires", "also needed"), Link("isA", "m00")), **task)  # fmt: skip
+    found.episode("open", worth=9, links=(Link("requires", "shared"),), **task)
+    found.episode("note", worth=9, at=2 * HOUR, links=(Link("requires", "also needed"),))
+    steps = {"step": ["ship"], "of both": ["ship", "open"], "on purpose": ["ship"], "pinned too": ["ship"]}
+    of = {name: tuple(Link("partOf", one) for one in tasks) for name, tasks in steps.items()}
+    for name, links in of.items():
+        found.episode(name, worth=90, at=HOUR, links=links, explicit=name == "on purpose")
+    found.pinned("pinned too")
+    found.episode("shipped", worth=9, slot="ship", over=True, **{**task, "at": HOUR // 2})
+    asked = ["need", "shared", "also needed", *of, "ship", "shipped", "open", "m00"]
+    assert found.yes(*asked, reason=FINISHED) == ["need", "step"]
+    found.now -= HOUR // 2 - 60_000
+    assert found.yes(*asked, reason=FINISHED) == [], "it is over for a minute only"
+    found.now += HOUR
+    found.episode("again", worth=9, slot="ship", **{**task, "at": 0})
+    assert found.yes(*asked, reason=FINISHED) == [], "it is open again"
+    found.view.close()
+
+
+@pytest.mark.parametrize("policy", ["worth", "fifo", "hybrid", "random"])
+def test_a_member_lets_no_task_go_that_is_due_within_a_day(policy: str) -> None:
+    found = Member()
+    day = 24 * HOUR
+    for name, deadline in (("due", NOW + HOUR), ("later", NOW + 9 * day), ("missed", NOW - 9 * day), ("none", None)):
+        found.episode(name, worth=1, at=HOUR, type="task", deadline=deadline)
+    for at in range(8):
+        found.episode(f"fact{at}", worth=60)
+    small = Policy(budget=BudgetPolicy(tokens=f"space=90/{policy}"), caps=NO_CAPS)
+    assert found.yes("due", policy=small) == []
+    assert found.yes("missed", "none", "later", "due", policy=small) == ["missed", "none", "later"]
+    found.now += 2 * HOUR
+    assert found.yes("due", policy=small) == ["due"], "a deadline that has passed protects nothing"
+    found.view.close()
+
+
+def test_a_member_reads_a_task_as_used_at_its_deadline_in_a_vote_to_forget(member: Member) -> None:
+    member.episode("job", worth=1, type="task", deadline=NOW + HOUR)
+    member.episode("missed", worth=1, type="task", deadline=NOW - HOUR, at=9 * HOUR)
+    member.episode("done", worth=1, type="task", over=True, at=9 * HOUR)
+    told = {one.memory_id: one.last_access for one in member.view.fading(["job", "missed", "done"])}
+    assert told == {"job": NOW + HOUR, "missed": NOW - HOUR, "done": NOW - 9 * HOUR}
 
 
 def test_what_came_back_rests_and_what_is_next_in_order_goes(member: Member) -> None:
