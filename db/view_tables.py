@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
-VERSION = 36
+VERSION = 37
 # Memories are stored in the order in which they were read, so those that are forgotten together are neighbours, and
 # free whole pages. `place` holds the position, which never changes, negative for a sealed memory: an id without a
 # memory was forgotten, and must not come back.
