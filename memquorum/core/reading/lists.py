@@ -10,11 +10,12 @@ In `data/rules/<code>.txt` a line holds several words, a phrase, or a name, a co
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from itertools import product
 from types import MappingProxyType
+from typing import Any
 
 from memquorum.core.reading.memo import WORD
 from memquorum.core.reading.words import drawn_out, folded, squeezed, words
@@ -88,9 +89,35 @@ def everywhere(section: str) -> tuple[str, ...]:
 def either(section: str) -> str:
     """A pattern for the phrases of a section of the rules' lists, of all languages that have it. `a/b` stands for
     either, and `a/-` for one that may be missing."""
-    told = (" ".join(one).replace("- ", "").removesuffix(" -") for entry in everywhere(section)
-            for one in product(*(place.split("/") for place in entry.split())))  # fmt: skip
-    return "|".join(re.escape(one).replace("'", "['’]") for one in dict.fromkeys(told))  # twice, it would match twice
+    return "|".join(re.escape(one).replace("'", "['’]") for one in dict.fromkeys(spelled_out(section)))
+
+
+def any_of(told: Iterable[str]) -> str:
+    """A pattern that matches where one of some phrases stands. Those that begin alike are tried together, which takes
+    less time than one after the other; it finds that there is one, not the first of them."""
+    tree: dict[str, Any] = {}
+    for phrase in told:
+        at = tree
+        for character in phrase:
+            at = at.setdefault(character, {})
+        at[""] = {}
+    return _pattern(tree)
+
+
+def spelled_out(section: str) -> Iterator[str]:
+    """The phrases of `either`; one may come twice."""
+    for entry in everywhere(section):
+        for one in product(*(place.split("/") for place in entry.split())):
+            yield " ".join(one).replace("- ", "").removesuffix(" -")
+
+
+def _pattern(tree: Mapping[str, Any]) -> str:
+    """The pattern for the rest of the phrases that begin alike."""
+    ways = [re.escape(one).replace("'", "['’]") + _pattern(rest) for one, rest in tree.items() if one]
+    if not ways:
+        return ""
+    end = "?" if "" in tree else ""
+    return f"(?:{'|'.join(ways)}){end}"
 
 
 @cache

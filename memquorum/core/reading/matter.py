@@ -56,7 +56,8 @@ class Matter:
         self._units: dict[int, str] = {}
         # A word that opens a sentence is grammar only in a language of the text: "Mia" is a name, and "my" in Italian.
         small = set(text.split()) & GRAMMAR
-        self._grammar = frozenset[str]().union(*(one for one in _GRAMMARS if len(small & one) > 1))
+        spoken = [one for one in _GRAMMARS if len(small & one) > 1] if len(small) > 1 else []
+        self._grammar = frozenset[str]().union(*spoken)
         first, unit, count, before = True, "", 0, ""
         for part in _PART.finditer(text):
             if part["end"]:
@@ -71,7 +72,7 @@ class Matter:
         self.stems = frozenset(self.order)
 
     def _take(self, word: str, at: int, first: bool, unit: str) -> None:
-        elided = _ELIDED.match(word)
+        elided = _ELIDED.match(word) if "'" in word or "’" in word else None
         word = word[elided.end() :] if elided else word
         folded = word.casefold()
         # "Hall A": a letter by itself is a name, where it is neither the article nor the speaker.
@@ -80,7 +81,7 @@ class Matter:
         if not whole and (word in GRAMMAR or (first and folded in self._grammar)):
             return
         for stem in (folded,) if whole else stems_of(folded):
-            if stem[0].isdigit() or folded in _SPELLED or any(c.isdigit() for c in stem):
+            if folded in _SPELLED or (not stem.isalpha() and any(map(str.isdigit, stem))):
                 self.numbers.add(stem)
             elif label or (word[0].isupper() and not first):
                 self.names.add(stem)

@@ -9,11 +9,11 @@ import re
 
 from msgspec import Struct
 
-from memquorum.core.reading.lists import either
+from memquorum.core.reading.lists import any_of, either, spelled_out
 
 _ONCE = re.compile(rf"\b(?:{either('former')})\s(\w+)")
 _EARLIER, _NOW, _PASSING, _WAS = (
-    re.compile(rf"\b(?:{either(name)})\b") for name in ("earlier", "now", "in-passing", "was")
+    re.compile(rf"\b{any_of(spelled_out(name))}\b") for name in ("earlier", "now", "in-passing", "was")
 )
 _OF_A_YEAR = re.compile(r"\b(?:in|im jahr|en|nel|during|back in) ((?:19|20)\d\d)\b")
 

@@ -7,6 +7,7 @@ said by two agents speaks of two. Only what the reader was given anyhow is folde
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 
 import msgspec
@@ -34,13 +35,26 @@ def also_by(hit: Hit, other: Hit) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*hit.also_by, *more)))
 
 
+def _fingerprint(text: ComparedText) -> Hashable:
+    return text.fingerprint
+
+
 def fold(hits: Sequence[Hit], failures: Failures | None = None) -> list[Hit]:
     """The hits, each text once, where it stands first; with the ids of the others, who said them, and what contradicts
     them. `failures`: takes what a rule fails on, which is folded into nothing."""
     failures, found = failures or Failures(), dict[Hashable, Hit]()
-    for hit in hits:
-        where: Hashable = failures.answer(
-            "agreement", [hit.memory_id], hit.memory_id, place, hit, ComparedText(hit.text)
+    texts = [ComparedText(hit.text) for hit in hits]
+    prints = [
+        failures.answer("agreement", [hit.memory_id], hit.memory_id, _fingerprint, text)
+        for hit, text in zip(hits, texts, strict=True)
+    ]
+    several = Counter(prints)
+    for hit, text, said in zip(hits, texts, prints, strict=True):
+        # Most texts are there once; nothing more of those is read.
+        where: Hashable = (
+            said
+            if several[said] == 1
+            else failures.answer("agreement", [hit.memory_id], hit.memory_id, place, hit, text)
         )
         best = found.get(where)
         if best is None:

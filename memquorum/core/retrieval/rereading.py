@@ -28,7 +28,7 @@ from memquorum.core.denying import statements
 from memquorum.core.reading import assertion, claiming
 from memquorum.core.reading.asking import bare_question
 from memquorum.core.reading.content import stems_of
-from memquorum.core.reading.lists import CJK, Words, either, everywhere
+from memquorum.core.reading.lists import CJK, Words, any_of, either, everywhere
 from memquorum.core.reading.matter import Matter, differ
 from memquorum.core.reading.moments import Moment, moment
 from memquorum.core.reading.sentences import clauses
@@ -48,6 +48,7 @@ _AS_NEAR = 0.05
 _YEAR = 31_556_952_000
 """Milliseconds, on average: about new year a year may be off."""
 _OTHERWISE = Words(claiming.OTHERWISE)
+_TURNS = re.compile(f" {any_of(claiming.TURNS)} ")
 _TURNED = {word.rstrip("~") for one in (*claiming.OTHERWISE, *claiming.TURNS) for word in one.split()}
 _NEW = frozenset(stem for word in claiming.NEW for stem in stems_of(word))
 _MOVES = frozenset(stem for word in claiming.MOVES for stem in stems_of(word.rstrip("~")))
@@ -143,7 +144,10 @@ class _Read:
         """The matter of each of its statements; one that points back, "She is allergic to cats.", has the subject and
         the names of one before."""
         found, names = list[Matter](), frozenset[str]()
-        for text in statements(self.hit.answering):
+        told = statements(self.hit.answering)
+        if told == (self.hit.answering,):
+            return [self.matter]
+        for text in told:
             part = Matter(text)
             if names and _points_back(text):
                 part.stems |= names
@@ -270,15 +274,15 @@ class _Read:
 
     def same_matter(self, other: _Read) -> bool:
         """Whether both speak of one thing, as far as their words tell."""
-        mine, theirs, asked = self.matter, other.asked_part, self.question
-        lacks = other.has - self.has
+        asked = self.question
+        if not self.has or len(self.has) < (1 if asked.exactly else _COVERED) * len(other.has):
+            return False
+        mine, theirs, lacks = self.matter, other.asked_part, other.has - self.has
         both = (mine.stems | self.state) & theirs.stems
         least = min(len(mine.stems - _MOVES), len(theirs.stems))
         alike = len(both) >= _SHARED * least or len(both & asked.plain) > 1
         return (
-            bool(self.has)
-            and len(self.has) >= (1 if asked.exactly else _COVERED) * len(other.has)
-            and alike
+            alike
             and bool(both - asked.named or (len(both) > 1 and not lacks))
             and lacks.isdisjoint(theirs.numbers)
             # Of one pump there is much to say: what is said of it otherwise renews nothing that the other answers.
@@ -352,7 +356,7 @@ class _Read:
             return _denies(other.hit.answering) or not _denies(self.hit.answering)
         others = theirs.stems - mine.stems
         # By no more than a "not": that denies the other only where all else is the same.
-        if becomes_otherwise(self.hit.answering):
+        if self.turned:
             return not self.says_instead(other, others)
         answers = self.question.a_name and self.has == other.has == self.question.matter.stems
         return answers and self.says_instead(other, others)
@@ -370,7 +374,13 @@ class _Read:
     @cached_property
     def otherwise(self) -> bool:
         """Whether its words say that something became otherwise, beyond a "not"."""
-        return becomes_otherwise(_DENIES.sub(" ", self.hit.answering))
+        text = _DENIES.sub(" ", self.hit.answering)
+        return self.turned if text == self.hit.answering else becomes_otherwise(text)
+
+    @cached_property
+    def turned(self) -> bool:
+        """Whether its words say that something became otherwise."""
+        return becomes_otherwise(self.hit.answering)
 
 
 def _points_back(text: str) -> bool:
@@ -397,5 +407,5 @@ def becomes_otherwise(text: str) -> bool:
     """Whether its words say that something is not as it was: "now", "was moved", "nicht mehr"."""
     words = [word.replace("’", "'") for word in _WORD.findall(text.casefold())]
     flat = f" {' '.join(words)} "
-    turned = any(word in _OTHERWISE for word in words) or any(f" {phrase} " in flat for phrase in claiming.TURNS)
+    turned = any(word in _OTHERWISE for word in words) or _TURNS.search(flat) is not None
     return turned or (CJK.search(text) is not None and any(one in text for one in claiming.TURNS_UNSPACED))
