@@ -57,10 +57,10 @@ class FoundReads:
         wanted = {"namespace": namespace, "encoder": encoder, "vector": halfvec(vector), "k": k}
         if filters != ALL:
             found = await self._pool.ask("search_filtered", wanted | found_rows.filters_of(filters), sight)
-            await self._tell(sight, found, told, encoder)
+            await self._tell(sight, namespace, found, told, encoder)
         elif not exact and await self._crowds.near(namespace, encoder):
             found = await self._crowds.search(sight, wanted, len(vector))
-            await self._tell(sight, found, told, encoder)
+            await self._tell(sight, namespace, found, told, encoder)
         else:
             found, beside = taken(await self._pool.ask("search", wanted, sight), found_rows.OWN)
             told(beside)
@@ -105,7 +105,7 @@ class FoundReads:
         Memories of other encoders than the question's are not compared. `told`: as of `search`.
         """
         rows = await self._candidates(sight, question, given)
-        await self._tell(sight, rows, told)
+        await self._tell(sight, question.namespace, rows, told)
         return await found_rows.each(found_rows.candidate, rows), rows[0][-1] if rows else 0
 
     async def _candidates(self, sight: Sight, question: Question, given: Ranking) -> list[tuple[Any, ...]]:
@@ -118,15 +118,20 @@ class FoundReads:
             "words": given.words,
             "reach": len(given.fusion.context),
         }
-        return await self._pool.ask("candidates", wanted, sight)
+        return await self._pool.ask("candidates", wanted, sight, planned=question.filters == ALL)
 
     async def _tell(
-        self, sight: Sight, rows: Sequence[tuple[Any, ...]], told: Callable[[Told], None], encoder: str | None = None
+        self,
+        sight: Sight,
+        namespace: str,
+        rows: Sequence[tuple[Any, ...]],
+        told: Callable[[Told], None],
+        encoder: str | None = None,
     ) -> None:
         """Asks what `told` wants to hear of the memories of rows: in a statement of its own, for to plan it takes
         longer than to answer it, and the statements that found them are planned anew each time."""
         if rows and told is not _unheard:
-            wanted = {"ids": uuids(row[0] for row in rows), "encoder": encoder}
+            wanted = {"namespace": namespace, "ids": uuids(row[0] for row in rows), "encoder": encoder}
             told(taken(await self._pool.ask("beside", wanted, sight), 1 if encoder else None)[1])
 
     async def conflicts(self, sight: Sight, memory_ids: Sequence[str]) -> list[Contradiction]:

@@ -25,7 +25,8 @@ _FRESH_S = 1.0
 _PLANNED = frozenset(
     {"search", "search_cached", "answer_again", "beside", "supports", "conflicts", "entries", "vectors"}
 )
-# Planned anew for each question: a plan for any namespace and any filter takes ten times as long as one for these.
+# Planned anew for each question with filters: a plan for any filter takes ten times as long as one for these. Without
+# filters (`Pool.ask`: planned) the plan for any namespace is as good, and to plan it takes as long as to answer it.
 # Those of a crowd hold its name in their text, and are prepared at once.
 _PREPARED = {
     name: False for name in ("candidates", "around", "walked", "names_shared", "passed", "traces", "search_filtered")
@@ -73,12 +74,16 @@ class Pool:
         await self.connections.close(timeout=1)
 
     async def ask(
-        self, name: str, parameters: dict[str, Any], sight: Sight, *, text: str | None = None
+        self, name: str, parameters: dict[str, Any], sight: Sight, *, text: str | None = None, planned: bool = False
     ) -> list[tuple[Any, ...]]:
-        """The rows of a named statement, or of `text` in its place. Raises StoreUnavailable."""
+        """The rows of a named statement, or of `text` in its place. `planned`: it has a plan for any parameters.
+        Raises StoreUnavailable."""
         # A server that stands still does not hear that its answer is not wanted any more, and psycopg would wait until
         # it does. So a late question is left to itself, with its connection; the pool bounds how many there are.
-        return await in_time(asyncio.ensure_future(self._ask(name, parameters, sight, text)), self._bounds)
+        return await in_time(
+            asyncio.ensure_future(self._ask(name, parameters, sight, text, planned=planned or name in _PLANNED)),
+            self._bounds,
+        )
 
     async def _check(self, connection: psycopg.AsyncConnection[Any]) -> None:
         """Checks that a connection still has a server, unless it had one a moment ago (see `_ask`)."""
@@ -86,41 +91,45 @@ class Pool:
             await AsyncConnectionPool.check_connection(connection)
 
     async def _ask(
-        self, name: str, parameters: dict[str, Any], sight: Sight, text: str | None
+        self, name: str, parameters: dict[str, Any], sight: Sight, text: str | None, *, planned: bool
     ) -> list[tuple[Any, ...]]:
         # One sight's questions get a share of the connections: a tenant with many slow ones cannot block the others.
         share = self._shares.setdefault(sight.text, asyncio.Semaphore(self._bounds.store_connections_of_one))
         try:
-            await asyncio.wait_for(share.acquire(), self._patience_s)
+            if share.locked():
+                await asyncio.wait_for(share.acquire(), self._patience_s)
+            else:
+                await share.acquire()
         except TimeoutError:
             raise StoreUnavailable("Postgres: these namespaces have enough questions under way") from None
         began = time.monotonic()
         try:
             try:
-                return await self._once(name, parameters, sight, text)
+                return await self._once(name, parameters, sight, text, planned=planned)
             except _Broken:
                 # It only reads, so it may be asked again. If one connection has lost its server, all have: none of them
                 # is handed out again.
                 if self._renewed < began:
                     self._renewed = time.monotonic()
                     await self.connections.drain()
-                return await self._once(name, parameters, sight, text)
+                return await self._once(name, parameters, sight, text, planned=planned)
         except (PoolTimeout, PoolClosed, psycopg.OperationalError, psycopg.InterfaceError) as error:
             raise StoreUnavailable(f"Postgres: {str(error).strip() or type(error).__name__}") from error
         finally:
             share.release()
 
     async def _once(
-        self, name: str, parameters: dict[str, Any], sight: Sight, text: str | None
+        self, name: str, parameters: dict[str, Any], sight: Sight, text: str | None, *, planned: bool
     ) -> list[tuple[Any, ...]]:
         async with self.connections.connection() as connection:
             try:
                 async with connection.cursor(binary=True) as asked:
                     # In one go, which is one transaction: what may be seen goes out with the question, for it alone.
                     async with connection.pipeline():
-                        seen = "sight_planned" if name in _PLANNED else "sight"
+                        seen = "sight_planned" if planned else "sight"
                         await connection.execute(QUERIES[seen], {"namespaces": sight.text, "purpose": sight.purpose})
-                        await asked.execute(text or QUERIES[name], parameters, prepare=_PREPARED.get(name))
+                        prepared = planned or _PREPARED.get(name)
+                        await asked.execute(text or QUERIES[name], parameters, prepare=prepared)
                     self._used[connection] = time.monotonic()
                     return await asked.fetchall()
             except (psycopg.OperationalError, psycopg.InterfaceError) as error:

@@ -630,7 +630,7 @@ WHERE m.id = c.memory_id AND c.named IS NOT NULL
 
 -- :name beside
 -- What reads ask of memories that they found, in one snapshot: where each was said last, its vector by an encoder, and
--- of all of them `supports` and `conflicts`.
+-- of all of them `supports` and `conflicts`; of a namespace the lists of its profiles.
 WITH named AS MATERIALIZED (SELECT DISTINCT id FROM unnest(%(ids)s::uuid[]) AS id)
 SELECT m.id::text, halfvec_send(e.vector), $beside(named)
 FROM named n
@@ -3208,7 +3208,7 @@ ORDER BY n.distance, m.id
 -- The memories of an answer that was kept, as they are now; and in one of the rows, in the same snapshot, how the
 -- memories stand that it was chosen from, in their order. No row where something but a use was journaled in the
 -- namespace since: uses and rehearsals change only how memories stand. A decision's entry names no namespace; what it
--- changed has its sequence.
+-- changed has its sequence. None either where a subject of the namespace has a list of what is never kept: that is masked.
 WITH standing AS (
     SELECT array_agg(s.last_access ORDER BY w.place) AS last_access, array_agg(s.salience_ppm ORDER BY w.place) AS salience
     FROM unnest(%(watched)s::uuid[]) WITH ORDINALITY AS w (id, place)
@@ -3222,6 +3222,7 @@ JOIN content c ON c.memory_id = m.id
 JOIN strength s ON s.memory_id = m.id
 JOIN shard h ON h.shard = m.shard
 WHERE m.id = ANY(%(ids)s::uuid[]) AND m.namespace = %(namespace)s AND $gates
+  AND NOT EXISTS (SELECT FROM profile_now p WHERE p.namespace = %(namespace)s AND p.entries <> '{}')
   AND NOT EXISTS (
     SELECT FROM journal j
     WHERE j.namespace = %(namespace)s AND j.seq > %(after)s AND j.effect NOT IN ('accessed', 'asked', 'rehearsed'))

@@ -108,7 +108,9 @@ class Reads(FoundReads, ErasureReads, EventReads, ListedReads, PastReads, Experi
             others = sum(free for name, (free, _) in sizes.items() if name not in through)
             left = {"purpose": sum(bound for _, bound in sizes.values()), "encoder": others}
             return through, {name: count for name, count in left.items() if count}
-        for encoder, reason, count in await self._pool.ask("passed", found_rows.asked_of(question), sight):
+        for encoder, reason, count in await self._pool.ask(
+            "passed", found_rows.asked_of(question), sight, planned=question.filters == ALL
+        ):
             of, name = (through, encoder) if reason is None else (kept, reason)
             of[name] = of.get(name, 0) + count
         return through, kept
@@ -145,7 +147,7 @@ class Reads(FoundReads, ErasureReads, EventReads, ListedReads, PastReads, Experi
         Applies these filters: sensitivity, purpose, jurisdiction, path, attributes, and as of which time."""
         wanted = {"namespace": namespace, "agent": agent, "session": session, "places": buffer.PLACES}
         wanted |= found_rows.filters_of(filters)
-        rows = await self._pool.ask("traces", wanted, sight)
+        rows = await self._pool.ask("traces", wanted, sight, planned=filters == ALL)
         own = [ids.memory_id(namespace, row[-2]) for row in rows]
         # A repetition may have been erased while its memory was not.
         echoes = [episode for episode, row in zip(own, rows, strict=True) if episode != row[0]]

@@ -20,7 +20,8 @@
   need in a namespace, and as `account`, what its subjects have spent; `$near`: how near a memory is to those, and what
   its subject has spent.
 - `$beside(TABLE)`: of a memory `m` where it was said last, and in one of the rows all of these two of the memories that
-  a table of the statement names by `id` (`found_rows.told`).
+  a table of the statement names by `id`, those of them that roll-ups have, and the lists of the namespace's profiles
+  (`db.told`).
 """
 
 from __future__ import annotations
@@ -410,14 +411,23 @@ _OF_MEMORIES = {"supports": (_SUPPORTS, 2), "conflicts": (_CONFLICTS, 14)}
 """The questions about some memories, and the number of their columns."""
 
 
+# Those of the memories `{found}` that a roll-up has a sentence of, their own or of what they sum up.
+_ROLLED = """(SELECT json_agg(n.id) FROM {found} n
+    WHERE EXISTS (SELECT FROM patch t WHERE t.memory = n.id)
+       OR EXISTS (SELECT FROM quote q JOIN patch t ON t.memory = q.source WHERE q.summary = n.id))"""
+_LISTS = """(SELECT json_agg(json_build_array(p.subject, p.entries)) FROM profile_now p
+    WHERE p.namespace = %(namespace)s AND p.entries <> '{}')"""
+
+
 def _beside(found: str) -> str:
-    """Selects beside a memory what the statements of `_OF_MEMORIES` tell of all that were found, in the same
-    snapshot."""
+    """Selects beside a memory what the statements of `_OF_MEMORIES` tell of all that were found, which of them roll-ups
+    have, and what the subjects of the namespace want never kept, in the same snapshot."""
     told = []
     for statement, count in _OF_MEMORIES.values():
         names = ", ".join(f"c{at}" for at in range(count))
         asked = statement.replace("$ids", f"ARRAY(SELECT id FROM {found})")
         told.append(f"(SELECT json_agg(json_build_array({names})) FROM ({asked}) AS told ({names}))")
+    told += [_ROLLED.format(found=found), _LISTS]
     return f"m.said_offset, CASE WHEN row_number() OVER () = 1 THEN json_build_array({', '.join(told)}) END"
 
 

@@ -19,12 +19,15 @@ _COLUMNS = 2
 
 class Told(Struct, frozen=True):
     """The answers about the memories of one statement. `entries`: by id, where each was said last in the accepted
-    stream. `vectors`: by id, of a search. `pairs`: rows of `conflicts`."""
+    stream. `vectors`: by id, of a search. `pairs`: rows of `conflicts`. `rolled`: those that a roll-up has a sentence
+    of. `lists`: what subjects of the namespace want never kept; None where the statement found no memory."""
 
     entries: Mapping[str, int]
     vectors: Mapping[str, bytes | None] = field(default_factory=dict)
     supports: Sequence[Support] = ()
     pairs: Sequence[Sequence[Any]] = ()
+    rolled: frozenset[str] = frozenset()
+    lists: Sequence[tuple[str, list[str]]] | None = None
 
     def has(self, memory_ids: Iterable[str]) -> bool:
         """Whether the statement found all of these memories."""
@@ -44,11 +47,14 @@ def taken(rows: Sequence[tuple[Any, ...]], vector_at: int | None = None) -> tupl
     """Splits the rows of a statement that ends with `$beside`: the rest of each row, and what was told. `vector_at`:
     the column of the memory's own vector, if there is one. A row without a memory stays."""
     there = [row for row in rows if row[0] is not None]
-    supports, pairs = next((row[-1] for row in there if row[-1] is not None), None) or (None, None)
+    besides = next((row[-1] for row in there if row[-1] is not None), None)
+    supports, pairs, rolled, lists = besides or (None,) * 4
     told = Told(
         entries={row[0]: row[-2] for row in there},
         vectors={} if vector_at is None else {row[0]: row[vector_at] for row in there},
         supports=[Support(*one) for one in supports or ()],
         pairs=pairs or (),
+        rolled=frozenset(rolled or ()),
+        lists=None if besides is None else [(subject, entries) for subject, entries in lists or ()],
     )
     return [row[:-_COLUMNS] for row in rows], told

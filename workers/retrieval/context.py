@@ -15,7 +15,6 @@ from memquorum.core.retrieval import buffer, rollups, supports, working
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.context import ContextAsked, read_context
 from memquorum.core.retrieval.ranking import DEFAULTS, Scored
-from memquorum.core.retrieval.redaction import Redactor
 from memquorum.core.retrieval.repeated import beside_traces, chosen
 from memquorum.core.retrieval.scoring import Verdict
 from memquorum.core.retrieval.working import Frame
@@ -35,12 +34,11 @@ async def context(service: Service, request: Request, caller: Caller) -> Respons
     asked = read_context(await body(request, service.bounds), service.bounds)
     namespace = asked.reader.namespace
     sight = caller.at(namespace, READ).reading_for(asked.filters.purpose)
-    mask = await service.mask(sight, namespace, asked=asked.reader.redact)
-    kept = Repeating[Context](service, sight, asked.reader, asked, asked.filters, masked=mask.on)
+    kept = Repeating[Context](service, sight, asked.reader, asked, asked.filters)
     frame = replace(asked.frame, signed=namespace in service.genesis.signed)
     found = await kept.again(Context)
     if found is None:
-        found = await _made(service, asked, mask, frame, kept)
+        found = await _made(service, asked, frame, kept)
     else:
         found = replace(found, answer=replace(found.answer, text=_text(found, frame)))
     used, warning = await count(service, request, asked.reader.search(asked.query or "", len(found.hits)), found.hits)
@@ -55,9 +53,7 @@ def _text(found: Again[Context], frame: Frame) -> str:
     return working.rendered(lately, remembered, frame, found.named)
 
 
-async def _made(
-    service: Service, asked: ContextAsked, mask: Redactor, frame: Frame, kept: Repeating[Context]
-) -> Again[Context]:
+async def _made(service: Service, asked: ContextAsked, frame: Frame, kept: Repeating[Context]) -> Again[Context]:
     """Takes all steps of a context."""
     namespace, known = asked.reader.namespace, Known(service.reads, kept.sight)
 
@@ -79,6 +75,7 @@ async def _made(
     ring = buffer.overtaking(buffer.marked(ring, contradict), ranked)
     ranked = await each_once(known, ranked, [trace.candidate.hit.memory_id for trace in ring])
 
+    mask = service.masking(namespace, await known.lists(namespace), asked=asked.reader.redact)
     near = [one.hit.memory_id for one in (*(one.candidate for one in ranked), *(one.candidate for one in ring))]
     rolled = await about(
         service, known, namespace, asked.query or "", asked.filters, near=near, most=rollups.GIVEN, mask=mask
@@ -110,7 +107,7 @@ async def _made(
         known.chosen = chosen([], 0, service.configurations.policy(namespace), DEFAULTS)
     if known.chosen is not None:
         known.chosen = beside_traces(known.chosen, [trace.candidate for trace in ring])
-    kept.keep(known, answer, made.named)
+    kept.keep(known, mask, answer, made.named)
     return Again(answer, given_hits(made.packed), made.named)
 
 

@@ -60,6 +60,16 @@ class Known:
         pairs = told.pairs_of(memory_ids)
         return await self._reads.contradictions(pairs) if pairs else []
 
+    def unrolled(self, memory_ids: Sequence[str]) -> bool:
+        """Whether it is known that no roll-up has a sentence of any of the memories."""
+        told = self._of(memory_ids)
+        return told is not None and told.rolled.isdisjoint(memory_ids)
+
+    async def lists(self, namespace: str) -> Sequence[tuple[str, list[str]]]:
+        """Returns what the subjects of the namespace want never kept, as of the snapshot of what was found last."""
+        told = next((told.lists for told in reversed(self._told) if told.lists is not None), None)
+        return await self._reads.profile_lists(self.sight, namespace) if told is None else told
+
     def _of(self, memory_ids: Iterable[str]) -> Told | None:
         """Returns what one statement told of all of them."""
         return next((told for told in reversed(self._told) if told.has(memory_ids)), None)

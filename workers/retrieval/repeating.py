@@ -21,6 +21,7 @@ from memquorum.core.api.answers import Context, Hit, Recalled, Retrieved
 from memquorum.core.ids import shard_of
 from memquorum.core.retrieval.context import ContextAsked
 from memquorum.core.retrieval.query import Filters
+from memquorum.core.retrieval.redaction import Redactor
 from memquorum.core.retrieval.repeated import emptied, filled, hit_again
 from memquorum.core.retrieval.requests import Reader, Recall, Retrieve
 from workers.retrieval.caching import Kept
@@ -43,12 +44,11 @@ class Again(Struct, Generic[A], frozen=True):
 class Repeating(Generic[A]):
     """The kept answer of one read."""
 
-    def __init__(
-        self, service: Service, sight: Sight, reader: Reader, wanted: Request, filters: Filters, *, masked: bool
-    ) -> None:
+    def __init__(self, service: Service, sight: Sight, reader: Reader, wanted: Request, filters: Filters) -> None:
         """`wanted`: all that the answer depends on besides `sight` and the store, whether it peeks or not."""
         self.sight = sight
         self._service, self._namespace, self._filters = service, reader.namespace, filters
+        masked = service.redaction.of(reader.namespace, asked=reader.redact).on
         anew = masked or filters.as_of is not None or filters.experience or filters.diffusion
         self._held = None if anew else service.caching.held(reader.namespace)
         self._fingerprint, self._seq, self._forgot = b"", 0, 0
@@ -80,10 +80,11 @@ class Repeating(Generic[A]):
         service.caching.given_again(held, hits)
         return Again(replace(kept.answer, items=items), hits, kept.named)
 
-    def keep(self, known: Known, answer: A, named: frozenset[str] = frozenset()) -> None:
-        """Keeps an answer that was made by all steps; none with roll-ups, which hold content."""
+    def keep(self, known: Known, mask: Redactor, answer: A, named: frozenset[str] = frozenset()) -> None:
+        """Keeps an answer that was made by all steps; none that was masked, and none with roll-ups, which hold
+        content."""
         # It may hold a memory that was forgotten meanwhile.
-        if self._held is None or known.chosen is None or self._held.forgot != self._forgot:
+        if mask.on or self._held is None or known.chosen is None or self._held.forgot != self._forgot:
             return
         if not isinstance(answer, Recalled) and answer.rollups:
             return

@@ -44,7 +44,6 @@ from memquorum.core.retrieval.ranking import (
     rank,
     scheduled,
 )
-from memquorum.core.retrieval.redaction import Redactor
 from memquorum.core.retrieval.repeated import chosen
 from memquorum.core.retrieval.replaced import Past, marked_ranking, was_replaced
 from memquorum.core.retrieval.requests import Retrieve
@@ -66,22 +65,21 @@ async def retrieve(service: Service, request: Request, caller: Caller) -> Respon
     """The memories that answer best and fit the budget, and what was left out and why."""
     wanted = requests.read_retrieve(await body(request, service.bounds), service.bounds)
     sight = caller.at(wanted.reader.namespace, READ).reading_for(wanted.filters.purpose)
-    mask = await service.mask(sight, wanted.reader.namespace, asked=wanted.reader.redact)
-    kept = Repeating[Retrieved](service, sight, wanted.reader, wanted, wanted.filters, masked=mask.on)
-    found = await kept.again(Retrieved) or await _retrieved(service, wanted, mask, kept)
+    kept = Repeating[Retrieved](service, sight, wanted.reader, wanted, wanted.filters)
+    found = await kept.again(Retrieved) or await _retrieved(service, wanted, kept)
     used, warning = await count(service, request, wanted.reader.search(wanted.query, len(found.hits)), found.hits)
     return StructResponse(replace(found.answer, used=used, warning=warning))
 
 
-async def _retrieved(
-    service: Service, wanted: Retrieve, mask: Redactor, kept: Repeating[Retrieved]
-) -> Again[Retrieved]:
+async def _retrieved(service: Service, wanted: Retrieve, kept: Repeating[Retrieved]) -> Again[Retrieved]:
     """Takes all steps of a retrieval."""
     known = Known(service.reads, kept.sight)
     ranked, counts = await answering(
         service, known, wanted.reader.namespace, wanted.query, wanted.filters, steps=wanted.hops,
         asker=wanted.reader.agent,
     )  # fmt: skip
+    namespace = wanted.reader.namespace
+    mask = service.masking(namespace, await known.lists(namespace), asked=wanted.reader.redact)
     # Off the loop: it compares texts, of which there may be hundreds that are nearly the same.
     ranked = await service.desk.read(mask.scored, ranked)
     packed = await service.desk.read(
@@ -108,7 +106,7 @@ async def _retrieved(
         answerable=answerable,
         rollups=rolled,
     )
-    kept.keep(known, answer)
+    kept.keep(known, mask, answer)
     return Again(answer, given_hits(packed))
 
 

@@ -76,7 +76,7 @@ async def about(
     """Returns the roll-ups of the things that a question names, with the marks of their sentences; none where filters
     beside gates and a time are named. `near`: the memories that answer it: only roll-ups that have a sentence of one
     of them are looked at."""
-    if not near or not question or not found_in.searched(filters):
+    if not near or not question or not found_in.searched(filters) or known.unrolled(near[:_NEAR]):
         return ()
     log = await service.reads.rollup_log(known.sight, namespace, filters, near[:_NEAR])
     if not log:

@@ -82,7 +82,7 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     hits = await ordered(steps, query.latest_of_equals(_then(found.hits, gone)))
     every = await scored(service, wanted.query, hits[: max(wanted.k, SCORED)])
     given = every[: wanted.k]
-    mask = await service.mask(sight, wanted.namespace, asked=wanted.redact)
+    mask = service.masking(wanted.namespace, await known.lists(wanted.namespace), asked=wanted.redact)
     rolled = await about(
         service, known, wanted.namespace, wanted.query, wanted.filters, near=[hit.memory_id for hit in every],
         most=LATEST, mask=mask,

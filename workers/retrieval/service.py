@@ -239,7 +239,11 @@ class Service:
     async def mask(self, sight: Sight, namespace: str, *, asked: bool) -> Redactor:
         """Returns what masks texts of a namespace for a reader who `asked` for redaction, or did not: what subjects
         want never kept is masked for everybody."""
-        lists = {subject: matcher(entries) for subject, entries in await self.reads.profile_lists(sight, namespace)}
+        return self.masking(namespace, await self.reads.profile_lists(sight, namespace), asked=asked)
+
+    def masking(self, namespace: str, listed: Sequence[tuple[str, list[str]]], *, asked: bool) -> Redactor:
+        """Returns the same, for the lists of the namespace's subjects."""
+        lists = {subject: matcher(entries) for subject, entries in listed}
         return self.redaction.of(namespace, asked=asked, lists=lists)
 
     async def _confirmed(

@@ -20,7 +20,6 @@ from memquorum.core.retrieval import recall as surroundings
 from memquorum.core.retrieval.packing import Packed
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.recall import ANCHOR, Neighbour, Reach
-from memquorum.core.retrieval.redaction import Redactor
 from memquorum.core.retrieval.replaced import marked_ranking, of_past
 from memquorum.core.retrieval.requests import Recall
 from memquorum.core.retrieval.walking import EACH, SOCIAL, Aim, Edge, Walk
@@ -41,18 +40,15 @@ async def recall(service: Service, request: Request, caller: Caller) -> Response
     wanted = requests.read_recall(await body(request, service.bounds), service.bounds)
     namespace = wanted.reader.namespace
     sight = caller.at(namespace, READ).reading_for(wanted.filters.purpose)
-    mask = await service.mask(sight, namespace, asked=wanted.reader.redact)
-    kept = Repeating[Recalled](service, sight, wanted.reader, wanted, wanted.filters, masked=mask.on)
-    found = await kept.again(Recalled) or await _recalled(service, wanted, mask, kept)
+    kept = Repeating[Recalled](service, sight, wanted.reader, wanted, wanted.filters)
+    found = await kept.again(Recalled) or await _recalled(service, wanted, kept)
     if isinstance(found, Response):
         return found
     used, warning = await count(service, request, wanted.reader.search(wanted.query or "", len(found.hits)), found.hits)
     return StructResponse(replace(found.answer, used=used, warning=warning))
 
 
-async def _recalled(
-    service: Service, wanted: Recall, mask: Redactor, kept: Repeating[Recalled]
-) -> Again[Recalled] | Response:
+async def _recalled(service: Service, wanted: Recall, kept: Repeating[Recalled]) -> Again[Recalled] | Response:
     """Takes all steps of a recall."""
     namespace, known = wanted.reader.namespace, Known(service.reads, kept.sight)
     anchors, found = await _surrounded(service, known, wanted)
@@ -72,6 +68,7 @@ async def _recalled(
     scored = await each_once(known, scored, anchors)
     counts = await kept_out(service, kept.sight, namespace, wanted.filters)
     counts |= {SOCIAL: len(unneeded)} if unneeded else {}
+    mask = service.masking(namespace, await known.lists(namespace), asked=wanted.reader.redact)
 
     def pack() -> Packed:
         return packing.pack(mask.scored(scored), wanted.budget_tokens, len(ordered), failures=service.failures)
@@ -87,7 +84,7 @@ async def _recalled(
         left_out=left_out(packed, counts),
         used=0,
     )
-    kept.keep(known, answer)
+    kept.keep(known, mask, answer)
     return Again(answer, given_hits(packed))
 
 

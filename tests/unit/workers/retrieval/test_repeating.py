@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -53,14 +54,16 @@ class Kept:
         self.keep(self.read())
 
     def read(self, wanted: Retrieve = ASKED, sight: Sight = SIGHT, *, masked: bool = False) -> Repeating[Retrieved]:
-        return Repeating(self.service, sight, wanted.reader, wanted, wanted.filters, masked=masked)
+        wanted = replace(wanted, reader=replace(wanted.reader, redact=masked))
+        return Repeating(self.service, sight, wanted.reader, wanted, wanted.filters)
 
-    def keep(self, read: Repeating[Retrieved]) -> None:
+    def keep(self, read: Repeating[Retrieved], lists: Sequence[tuple[str, list[str]]] = ()) -> None:
         known = Known(self.service.reads, SIGHT)
         known.chosen = self.chosen
         hit = {name: one for name, one in asdict(HIT).items() if name in Answering.__struct_fields__}
         item = Answering(**hit | {"relevance": 1.0, "strength": 1.0, "cosine": 0.9, "tokens": 9})
-        read.keep(known, Retrieved(NAMESPACE, (item,), 9, 200, {}, 1, answerable=True))
+        mask = self.service.masking(NAMESPACE, lists, asked=False)
+        read.keep(known, mask, Retrieved(NAMESPACE, (item,), 9, 200, {}, 1, answerable=True))
 
     async def given(self, wanted: Retrieve = ASKED, sight: Sight = SIGHT, *, masked: bool = False) -> bool:
         return await self.read(wanted, sight, masked=masked).again(Retrieved) is not None
@@ -110,6 +113,14 @@ async def test_a_masked_read_is_neither_kept_nor_given_what_was_kept(kept: Kept)
     kept.held.answers.clear()
     kept.keep(kept.read(masked=True))
     assert not kept.held.answers
+
+
+async def test_what_a_list_of_a_profile_masks_is_not_kept(kept: Kept) -> None:
+    kept.held.answers.clear()
+    kept.keep(kept.read(), [("ada", ["Bob"])])
+    assert not kept.held.answers
+    kept.keep(kept.read())
+    assert kept.held.answers
 
 
 async def test_it_is_not_given_where_the_store_does_not_confirm_it(kept: Kept) -> None:
