@@ -2992,11 +2992,14 @@ WITH passed AS MATERIALIZED (
     )
     UNION ALL
     (
-        SELECT p.id, min(y.vector <=> %(vector)s::halfvec) AS distance
+        SELECT p.id, z.distance
         FROM passed p
-        JOIN sentence y ON y.memory_id = p.id AND y.namespace = %(namespace)s AND y.encoder = %(encoder)s
-        GROUP BY p.id
-        ORDER BY distance, p.id
+        CROSS JOIN LATERAL (
+            SELECT min(y.vector <=> %(vector)s::halfvec) AS distance FROM sentence y
+            WHERE y.memory_id = p.id AND y.encoder = %(encoder)s
+        ) z
+        WHERE z.distance IS NOT NULL
+        ORDER BY z.distance, p.id
         LIMIT %(k)s
     )
 ), nearest AS MATERIALIZED (
@@ -3322,11 +3325,14 @@ WITH $question, passed AS MATERIALIZED (
         )
         UNION ALL
         (
-            SELECT p.id, min(y.vector <=> a.vector) AS distance
+            SELECT p.id, z.distance
             FROM passed p
-            JOIN sentence y ON y.memory_id = p.id AND y.namespace = %(namespace)s AND y.encoder = a.encoder
-            GROUP BY p.id
-            ORDER BY distance, p.id
+            CROSS JOIN LATERAL (
+                SELECT min(y.vector <=> a.vector) AS distance FROM sentence y
+                WHERE y.memory_id = p.id AND y.encoder = a.encoder
+            ) z
+            WHERE z.distance IS NOT NULL
+            ORDER BY z.distance, p.id
             LIMIT %(depth)s
         )
     ) n
