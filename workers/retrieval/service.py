@@ -276,6 +276,7 @@ class Service:
         """Passes a notification of the journal on."""
         self.caching.heard(payload)
         self.feed.heard(payload)
+        self._outliving.heard()
 
     async def _ping(self) -> None:
         # Strangers may ask for this too, so all who ask at once share one question, and one of the few connections.
