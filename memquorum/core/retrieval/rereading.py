@@ -144,11 +144,8 @@ class _Read:
         """The matter of each of its statements; one that points back, "She is allergic to cats.", has the subject and
         the names of one before."""
         found, names = list[Matter](), frozenset[str]()
-        told = statements(self.hit.answering)
-        if told == (self.hit.answering,):
-            return [self.matter]
-        for text in told:
-            part = Matter(text)
+        for text in statements(self.hit.answering):
+            part = self.matter if text == self.hit.answering else Matter(text)
             if names and _points_back(text):
                 part.stems |= names
             else:
@@ -356,7 +353,7 @@ class _Read:
             return _denies(other.hit.answering) or not _denies(self.hit.answering)
         others = theirs.stems - mine.stems
         # By no more than a "not": that denies the other only where all else is the same.
-        if self.turned:
+        if _DENIES.search(self.hit.answering) and becomes_otherwise(self.hit.answering):
             return not self.says_instead(other, others)
         answers = self.question.a_name and self.has == other.has == self.question.matter.stems
         return answers and self.says_instead(other, others)
@@ -374,13 +371,7 @@ class _Read:
     @cached_property
     def otherwise(self) -> bool:
         """Whether its words say that something became otherwise, beyond a "not"."""
-        text = _DENIES.sub(" ", self.hit.answering)
-        return self.turned if text == self.hit.answering else becomes_otherwise(text)
-
-    @cached_property
-    def turned(self) -> bool:
-        """Whether its words say that something became otherwise."""
-        return becomes_otherwise(self.hit.answering)
+        return becomes_otherwise(_DENIES.sub(" ", self.hit.answering))
 
 
 def _points_back(text: str) -> bool:

@@ -61,7 +61,7 @@ TESTS = (
     "retrieval/test_scoring.py",
 )
 
-LINES_MOST = 8_628
+LINES_MOST = 8_619
 """May only fall: who takes lines away lowers it."""
 
 
