@@ -98,7 +98,7 @@ async def test_a_search_is_encoded_though_asyncio_has_no_thread_free(codec: Code
 async def test_what_lost_its_server_is_asked_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
     asked, lost, drained = Pool(""), set(range(6)), list[int]()
 
-    async def once(name: str, *_: Any) -> list[tuple[Any, ...]]:
+    async def once(name: str, *_: Any, **__: Any) -> list[tuple[Any, ...]]:
         await asyncio.sleep(0)
         if int(name) in lost:
             lost.discard(int(name))
