@@ -1185,6 +1185,10 @@ WHERE namespace = %(namespace)s AND selector = %(selector)s AND value = ANY(%(va
 ORDER BY first_seq DESC
 LIMIT %(most)s
 
+-- :name report_end
+-- The last entry of a shard's journal.
+SELECT seq FROM shard WHERE shard = %(shard)s
+
 -- :name memory_update
 -- Changes of tier or of the encoder, uses that ask for what is sealed, and when it was said last: all of a batch at once.
 UPDATE memory m

@@ -86,6 +86,13 @@ class _Store:
             found[parent] = (*found.get(parent, ()), Subject(child, state))
         return found
 
+    def end(self, shard: int) -> tuple[int, tuple[tuple[bytes, tuple[bytes, ...]], ...]]:
+        """Returns the last entry of a shard's journal, and the decisions that changed its configuration."""
+        self._connection.execute(QUERIES["as_accounts"])
+        row = self._connection.execute(QUERIES["report_end"], {"shard": shard}).fetchone()
+        orders = self._connection.execute(QUERIES["order_votes"], {"shard": shard})
+        return (row[0] if row else 0), tuple((data, tuple(commits)) for *_, done, data, commits in orders if done)
+
     def orders(self, asked: Asked) -> tuple[Ordered, ...]:
         """Returns the latest orders to erase that name the same."""
         values = [asked.value] if asked.selector == MEMORY else list(names.spellings(asked.value))
@@ -125,15 +132,20 @@ def load(
     replaced = dict(
         store.rows("report_replaced", namespace=asked.namespace, ids=[one.place.memory_id for one in found])
     )
+    orders = store.orders(asked) if asked.behind is None else ()
+    events, into = store.events(asked, shown), store.into(asked, shown)
+    ends, configured = store.end(shard) if asked.receipt else (0, ())
     return Found(
         as_of=times[0][1] if times else 0,
         records=len(every),
         own=frozenset(one.memory_id for one in every if one.own),
         told=tuple(found),
         kept_back=len(page) - len(found),
-        events=store.events(asked, shown),
-        into=store.into(asked, shown),
+        events=events,
+        into=into,
         replaced=replaced,
-        orders=store.orders(asked) if asked.behind is None else (),
+        orders=orders,
         behind=page[-1].place if len(listed) > len(page) else None,
+        ends=ends,
+        configured=configured,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import Any, Self, TypeVar
 
@@ -17,11 +17,13 @@ from memquorum import topics
 from memquorum.client.broker_access import AIOKafkaConsumer, KafkaError, TopicPartition, explained, shown
 from memquorum.client.errors import Unreachable
 from memquorum.core.audit.chain import Record, Source
-from memquorum.core.audit.findings import VerifyReport
+from memquorum.core.audit.findings import ShardReport, VerifyReport
+from memquorum.core.audit.person_receipts import Compared
 from memquorum.core.audit.verify import verify_shard
-from memquorum.core.avro import Codec
+from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.effects import Rules
+from memquorum.core.records import JournalAppended, JournalEntry
 from memquorum.kafka import aiokafka
 
 # Heads follow entries within milliseconds; entries that a head already names are awaited for this long.
@@ -41,10 +43,7 @@ def verify(
     Raises Unreachable if the topics cannot be read, NotAllowed if the brokers refuse them to this login: neither is a
     finding. Runs its own event loop.
     """
-    with asyncio.Runner() as runner, ExitStack() as stack:
-        # The heads' ends first: whatever a head names then must be found in the journal.
-        heads = stack.enter_context(_Topic(runner, kafka, topics.HEADS, genesis.shards))
-        entries = stack.enter_context(_Topic(runner, kafka, topics.JOURNAL, genesis.shards))
+    with _topics(kafka, genesis) as (entries, heads):
         reports = [
             verify_shard(
                 Rules(codec, genesis),
@@ -56,6 +55,35 @@ def verify(
             for shard in range(genesis.shards)
         ]
     return VerifyReport(tuple(reports), store_compared=False)
+
+
+def compare(kafka: str, genesis: Genesis, codec: Codec, compared: Compared) -> tuple[ShardReport, list[str]]:
+    """Audits the shard of a person's receipt, and compares the receipt with its entries. Returns the report, and what
+    differs. Raises Unreachable and NotAllowed as `verify` does."""
+    shard = compared.person.first.shard
+
+    def noted(records: Iterator[Record]) -> Iterator[Record]:
+        for record in records:
+            with suppress(DecodeError):  # the audit notes what cannot be read
+                link = codec.decode_as(JournalAppended, record.data)
+                entry = codec.decode_as(JournalEntry, link.entry)
+                compared.take(entry, codec.decode(entry.detail), link.hash)
+            yield record
+
+    with _topics(kafka, genesis) as (entries, heads):
+        source = entries.source(shard)
+        read = Source(noted(source.records), source.settled)
+        found = verify_shard(Rules(codec, genesis), shard, entries=read, heads=heads.source(shard))
+    return found, compared.finish()
+
+
+@contextmanager
+def _topics(kafka: str, genesis: Genesis) -> Iterator[tuple[_Topic, _Topic]]:
+    """Opens the journal and its heads."""
+    with asyncio.Runner() as runner, ExitStack() as stack:
+        # The heads' ends first: whatever a head names then must be found in the journal.
+        heads = stack.enter_context(_Topic(runner, kafka, topics.HEADS, genesis.shards))
+        yield stack.enter_context(_Topic(runner, kafka, topics.JOURNAL, genesis.shards)), heads
 
 
 class _Topic:

@@ -62,6 +62,7 @@ class Deciding:
         subject: str | None = None,
         agent: str | None = None,
         source: str | None = None,
+        receipt: bool | None = None,
         cursor: str | None = None,
         limit: int | None = None,
         **gates: Unpack[Gates],
@@ -71,8 +72,9 @@ class Deciding:
 
         Each has its text, origin, scores, uses, votes, orders and recipients, and the time when its key is destroyed.
         `limit`: 20 at a time; `cursor`: `next` of the page before. Records that the `gates` keep back are counted. The
-        memories do not count as used.
+        memories do not count as used. `receipt`: with this page of a signed receipt, which `memquorum receipt verify`
+        checks (docs/use/privacy.md).
         """
         asked = {"memory_id": memory_id, "subject": subject, "agent": agent, "source": source} | dict(gates)
-        body = wire.within(self.namespace, {**asked, "cursor": cursor, "limit": limit})
+        body = wire.within(self.namespace, {**asked, "receipt": receipt, "cursor": cursor, "limit": limit})
         return await self._ask(Report, "POST", "/memories/report", json=body)

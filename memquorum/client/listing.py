@@ -20,8 +20,9 @@ from memquorum.client.orders import NAMED, named
 from memquorum.client.reading import FILED, GATES, WHAT_PASSES, filed, gated, only, show
 from memquorum.client.sync import Memory
 from memquorum.client.values import Gates
-from memquorum.commands import OK, one_of, option, titled
+from memquorum.commands import OK, flag, one_of, option, titled
 from memquorum.core.accounts import reporting
+from memquorum.core.accounts.stating import FORMAT as RECEIPT
 from memquorum.core.accounts.telling import moment
 from memquorum.core.api.answers import Listed, Page
 from memquorum.core.retrieval import graph
@@ -32,6 +33,7 @@ _OUTPUT = option(
 )
 _TASK = "task"
 _OF_TASKS = frozenset(("agents", "subjects", "since", "until", *Gates.__annotations__))
+_RECEIPT_TRIES, _RECEIPT_PAGE = 3, 50
 _EVERYTHING = ("short-term", "long-term", "sealed", "superseded")
 
 
@@ -116,6 +118,7 @@ def _export(parsed: argparse.Namespace) -> int:
     "report",
     one_of(*NAMED, required=True),
     _OUTPUT,
+    flag("--receipt", "write a signed receipt, without texts, for `memquorum receipt verify`"),
     titled("only what passes", *GATES),
     example="memquorum report -n greenhouse --subject ada -o ada.txt",
 )
@@ -124,23 +127,43 @@ def _report(parsed: argparse.Namespace) -> int:
     when keys are destroyed. It is of the same records as an erasure, and of those that were erased before. It does not
     count as a use. With --json a line for each page."""
     asked: dict[str, Any] = {**named(parsed), **gated(parsed)}
-    kept, cursor = 0, None
+    write = _write_receipt if parsed.receipt else _write_pages
     with opened(parsed) as memory, _written(parsed.output) as out:
-        while True:
-            page = memory.report(cursor=cursor, **asked)
-            if parsed.json:
-                out.write(in_json(page) + "\n")
-            else:
-                first = reporting.heading(page) if cursor is None else ()
-                blocks = ["\n".join(reporting.record(one)) for one in page.reported]
-                out.write("\n\n".join(filter(None, ["\n".join(first), *blocks])) + "\n")
-                out.write("\n" if page.next else "")
-            kept, cursor = kept + page.kept_back, page.next
-            if cursor is None:
-                break
+        kept = write(memory, asked, out, as_json=parsed.json)
     if kept:
         print(reporting.kept_back(kept), file=sys.stderr)
     return OK
+
+
+def _write_pages(memory: Memory, asked: dict[str, Any], out: TextIO, *, as_json: bool) -> int:
+    """Writes a report; returns how many records are kept back."""
+    kept, cursor = 0, None
+    while True:
+        page = memory.report(cursor=cursor, **asked)
+        if as_json:
+            out.write(in_json(page) + "\n")
+        else:
+            first = reporting.heading(page) if cursor is None else ()
+            blocks = ["\n".join(reporting.record(one)) for one in page.reported]
+            out.write("\n\n".join(filter(None, ["\n".join(first), *blocks])) + "\n")
+            out.write("\n" if page.next else "")
+        kept, cursor = kept + page.kept_back, page.next
+        if cursor is None:
+            return kept
+
+
+def _write_receipt(memory: Memory, asked: dict[str, Any], out: TextIO, *, as_json: bool) -> int:
+    """Writes a receipt, which is asked for anew if records come meanwhile; returns how many records are kept back."""
+    for _ in range(_RECEIPT_TRIES):
+        pages = [memory.report(receipt=True, limit=_RECEIPT_PAGE, **asked)]
+        while pages[-1].next is not None:
+            pages.append(memory.report(receipt=True, limit=_RECEIPT_PAGE, cursor=pages[-1].next, **asked))
+        kept = sum(page.kept_back for page in pages)
+        if kept + sum(map(len, pages)) == pages[-1].records:
+            break
+    told = {"format": RECEIPT, "parts": [page.receipt for page in pages]}
+    out.write(json.dumps(told, indent=None if as_json else 1) + "\n")
+    return kept
 
 
 def _nodes(memory: Memory, asked: dict[str, Any]) -> Iterator[dict[str, Any]]:

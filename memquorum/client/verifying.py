@@ -26,6 +26,7 @@ from memquorum.kafka import MISSING, installed
 from memquorum.schema_files import load_codec
 
 if TYPE_CHECKING:
+    from memquorum.core.audit.person_receipts import Person
     from memquorum.core.audit.receipts import Proven
 
 
@@ -123,21 +124,25 @@ def _get(parsed: argparse.Namespace) -> int:
 @command(
     "receipt verify",
     option("file", type=Path, metavar="FILE", help="the receipt's file, - for standard input"),
+    flag("--journal", "compare a person's receipt with the journal in Kafka, too"),
     GENESIS,
     example="memquorum receipt verify receipt.json --genesis .memquorum/genesis.json",
 )
 def _verify_receipt(parsed: argparse.Namespace) -> int:
-    """Verifies a receipt with the genesis file alone."""
-    genesis = settings.find(kafka=parsed.kafka).need_genesis(parsed.genesis)
-    return FAILED if verify_receipt(parsed.file, genesis, parsed.json) else OK
+    """Verifies a receipt, of an erasure or of a person, with the genesis file alone."""
+    place = settings.find(kafka=parsed.kafka)
+    kafka = place.need_kafka() if parsed.journal else None
+    return FAILED if verify_receipt(parsed.file, place.need_genesis(parsed.genesis), parsed.json, kafka) else OK
 
 
-def verify_receipt(file: Path, genesis_file: Path, as_json: bool) -> int:
-    """Verifies a receipt, `-` for standard input, with the genesis file alone; returns the number of errors. Raises
-    NotInstalled, and NotConfigured for the genesis file of another cluster."""
+def verify_receipt(file: Path, genesis_file: Path, as_json: bool, kafka: str | None = None) -> int:
+    """Verifies a receipt, `-` for standard input, with the genesis file alone; returns the number of errors. `kafka`:
+    where a person's receipt is compared with the journal. Raises NotInstalled, and NotConfigured for the genesis file
+    of another cluster."""
     if not installed():
         raise NotInstalled(MISSING)
-    from memquorum.core.audit import receipts  # not at the top: it needs the extra `kafka`
+    # Not at the top: they need the extra `kafka`.
+    from memquorum.core.audit import person_receipts, receipts
 
     genesis = read_genesis(genesis_file)
     try:
@@ -145,6 +150,9 @@ def verify_receipt(file: Path, genesis_file: Path, as_json: bool) -> int:
     except OSError as error:
         raise Invalid("unreadable", None, f"{file}: {error.strerror}") from None
     try:
+        if person_receipts.is_one(data):
+            person = person_receipts.verify(load_codec(), genesis, data)
+            return _of_person(person, genesis, kafka, as_json)
         found = receipts.verify(load_codec(), genesis, data)
     except receipts.OtherCluster as error:
         raise NotConfigured(f"{file}: {error}") from None
@@ -157,6 +165,55 @@ def verify_receipt(file: Path, genesis_file: Path, as_json: bool) -> int:
     else:
         print("\n".join(receipt_lines(found, genesis)))
     return 0 if whole else 1
+
+
+def _of_person(person: Person, genesis: Genesis, kafka: str | None, as_json: bool) -> int:
+    """Tells what a person's receipt says; returns the number of errors."""
+    wrong, found = list[str](), 0
+    if kafka is not None:
+        from memquorum.client import audit
+        from memquorum.core.audit.person_receipts import Compared
+
+        compared = Compared(person)
+        report, wrong = audit.compare(kafka, genesis, load_codec(), compared)
+        found, faults = compared.found, len(report.findings) + report.more
+        wrong = [*wrong, *([f"the audit of shard {report.shard} has {many(faults, 'finding')}"] if faults else [])]
+    if as_json:
+        about = asdict(person.first) | {"each": None, "records": person.first.records, "kept_back": person.kept_back}
+        del about["each"], about["after"], about["through"]
+        print(json.dumps({"ok": not wrong, "wrong": wrong, "compared": kafka is not None, "found": found, **about}))
+    else:
+        print("\n".join([*person_lines(person), *_beside_the_journal(wrong, found, compared=kafka is not None)]))
+    return len(wrong)
+
+
+def person_lines(person: Person) -> Iterator[str]:
+    """Yields what a person's receipt says, in words."""
+    from memquorum.core.accounts.telling import moment
+
+    first = person.first
+    yield f"All that was done with the records of {first.selector} {first.value!r} in namespace {first.namespace!r}"
+    yield f"  issued    {moment(first.issued_at)}, up to entry {first.ends} of the journal of shard {first.shard}"
+    yield f"  records   {len(person.each)} here, {person.kept_back} kept back by the limits of reading"
+    for record in person.each:
+        yield f"  {record.memory_id}  {record.state}" + ("" if record.own else f", made of {record.because}")
+        for one in record.events:
+            place = "" if one.journal_seq is None else f" (entry {one.journal_seq})"
+            more = "".join(f" {name} {value}" for name, value in (("by", one.by), ("to", one.to)) if value)
+            count = f" {one.times} times, last" if one.times else ""
+            yield f"    {moment(one.at)}  {one.what}{count}{more}{place}" + (f": {one.why}" if one.why else "")
+        for other, state in record.into:
+            yield f"    went into {other} ({state})"
+
+
+def _beside_the_journal(wrong: Sequence[str], found: int, *, compared: bool) -> Iterator[str]:
+    yield "signed by service:erasure, complete, and unchanged"
+    if not compared:
+        yield "what it says was not compared with the journal: add --journal to do that"
+        return
+    yield from (f"NOT SO: {one}" for one in wrong)
+    if not wrong:
+        yield f"the journal, whose chain and votes hold, says the same: {many(found, 'entry')}, and none is left out"
 
 
 def receipt_lines(found: Proven, genesis: Genesis) -> Iterator[str]:

@@ -32,7 +32,7 @@ from workers.retrieval.service import Service
 _LOOK_S = 0.05
 # The slice size for many orders: after each slice is signed, other requests are answered.
 _SLICE = 20
-_NO_KEY = "the genesis file names no service `erasure`, or the service was not given its key"
+NO_KEY = "the genesis file names no service `erasure`, or the service was not given its key"
 # The statuses of an order that is on its way.
 _UNDER_WAY = ("ordered", ASKED, "not yet")
 T = TypeVar("T")
@@ -68,7 +68,7 @@ class Asking:
         and KafkaUnavailable."""
         service, seed = self.service, self.service.erasure_seed
         if seed is None:
-            raise BadRequest("not_entitled", None, f"this service may not order: {_NO_KEY}. Who can: {kind.command}")
+            raise BadRequest("not_entitled", None, f"this service may not order: {NO_KEY}. Who can: {kind.command}")
         at = time.time_ns() // 1_000_000
         orders = [
             replace(one, cluster=service.genesis.cluster, order_id=str(uuid.uuid4()), ordered_by=self.by, ordered_at=at)

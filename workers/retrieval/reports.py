@@ -3,6 +3,7 @@ memory, as of a list."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,13 +15,16 @@ from memquorum.core.access import READ, Caller, Sight
 from memquorum.core.accounts import reporting
 from memquorum.core.accounts.reporting import Asked, Found, Reporter
 from memquorum.core.api.answers import Report, Reported
+from memquorum.core.audit.person_receipts import Statement, part
 from memquorum.core.ids import shard_of
 from memquorum.core.retrieval.paging import cursor
+from memquorum.core.retrieval.query import BadRequest
 from memquorum.core.retrieval.redaction import Redactor
 from memquorum.core.tiers import FINISHED
 from workers.retrieval import tasks
 from workers.retrieval.answers import StructResponse, body
 from workers.retrieval.memories import due
+from workers.retrieval.ordering import NO_KEY
 from workers.retrieval.retrieving import overtaken_in
 from workers.retrieval.service import Service
 
@@ -35,10 +39,11 @@ async def report(service: Service, request: Request, caller: Caller) -> Response
     shown = await service.desk.read(_reported, service, asked, found, mask)
     shown = [await _with_task(service, sight, asked, one, found, mask) for one in await _marked(service, sight, shown)]
     behind = None if found.behind is None else cursor(asked.what, asked.where, f"{found.behind[0]}/{found.behind[1]}")
+    receipt = await service.desk.read(_signed, service, asked, found, shard) if asked.receipt else None
     return StructResponse(
         Report(
             asked.namespace, asked.selector, asked.value, found.as_of, found.records, found.kept_back, tuple(shown),
-            found.orders, behind,
+            found.orders, behind, receipt,
         )
     )  # fmt: skip
 
@@ -51,6 +56,20 @@ def _reported(service: Service, asked: Asked, found: Found, mask: Redactor) -> l
 
     reporter = Reporter(service.codec, service.genesis, found, due_at, mask.text)
     return [reporter.record(one) for one in found.told]
+
+
+def _signed(service: Service, asked: Asked, found: Found, shard: int) -> dict[str, Any]:
+    """Returns the page of a receipt. Raises BadRequest where this service has no key to sign with."""
+    if service.erasure_seed is None:
+        raise BadRequest("not_entitled", "receipt", f"this service cannot sign: {NO_KEY}")
+    reporter = Reporter(service.codec, service.genesis, found, lambda _: None, lambda text, *_: text)
+    statement = Statement(
+        cluster=service.genesis.cluster.hex(), namespace=asked.namespace, shard=shard, selector=asked.selector,
+        value=asked.value, issued_at=time.time_ns() // 1_000_000, ends=found.ends, records=found.records,
+        kept_back=found.kept_back, after=asked.behind, through=found.behind,
+        each=tuple(reporter.stated(one) for one in found.told),
+    )  # fmt: skip
+    return part(service.genesis, service.erasure_seed, statement, found.configured)
 
 
 async def _marked(service: Service, sight: Sight, shown: list[Reported]) -> list[Reported]:

@@ -14,10 +14,12 @@ from typing import Any
 from msgspec import Struct, structs
 
 from memquorum.core.access import AUDIT
-from memquorum.core.accounts import account_words, order_words
+from memquorum.core.accounts import account_words, order_words, stating
 from memquorum.core.accounts import explain as explaining
 from memquorum.core.accounts.erasing import read_named, read_value
 from memquorum.core.accounts.explain import Account, Facts, Use
+from memquorum.core.accounts.stating import Event as Done
+from memquorum.core.accounts.stating import StatedRecord
 from memquorum.core.accounts.telling import moment, times
 from memquorum.core.api import parts
 from memquorum.core.api.answers import Ordered, Reader, Report, Reported, Shown, Subject
@@ -40,12 +42,14 @@ ECHO, ERASED = REINFORCED, "erased"
 
 
 class Asked(Spaced, frozen=True, kw_only=True):
-    """A page of a report, `behind` (time, id). `redact`: what is found of persons and secrets is masked."""
+    """A page of a report, `behind` (time, id). `redact`: what is found of persons and secrets is masked. `receipt`:
+    with a signed statement of what was done with the records."""
 
     selector: str
     value: str
     behind: tuple[int, str] | None = None
     redact: bool = False
+    receipt: bool = False
 
 
 class Place(Struct, frozen=True):
@@ -87,7 +91,9 @@ class Told(Struct, frozen=True):
 
 class Found(Struct, frozen=True):
     """A page as the store has it. `records`: how many there are in all; `own`: the ids of those that are about the
-    person; `replaced`: the texts of memories whose place others took; `behind`: the last place, if more follow."""
+    person; `replaced`: the texts of memories whose place others took; `behind`: the last place, if more follow. For a
+    receipt, `ends`: the last entry of the shard's journal; `configured`: the decisions that changed its
+    configuration."""
 
     as_of: int = 0
     records: int = 0
@@ -99,6 +105,8 @@ class Found(Struct, frozen=True):
     replaced: Mapping[str, str] = {}
     orders: tuple[Ordered, ...] = ()
     behind: tuple[int, str] | None = None
+    ends: int = 0
+    configured: tuple[tuple[bytes, tuple[bytes, ...]], ...] = ()
 
 
 def read_report(body: bytes, bounds: Bounds = DEFAULTS) -> Asked:
@@ -113,6 +121,7 @@ def read_report(body: bytes, bounds: Bounds = DEFAULTS) -> Asked:
     return read_page(
         Asked, asked, pair, bounds,
         what=f"report/{selector}/{value}", selector=selector, value=value, redact=bool(asked.redact),
+        receipt=bool(asked.receipt),
     )  # fmt: skip
 
 
@@ -140,6 +149,16 @@ class Reporter(Struct, frozen=True):
             readers=_readers(() if account is None else account.uses), into=found.into.get(one.memory_id, ()),
             account=None if account is None else explaining.plain(structs.replace(account, uses=())), lines=lines,
         )  # fmt: skip
+
+    def stated(self, told: Told) -> StatedRecord:
+        """Returns a record as a receipt states it."""
+        one, done = told.place, tuple[Done, ...]()
+        if told.facts is not None:
+            by = explaining.configured(self.codec, self.genesis, told.facts.configured)
+            account = explaining.explain(self.codec, by, told.facts)
+            done = stating.events(told.facts, account, by, own=one.own)
+        into = tuple((other.memory_id, other.state) for other in self.found.into.get(one.memory_id, ()))
+        return StatedRecord(one.memory_id, one.state, one.at, one.own, one.because, into, done)
 
     def _account(self, told: Told) -> tuple[Account | None, tuple[str, ...]]:
         if told.facts is None:

@@ -1213,7 +1213,8 @@ class Report(Struct, frozen=True, omit_defaults=True):
 
     `as_of`: the shard's time, in milliseconds. `records`: how many there are in all; `kept_back`: how many of this page
     the limits of reading keep back. `orders`: on the first page, the latest 100 orders to erase that named the same.
-    `next`: the cursor of the next page, None at the end.
+    `next`: the cursor of the next page, None at the end. `receipt`: the signed statement, if it was asked for: this
+    page of a receipt (`core.audit.person_receipts`).
     """
 
     namespace: str
@@ -1225,6 +1226,7 @@ class Report(Struct, frozen=True, omit_defaults=True):
     reported: tuple[Reported, ...]
     orders: tuple[Ordered, ...] = ()
     next: str | None = None
+    receipt: dict[str, Any] | None = None
 
     def __len__(self) -> int:
         return len(self.reported)

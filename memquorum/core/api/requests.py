@@ -521,6 +521,9 @@ class ReportRequest(Request, frozen=True, kw_only=True):
     purpose: Annotated[str | None, _PURPOSE] = None
     jurisdictions: Annotated[tuple[str, ...] | None, _JURISDICTIONS] = None
     redact: Annotated[bool | None, _REDACT] = None
+    receipt: Annotated[
+        bool | None, Meta(description="Adds a signed statement of what was done with the records (default: false).")
+    ] = None
     cursor: Annotated[str | None, _CURSOR] = None
     limit: Annotated[int | None, counted("The maximum number of results.", 1, 50, 20)] = None
 

@@ -299,12 +299,13 @@ def _plain(proof: Proof) -> dict[str, Any]:
             for link in proof.entries
         ],
         "head": _text(proof.head),
-        "decision": None if proof.decision is None else _plain_decision(proof.decision),
-        "configurations": [_plain_decision(decision) for decision in proof.configurations],
+        "decision": None if proof.decision is None else plain_decision(proof.decision),
+        "configurations": [plain_decision(decision) for decision in proof.configurations],
     }
 
 
-def _plain_decision(decision: Decision) -> dict[str, Any]:
+def plain_decision(decision: Decision) -> dict[str, Any]:
+    """Returns a decision as values for JSON."""
     return {"pre_prepare": _text(decision[0]), "commits": [_text(commit) for commit in decision[1]]}
 
 
@@ -316,14 +317,15 @@ def _proof(said: Any) -> Proof:
                 for one in said["entries"]
             ),
             head=_bytes(said["head"]),
-            decision=None if said["decision"] is None else _read_decision(said["decision"]),
-            configurations=tuple(_read_decision(one) for one in said["configurations"]),
+            decision=None if said["decision"] is None else read_decision(said["decision"]),
+            configurations=tuple(read_decision(one) for one in said["configurations"]),
         )
     except (KeyError, TypeError, AttributeError, ValueError, binascii.Error) as error:
         raise BadReceipt(f"proof: it cannot be read ({type(error).__name__}: {error})") from None
 
 
-def _read_decision(said: Mapping[str, Any]) -> Decision:
+def read_decision(said: Mapping[str, Any]) -> Decision:
+    """Reads a decision from values of JSON. Raises ValueError, KeyError or TypeError."""
     return _bytes(said["pre_prepare"]), tuple(_bytes(commit) for commit in said["commits"])
 
 

@@ -7,24 +7,29 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from msgspec import convert
 from msgspec.structs import asdict, replace
 from starlette.testclient import TestClient
 
+from db.queries import QUERIES
 from db.standing import Clear
 from db.store import PostgresStore
 from memquorum.core import access, ids
 from memquorum.core.access import Keys
 from memquorum.core.accounts import reporting
+from memquorum.core.accounts.stating import FORMAT
 from memquorum.core.api.answers import Report
+from memquorum.core.audit import person_receipts
+from memquorum.core.audit.person_receipts import Compared
 from memquorum.core.avro import Codec
 from memquorum.core.experience.texts import Texts
 from memquorum.core.identity.membership import CONSOLIDATOR
 from memquorum.core.journal.rows import RowKeys
 from memquorum.core.journal.workset import Workset
 from memquorum.core.orders.patch import SIGNER
-from memquorum.core.records import Quote, Summary
+from memquorum.core.records import JournalEntry, Quote, Summary
 from tests.builders import disclosures, erasures, trials, votes
 from tests.builders import genesis as cluster
 from tests.builders.published import POLICY
@@ -33,7 +38,7 @@ from tests.support.kept import Encoder
 from workers.retrieval.app import app
 from workers.retrieval.door import Door
 
-GENESIS = cluster.make(policy=POLICY, agent_keys={CONSOLIDATOR: cluster.public_key(SIGNER)}, **trials.entitled())
+GENESIS = cluster.make(policy=POLICY, agent_keys={CONSOLIDATOR: cluster.public_key(SIGNER)}, **trials.entitled("erasure"))
 OTHER = next(name for name in (f"mill-{at}" for at in range(99)) if ids.shard_of(name, GENESIS.shards) == 0)
 NAMES = (
     "a-port", "a-old", "a-new", "a-again", "a-faint", "a-lost", "a-secret", "a-task", "a-lamp", "b-lamp", "b-port",
@@ -127,7 +132,7 @@ def client(world: World, kafka: str, keys: list[str], tmp_path: Path) -> Iterato
     """The service, asked with the first key."""
     built = app(
         memory_dsn=world.dsn, bootstrap=kafka, genesis=GENESIS, codec=world.codec, encoder=Encoder(),
-        door=Door(tmp_path / "keys.json"),
+        door=Door(tmp_path / "keys.json"), erasure_seed=cluster.seed_of("service:erasure"),
     )  # fmt: skip
     with TestClient(built, base_url="http://127.0.0.1") as found:
         found.headers["Authorization"] = f"Bearer {keys[0]}"
@@ -208,6 +213,30 @@ def test_pages_have_each_record_once_in_the_order_of_time(client: TestClient) ->
     asked = {"namespace": NAMESPACE, "subject": "bob", "cursor": page(client, subject="ada", limit=4).next}
     strange = client.post("/memories/report", json=asked)
     assert (strange.status_code, strange.json()["field"]) == (400, "cursor")
+
+
+def test_a_receipt_says_without_texts_what_the_journal_says(client: TestClient, world: World) -> None:
+    world.erase("bob", {"b-port": "stored"})
+    pages, cursor = list[Report](), None
+    while not pages or cursor is not None:
+        pages.append(page(client, subject="ada", receipt=True, limit=4, cursor=cursor))
+        cursor = pages[-1].next
+    made = {"format": FORMAT, "parts": [one.receipt for one in pages]}
+    person = person_receipts.verify(world.codec, GENESIS, json.dumps(made).encode())
+    assert (len(person.each), person.kept_back, len(pages)) == (10, 1, 3)
+    done = {one.memory_id: [event.what for event in one.events] for one in person.each}
+    assert "forgotten" in done[ID["a-lost"]]
+    assert {"stored", "scored", "read", "sent"} <= {*done[ID["a-port"]]}
+    assert "superseded" in done[ID["a-old"]] and "dropped" in done[ID["a-faint"]] and "finished" in done[ID["a-task"]]
+    assert not {"stored", "drafted", "scored"} & {*done[ID["note"]], *done[ID["mixed"]]}
+    assert not [word for word in ("alpha", "beta", "ben", "mail") if word in json.dumps(made["parts"][0]["statement"])]
+    compared = Compared(person)
+    with psycopg.connect(world.dsn) as connection:
+        links = connection.execute(QUERIES["receipt_entries"], {"shard": 0, "first": 1, "last": 999}).fetchall()
+    for data, _, digest in links:
+        entry = world.codec.decode_as(JournalEntry, data)
+        compared.take(entry, world.codec.decode(entry.detail), digest)
+    assert compared.finish() == [] and compared.found >= len(person.each) - 4
 
 
 def test_an_agent_and_a_memory_can_be_reported_too(client: TestClient) -> None:
