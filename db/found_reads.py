@@ -18,12 +18,17 @@ from db.told import Told, taken
 from memquorum.core.access import Sight
 from memquorum.core.api.answers import Hit
 from memquorum.core.contained import Failures
+from memquorum.core.privacy.nearly import LEAST, NearText
 from memquorum.core.retrieval.conflicts import Contradiction
 from memquorum.core.retrieval.entities import LOOKED, Entity, Holder
 from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.repeated import Standing
 from memquorum.core.retrieval.supports import Support
+
+
+_WITHHELD_MOST, _WITHHELD_EACH = 200, 8
+"""So many withheld memories an answer is compared with, and so many of them each memory of it."""
 
 
 def _unheard(_: Told) -> None:
@@ -180,6 +185,18 @@ class FoundReads:
         } | found_rows.filters_of(filters)  # fmt: skip
         rows = await self._pool.ask("names_shared", wanted, sight)
         return [found_rows.holder(names, row) for row in rows]
+
+    async def withheld_near(
+        self, sight: Sight, namespace: str, encoder: str, given: Sequence[str], gates: Filters
+    ) -> dict[str, list[NearText]]:
+        """The texts that the gates keep from a reader, near the memories that it is to be given, by the ids of these.
+        What a profile hides is not among them: see the row security of `memory`."""
+        wanted = found_rows.filters_of(gates) | {"namespace": namespace, "encoder": encoder, "given": list(given)}
+        wanted |= {"most": _WITHHELD_MOST, "each": _WITHHELD_EACH, "apart": 1 - LEAST}
+        found: dict[str, list[NearText]] = {}
+        for memory_id, text, distance in await self._pool.ask("withheld_near", wanted, sight) if given else []:
+            found.setdefault(memory_id, []).append((text, 1.0 - distance))
+        return found
 
     async def vectors(self, sight: Sight, encoder: str, memory_ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """The vectors of memories by an encoder, of those that have one."""

@@ -2979,6 +2979,30 @@ JOIN embedding e ON e.memory_id = m.id AND e.encoder = %(encoder)s
 $sentences(%(vector)s::halfvec)
 ORDER BY n.distance, m.id
 
+-- :name withheld_near
+-- Memories that the gates keep from a reader and that are near what it is to be given, with their texts: at most `most`
+-- of those nearest to the middle of what is given are compared, and of each given memory the `each` nearest are told.
+WITH given AS MATERIALIZED (
+    SELECT e.memory_id AS id, e.vector
+    FROM embedding e
+    WHERE e.namespace = %(namespace)s AND e.encoder = %(encoder)s AND e.memory_id = ANY(%(given)s::uuid[])
+), withheld AS MATERIALIZED (
+    SELECT e.vector, c.body
+    FROM memory m
+    JOIN strength s ON s.memory_id = m.id
+    JOIN embedding e ON e.memory_id = m.id AND e.encoder = %(encoder)s
+    JOIN content c ON c.memory_id = m.id
+    WHERE m.namespace = %(namespace)s AND ($gates) IS NOT TRUE
+    ORDER BY e.vector <=> (SELECT avg(vector) FROM given), m.id
+    LIMIT %(most)s
+)
+SELECT g.id::text, w.body, w.distance
+FROM given g
+CROSS JOIN LATERAL (
+    SELECT o.body, o.vector <=> g.vector AS distance FROM withheld o ORDER BY distance LIMIT %(each)s
+) w
+WHERE w.distance <= %(apart)s
+
 -- :name search_filtered
 -- The same, of the memories that pass the filters; see `candidates`.
 WITH passed AS MATERIALIZED (

@@ -275,11 +275,11 @@ def _named(kind: str) -> Iterator[None]:
 def redaction(settings: Settings) -> Redaction:
     """The redaction of texts that are read masked. Raises SettingsError if the model of names is missing."""
     if not settings.redact_names:
-        return Redaction(settings.redacted)
+        return Redaction(settings.redacted, checked=settings.checked)
     from memquorum.encoders import names
 
     with _named("redact_names"):
-        return Redaction(settings.redacted, names.load())
+        return Redaction(settings.redacted, names.load(), checked=settings.checked)
 
 
 def residue_ms(settings: Settings) -> int:

@@ -229,6 +229,8 @@ class Settings(_Bounds):
     # that begins so, `*` all. If true, names of persons and places are masked too, by the model of the extra `ner`.
     redact_namespaces: str = ""
     redact_names: bool = False
+    # The namespaces whose answers are compared with what the limits of the read keep back, by names as above.
+    check_namespaces: str = ""
     # The address of retrieval; port 0 takes a free one when the fleet starts.
     retrieval_host: str = "127.0.0.1"
     retrieval_port: Port = 0
@@ -286,11 +288,19 @@ class Settings(_Bounds):
     @property
     def redacted(self) -> tuple[str, ...]:
         """The namespaces whose texts are given only masked, as the setting names them. Raises SettingsError."""
-        named = tuple(self.redact_namespaces.split())
+        return self._namespaces("redact_namespaces")
+
+    @property
+    def checked(self) -> tuple[str, ...]:
+        """The namespaces whose answers are compared with what is withheld. Raises SettingsError."""
+        return self._namespaces("check_namespaces")
+
+    def _namespaces(self, setting: str) -> tuple[str, ...]:
+        named = tuple(str(getattr(self, setting)).split())
         for one in named:
             fault = None if one == "*" else names.namespace_fault(one.removesuffix("*"))
             if fault is not None:
-                raise SettingsError(f"settings: redact_namespaces: {one!r}: {fault.detail}")
+                raise SettingsError(f"settings: {setting}: {one!r}: {fault.detail}")
         return named
 
     @property

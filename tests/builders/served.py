@@ -112,6 +112,7 @@ class Store:
         }  # fmt: skip
         self.resting_rows: dict[str, Resting] = {}
         # Hers was admitted, and its use changed its weight twice.
+        self.near: dict[str, list[tuple[str, float]]] = {}
         self.weights_of = {HERS: Weighed(HERS, "short-term", "admitted", 3, 850_000, (1, 2, 3))}
         self.rests = 11
         self.decided: dict[str, decisions.Found] = {}
@@ -144,6 +145,9 @@ class Store:
 
     async def vectors(self, _: Sight, __: str, ___: list[str]) -> dict[str, Any]:
         return {}
+
+    async def withheld_near(self, *_: Any) -> dict[str, list[tuple[str, float]]]:
+        return self.near
 
     async def supports(self, _: Sight, __: list[str]) -> list[Support]:
         return []

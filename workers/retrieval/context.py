@@ -19,6 +19,7 @@ from memquorum.core.retrieval.repeated import beside_traces, chosen
 from memquorum.core.retrieval.scoring import Verdict
 from memquorum.core.retrieval.working import Frame
 from workers.retrieval.answers import StructResponse, body
+from workers.retrieval.checked import checked
 from workers.retrieval.knowing import Known
 from workers.retrieval.pipeline import each_once
 from workers.retrieval.repeating import Again, Repeating
@@ -80,6 +81,8 @@ async def _made(service: Service, asked: ContextAsked, frame: Frame, kept: Repea
     rolled = await about(
         service, known, namespace, asked.query or "", asked.filters, near=near, most=rollups.GIVEN, mask=mask
     )
+
+    mask = await checked(service, kept.sight, namespace, asked.filters, near, mask)
 
     def assemble() -> working.Working:
         return working.assemble(

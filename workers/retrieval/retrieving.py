@@ -49,6 +49,7 @@ from memquorum.core.retrieval.replaced import Past, marked_ranking, was_replaced
 from memquorum.core.retrieval.requests import Retrieve
 from memquorum.telemetry.tracing import HEADER
 from workers.retrieval.answers import StructResponse, body
+from workers.retrieval.checked import checked
 from workers.retrieval.knowing import Known
 from workers.retrieval.past import candidates, replaced
 from workers.retrieval.pipeline import ARRANGED, Steps, arranged, brought, each_once, ordered, reread, time_asked
@@ -80,6 +81,8 @@ async def _retrieved(service: Service, wanted: Retrieve, kept: Repeating[Retriev
     )  # fmt: skip
     namespace = wanted.reader.namespace
     mask = service.masking(namespace, await known.lists(namespace), asked=wanted.reader.redact)
+    near = [one.candidate.hit.memory_id for one in ranked]
+    mask = await checked(service, kept.sight, namespace, wanted.filters, near, mask)
     # Off the loop: it compares texts, of which there may be hundreds that are nearly the same.
     ranked = await service.desk.read(mask.scored, ranked)
     packed = await service.desk.read(

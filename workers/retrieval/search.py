@@ -33,6 +33,7 @@ from memquorum.core.retrieval.scoring import HEAD as SCORED
 from memquorum.core.retrieval.scoring import nearest_first
 from memquorum.ports import Encoder
 from workers.retrieval.answers import StructResponse, body
+from workers.retrieval.checked import checked
 from workers.retrieval.knowing import Known
 from workers.retrieval.past import replaced
 from workers.retrieval.pipeline import ARRANGED, Steps, arranged, brought, once, ordered, reread, time_asked
@@ -87,6 +88,7 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
         service, known, wanted.namespace, wanted.query, wanted.filters, near=[hit.memory_id for hit in every],
         most=LATEST, mask=mask,
     )  # fmt: skip
+    mask = await checked(service, sight, wanted.namespace, wanted.filters, [hit.memory_id for hit in given], mask)
     used, warning = await count(service, request, wanted, given)
     cached = service.caching.cached(wanted.namespace)
     given = await service.desk.read(mask.hits, given) if mask.on else given

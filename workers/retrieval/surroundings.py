@@ -24,6 +24,7 @@ from memquorum.core.retrieval.replaced import marked_ranking, of_past
 from memquorum.core.retrieval.requests import Recall
 from memquorum.core.retrieval.walking import EACH, SOCIAL, Aim, Edge, Walk
 from workers.retrieval.answers import StructResponse, body, unknown
+from workers.retrieval.checked import checked
 from workers.retrieval.knowing import Known
 from workers.retrieval.pipeline import brought, each_once, time_asked
 from workers.retrieval.repeating import Again, Repeating
@@ -69,6 +70,9 @@ async def _recalled(service: Service, wanted: Recall, kept: Repeating[Recalled])
     counts = await kept_out(service, kept.sight, namespace, wanted.filters)
     counts |= {SOCIAL: len(unneeded)} if unneeded else {}
     mask = service.masking(namespace, await known.lists(namespace), asked=wanted.reader.redact)
+
+    given = [one.candidate.hit.memory_id for one in scored]
+    mask = await checked(service, kept.sight, namespace, wanted.filters, given, mask)
 
     def pack() -> Packed:
         return packing.pack(mask.scored(scored), wanted.budget_tokens, len(ordered), failures=service.failures)

@@ -18,6 +18,7 @@ from memquorum.core.api.answers import Hit, Rollup
 from memquorum.core.contained import Failures
 from memquorum.core.privacy.listed import Matcher
 from memquorum.core.privacy.masking import Second, masked, parts
+from memquorum.core.privacy.nearly import NearText, find_nearly
 from memquorum.core.reading.passages import Span
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.ranking import Candidate, Scored
@@ -27,6 +28,7 @@ WITHHELD = "[withheld: it cannot be masked]"
 
 
 _NO_LISTS: Mapping[str, Matcher] = MappingProxyType({})
+_NONE_NEAR: Mapping[str, Sequence[NearText]] = MappingProxyType({})
 
 
 def _on() -> None:
@@ -35,6 +37,7 @@ def _on() -> None:
 
 class Redaction(Struct, frozen=True):
     """The rules of redaction: `namespaces` that are always read masked, as API keys name them (`team-*`, `*`).
+    `checked`: namespaces whose answers are also compared with what their reader is refused, named likewise.
     `second`: the pass after the patterns, where there is one. `turn`: is called before each text, and what it raises
     ends the whole. `failures`: takes the texts on which masking fails, which are withheld."""
 
@@ -42,50 +45,59 @@ class Redaction(Struct, frozen=True):
     second: Second | None = None
     turn: Callable[[], None] = _on
     failures: Failures = field(default_factory=Failures)
+    checked: tuple[str, ...] = ()
 
     def of(self, namespace: str, *, asked: bool, lists: Mapping[str, Matcher] = _NO_LISTS) -> Redactor:
         """Returns the redactor for a reader of a namespace who `asked` for redaction, or did not. `lists`: by subject,
         what is never kept, and so is masked for everybody."""
-        return Redactor(asked or covers(self.namespaces, namespace), self.second, self.turn, self.failures, lists)
+        personal, checked = asked or covers(self.namespaces, namespace), covers(self.checked, namespace)
+        return Redactor(personal, self.second, self.turn, self.failures, lists, checked)
 
 
 class Redactor(Struct, frozen=True):
     """Masks what one reader is given, if it is `on`; else everything stays as it is. `personal`: also personal data,
-    and not only what the subjects' own `lists` have."""
+    and not only what the subjects' own `lists` have. `checked`: also what says nearly what the reader is refused: of
+    memories by their ids the refused texts that are `near`."""
 
     personal: bool
     second: Second | None = None
     turn: Callable[[], None] = _on
     failures: Failures = field(default_factory=Failures)
     lists: Mapping[str, Matcher] = _NO_LISTS
+    checked: bool = False
+    near: Mapping[str, Sequence[NearText]] = _NONE_NEAR
 
     @property
     def on(self) -> bool:
         """Whether anything is masked."""
-        return self.personal or bool(self.lists)
+        return self.personal or bool(self.lists) or self.checked
 
     def text(self, text: str, memory_id: str = "", subject: str | None = None) -> str:
         """A whole text. `subject`: whom it is about; None: any of those who have a list."""
         if not self.on:
             return text
         self.turn()
-        named, found = [memory_id] if memory_id else [], self._finds(subject)
+        named, found = [memory_id] if memory_id else [], self._finds(subject, memory_id)
         return self.failures.answer("masking", named, WITHHELD, masked, text, found, formats=self.personal)
 
     def _parts(
         self, text: str, spans: Sequence[tuple[int, int]], memory_id: str = "", subject: str | None = None
     ) -> tuple[str, ...]:
         self.turn()
-        names, withheld, found = [memory_id] if memory_id else [], (WITHHELD,) * len(spans), self._finds(subject)
+        names, withheld = [memory_id] if memory_id else [], (WITHHELD,) * len(spans)
+        found = self._finds(subject, memory_id)
         return self.failures.answer("masking", names, withheld, parts, text, spans, found, formats=self.personal)
 
-    def _finds(self, subject: str | None) -> Second | None:
-        """Finds spans beside data with a format: by the second pass, and by the list of the subject."""
+    def _finds(self, subject: str | None, memory_id: str) -> Second | None:
+        """Finds spans beside data with a format: what is nearly refused, by the second pass, and by the list of the
+        subject."""
         lists = [*self.lists.values()] if subject is None else [one for one in (self.lists.get(subject),) if one]
-        second = self.second if self.personal else None
-        if not lists:
-            return second
-        return lambda text: [*(second(text) if second else ()), *(span for one in lists for span in one.spans(text))]
+        passes: list[Second] = [one.spans for one in lists]
+        if near := self.near.get(memory_id):
+            passes.append(lambda text: find_nearly(text, near))
+        if self.second is not None and self.personal:
+            passes.append(self.second)
+        return (lambda text: [span for one in passes for span in one(text)]) if passes else None
 
     def part(self, text: str, span: tuple[int, int] | None, subject: str | None = None) -> str | None:
         """A part of a text, masked by what the whole says; None for no part."""

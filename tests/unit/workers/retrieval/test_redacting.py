@@ -68,3 +68,16 @@ def test_a_roll_up_is_masked(client: TestClient, service: Served) -> None:
     service.redaction = Redaction(second=lambda text: seen.append(text) or ())  # type: ignore[func-returns-value]
     assert rollup_text() and not seen
     assert rollup_text("&redact=true") and seen, "each sentence was asked for"
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_what_says_nearly_what_the_reader_is_refused_is_withheld(
+    service: Served, client: TestClient, name: str
+) -> None:
+    store: Store = service.reads  # type: ignore[assignment]
+    store.near = {HERS: [("Her number is +49 (30) 1234567.", 0.5)]}
+    assert SAID in texts(client, name), "it is off by default"
+    service.redaction = Redaction(checked=("green*",))
+    assert TOLD in texts(client, name) and "1234567" not in texts(client, name)
+    store.near = {}
+    assert SAID in texts(client, name)
