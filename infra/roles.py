@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import psycopg
+from msgspec.structs import replace
 
 from db import migrate
 from db.connection import KEYDESTROYER, KEYMAKER, KEYREADER
@@ -30,6 +31,7 @@ from memquorum.core.commit.assembly import DigestConflict
 from memquorum.core.contained import Failures
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
+from memquorum.core.privacy.sensitivity import Recogniser, Weights
 from memquorum.core.retrieval.redaction import Redaction
 from memquorum.core.shard_ranges import RangesError
 from memquorum.core.vote.evidence import NAMED
@@ -221,6 +223,11 @@ def check_encoders(settings: Settings) -> None:
 
         with _named("redact_names"):
             names.check()
+    if "names" in settings.sensitivity_recognisers.split():
+        from memquorum.encoders import names
+
+        with _named("sensitivity_recognisers"):
+            names.check()
     wanted = ((settings.encoder, settings.encoder_path), (settings.encoder_before, settings.encoder_before_path))
     for kind, path in wanted:
         if kind == "torch":
@@ -261,7 +268,7 @@ def _encoder(settings: Settings, kind: str, path: Path) -> Encoder:
         return OnnxEncoder()
 
 
-_NO_ENCODERS = ("contradiction", "redact_names")
+_NO_ENCODERS = ("contradiction", "redact_names", "sensitivity_recognisers")
 
 
 @contextmanager
@@ -280,6 +287,26 @@ def redaction(settings: Settings) -> Redaction:
 
     with _named("redact_names"):
         return Redaction(settings.redacted, names.load(), checked=settings.checked)
+
+
+def sensitivity(settings: Settings) -> Weights:
+    """The weights and the recognisers by which intake suggests a sensitivity. Raises SettingsError if a model is
+    missing, or no recogniser has such a name."""
+    from memquorum.encoders import recognising
+
+    made = list[Recogniser]()
+    for one in settings.sensitivity_recognisers.split():
+        if one == recognising.NAMES:
+            from memquorum.encoders import names
+
+            with _named("sensitivity_recognisers"):
+                made.append(recognising.by_names(names.load()))
+        elif one == recognising.MEANING:
+            made.append(recognising.by_meaning(encoder(settings)))
+        else:
+            some = ", ".join(recognising.RECOGNISERS)
+            raise SettingsError(f"settings: sensitivity_recognisers: {one!r}: there are {some}")
+    return replace(weights(settings), recognisers=tuple(made))
 
 
 def residue_ms(settings: Settings) -> int:
@@ -314,7 +341,7 @@ def _intake(settings: Settings, made: Genesis, _: Share, ready: Ready, telemetry
         living=PostgresLiving(settings.memory_dsn) if limits.counts_memories else None,
         profiles=PostgresProfiles(settings.memory_dsn) if settings.memory_dsn else None,
         refused=settings.refused,
-        weights=weights(settings),
+        weights=sensitivity(settings),
         registry=schema_registry.named(settings, partial(health.alarm, "schema registry")),
         stamps=genesis.stamps(settings, genesis.identities(settings, made)),
         stop=stop,

@@ -68,7 +68,6 @@ from memquorum.core.labelling import Labels
 from memquorum.core.orders import profile, table
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.policy import PPM
-from memquorum.core.privacy.finding import RULES
 from memquorum.core.privacy.sensitivity import Weights, suggested_ppm
 from memquorum.core.reasons import Reason
 from memquorum.core.records import (
@@ -325,7 +324,7 @@ def suggesting(intent: Intent | Refusal, weights: Weights, failures: Failures | 
         "sensitivity", [intent.memory_id], PPM,
         suggested_ppm, intent.content, intent.purposes, intent.jurisdiction, weights,
     )  # fmt: skip
-    return intent if found is None else replace(intent, sensitivity_ppm=found, suggested=RULES)
+    return intent if found is None else replace(intent, sensitivity_ppm=found, suggested=weights.rules)
 
 
 def recorded(codec: Codec, data: bytes, topic: str = topics.EPISODES) -> Outside | None:

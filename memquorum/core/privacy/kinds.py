@@ -29,5 +29,6 @@ WEIGHTS_PPM: Mapping[str, int] = {
     CORRESPONDENCE: 600_000, FINANCE: 500_000, WHEREABOUTS: 500_000, ADDRESS: 500_000,
     PHONE: 400_000, BIRTH: 400_000, EMAIL: 300_000, IP: 300_000,
 }  # fmt: skip
-"""The weight of each kind that is found by rules, in millionths. `NAME` and `PLACE` are found only by the optional
-extra, and only masked."""
+"""The weight of each kind that is found by rules, in millionths."""
+RECOGNISED_PPM: Mapping[str, int] = {NAME: 200_000, PLACE: 100_000}
+"""The weights of the kinds that only the optional model of names finds."""

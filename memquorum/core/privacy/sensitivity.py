@@ -14,13 +14,13 @@ suggestion. It is raised and lowered by
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from msgspec import Struct, field
 
 from memquorum.core.policy import PPM
-from memquorum.core.privacy.finding import kinds
-from memquorum.core.privacy.kinds import SPECIAL, WEIGHTS_PPM
+from memquorum.core.privacy.finding import RULES, kinds
+from memquorum.core.privacy.kinds import RECOGNISED_PPM, SPECIAL, WEIGHTS_PPM
 
 PROTECTED_PPM = 800_000
 CONSENT = 4
@@ -39,21 +39,35 @@ class BadWeights(ValueError):
     """Raised for weights that cannot be read; the message says what to write."""
 
 
+class Recogniser(Struct, frozen=True):
+    """A model that finds kinds of data in a text, and its version (`memquorum.encoders.recognising`)."""
+
+    rules: str
+    kinds: Callable[[str], Collection[str]]
+
+
 class Weights(Struct, frozen=True):
-    """The weight of each kind, in millionths; `on`: whether sensitivity is suggested at all."""
+    """The weight of each kind, in millionths; `on`: whether sensitivity is suggested at all. `recognisers`: find kinds
+    beside the rules."""
 
     on: bool = True
-    ppm: Mapping[str, int] = field(default_factory=lambda: WEIGHTS_PPM)
+    ppm: Mapping[str, int] = field(default_factory=lambda: {**WEIGHTS_PPM, **RECOGNISED_PPM})
+    recognisers: tuple[Recogniser, ...] = ()
+
+    @property
+    def rules(self) -> str:
+        """The versions of the rules and of the recognisers, as a record names them."""
+        return "+".join([RULES, *(one.rules for one in self.recognisers)])
 
 
 def read_weights(written: str) -> Mapping[str, int]:
     """Reads weights by kind, KIND=WEIGHT separated by blanks; other kinds keep the default weights. Raises
     BadWeights."""
-    found = dict(WEIGHTS_PPM)
+    found = {**WEIGHTS_PPM, **RECOGNISED_PPM}
     for one in written.split():
         kind, _, weight = one.partition("=")
-        if kind not in WEIGHTS_PPM:
-            raise BadWeights(f"{kind!r} is not a kind of personal data; the kinds are {', '.join(sorted(WEIGHTS_PPM))}")
+        if kind not in found:
+            raise BadWeights(f"{kind!r} is not a kind of personal data; the kinds are {', '.join(sorted(found))}")
         try:
             value = float(weight)
         except ValueError:
@@ -74,7 +88,10 @@ def suggested_ppm(
 
     `purposes`: those that its publisher named; `jurisdiction`: as in `core.facets`.
     """
-    return combined_ppm(kinds(text), purposes, jurisdiction, weights.ppm) if weights.on else None
+    if not weights.on:
+        return None
+    found = {*kinds(text)}.union(*(one.kinds(text) for one in weights.recognisers))
+    return combined_ppm(found, purposes, jurisdiction, weights.ppm)
 
 
 def combined_ppm(

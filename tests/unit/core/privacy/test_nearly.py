@@ -44,16 +44,21 @@ def test_masking_again_changes_nothing() -> None:
     assert told(once, near) == once == "[withheld] Ada likes tea."
 
 
+def rows(part: str) -> list[list[str]]:
+    """Returns the lines of a part: what is withheld, the same in other words, and two harmless texts."""
+    lines = Path(__file__).with_name("withheld.txt").read_text().split(f"[{part}]\n")[1].split("\n[")[0]
+    return [line.split("|") for line in lines.strip().splitlines()]
+
+
 def _rates(part: str) -> list[float]:
     """Returns the share of texts that are found, by column."""
-    lines = Path(__file__).with_name("withheld.txt").read_text().split(f"[{part}]\n")[1].split("\n[")[0]
-    rows = [line.split("|") for line in lines.strip().splitlines()]
-    vectors = OnnxEncoder().encode([text for row in rows for text in row]).reshape(len(rows), 4, -1)
+    told = rows(part)
+    vectors = OnnxEncoder().encode([text for row in told for text in row]).reshape(len(told), 4, -1)
     unit = vectors / np.linalg.norm(vectors, axis=2, keepdims=True)
     near = (unit[:, :1] * unit[:, 1:]).sum(axis=2)
     found = [
         [any(find_nearly(row[column + 1], [(row[0], float(cosines[column]))])) for column in range(3)]
-        for row, cosines in zip(rows, near, strict=True)
+        for row, cosines in zip(told, near, strict=True)
     ]
     rates: list[float] = np.mean(found, axis=0).tolist()
     return rates
