@@ -26,7 +26,6 @@ from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.repeated import Standing
 from memquorum.core.retrieval.supports import Support
 
-
 _WITHHELD_MOST, _WITHHELD_EACH = 200, 8
 """So many withheld memories an answer is compared with, and so many of them each memory of it."""
 

@@ -36,7 +36,10 @@ def check(package: str = PACKAGE, digest: str = DIGEST) -> Any:
         module = import_module(package)
         import_module("spacy")
     except ImportError:
-        told = 'the extra "ner" is not installed: pip install "memquorum[ner]", or take the settings redact_names and sensitivity_recognisers=names back'
+        told = (
+            'the extra "ner" is not installed: pip install "memquorum[ner]", or use neither redact_names nor '
+            '"names" in sensitivity_recognisers'
+        )
         raise EncoderUnavailable(told) from None
     found = digest_of(Path(str(module.__file__)).parent)
     if found != digest:

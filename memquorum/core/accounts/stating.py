@@ -16,7 +16,6 @@ from memquorum.core.accounts.explain import BORN, Account, Facts
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.tiers import GONE, SUPERSEDED
 
-
 FORMAT = "memquorum/person-receipt/1"
 """The format of a receipt: its signed pages as `parts`."""
 
@@ -24,9 +23,9 @@ FORMAT = "memquorum/person-receipt/1"
 class Event(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Something that was done with a record, `at` a time in milliseconds.
 
-    `journal_seq`: the entry of the journal that did it; `entry`: that entry's hash. `by`: the memory that gave cause, or
-    the order; `to`: who was sent the text; `times`: how often. `epoch`, `kind`, `yes`, `members`: of a vote. `ppm` and
-    `signals`: the importance that the record was given, in millionths.
+    `journal_seq`: the entry of the journal that did it; `entry`: that entry's hash. `by`: the memory that gave cause,
+    or the order; `to`: who was sent the text; `times`: how often. `epoch`, `kind`, `yes`, `members`: of a vote. `ppm`
+    and `signals`: the importance that the record was given, in millionths.
     """
 
     what: str

@@ -12,5 +12,6 @@
 6. `witness`: the store against the journal;
 7. `verify`: all of it over one shard;
 8. `rendering`: the findings in words;
-9. `receipts`: the proof of an erasure to a reader who has only the genesis file.
+9. `receipts`: the proof of an erasure to a reader who has only the genesis file; `person_receipts`: a signed
+   statement of all that was done with the records of a person, and its comparison with the journal.
 """

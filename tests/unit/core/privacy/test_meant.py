@@ -3,13 +3,11 @@ often falsely."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from memquorum.core.privacy import meant
-from memquorum.core.privacy.finding import kinds
+from memquorum.core.privacy.finding import Span, kinds
 from memquorum.core.privacy.kinds import WEIGHTS_PPM
 from memquorum.core.privacy.sensitivity import Recogniser, Weights, suggested_ppm
 from memquorum.encoders.onnx import OnnxEncoder
@@ -34,7 +32,7 @@ def test_nothing_is_found_in_nothing_and_a_long_text_is_read_to_a_bound(meaning:
 
 
 def test_it_suggests_a_sensitivity_where_no_rule_does(meaning: Recogniser) -> None:
-    text = "Will served time behind bars."
+    text = "The police are investigating Rita."
     assert kinds(text) == () and suggested_ppm(text) is None
     judged = Weights(recognisers=(meaning,))
     assert suggested_ppm(text, weights=judged) == WEIGHTS_PPM["crime"] and judged.rules == "patterns-2+meaning-1"
@@ -43,8 +41,6 @@ def test_it_suggests_a_sensitivity_where_no_rule_does(meaning: Recogniser) -> No
 
 
 def test_names_are_weighed_where_a_model_finds_them() -> None:
-    from memquorum.core.privacy.finding import Span
-
     found = by_names(lambda text: [Span(0, 3, "name"), Span(9, 12, "name")])
     judged = Weights(recognisers=(found,))
     assert (suggested_ppm("Ada sees Ben", weights=judged), judged.rules) == (200_000, "patterns-2+names-1")
@@ -52,7 +48,7 @@ def test_names_are_weighed_where_a_model_finds_them() -> None:
 
 
 @pytest.mark.parametrize(("part", "by_rules", "by_both", "falsely"), [
-    ("chosen on", 0.6, 0.75, 0.2), ("measured on", 0.36, 0.58, 0.1),
+    ("chosen on", 0.6, 0.68, 0.2), ("measured on", 0.36, 0.55, 0.1),
 ])  # fmt: skip
 def test_how_much_is_found_beside_the_rules(
     meaning: Recogniser, part: str, by_rules: float, by_both: float, falsely: float
