@@ -12,7 +12,7 @@ from memquorum.core.privacy.kinds import WEIGHTS_PPM
 from memquorum.core.privacy.sensitivity import Recogniser, Weights, suggested_ppm
 from memquorum.encoders.onnx import OnnxEncoder
 from memquorum.encoders.recognising import by_meaning, by_names
-from tests.unit.core.privacy.test_nearly import rows
+from tests.support.withheld import rows
 
 
 @pytest.fixture(scope="module")

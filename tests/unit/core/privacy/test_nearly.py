@@ -3,8 +3,6 @@ numbers were not chosen on."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -12,6 +10,7 @@ from memquorum.core.privacy.finding import Span
 from memquorum.core.privacy.masking import masked
 from memquorum.core.privacy.nearly import find_nearly
 from memquorum.encoders.onnx import OnnxEncoder
+from tests.support.withheld import rows
 
 PHONE = "Her number is +49 30 1234567."
 
@@ -42,12 +41,6 @@ def test_masking_again_changes_nothing() -> None:
     near = ("Ada Meyer has type 2 diabetes.", 0.9)
     once = told("Ada has diabetes. Ada likes tea.", near)
     assert told(once, near) == once == "[withheld] Ada likes tea."
-
-
-def rows(part: str) -> list[list[str]]:
-    """Returns the lines of a part: what is withheld, the same in other words, and two harmless texts."""
-    lines = Path(__file__).with_name("withheld.txt").read_text().split(f"[{part}]\n")[1].split("\n[")[0]
-    return [line.split("|") for line in lines.strip().splitlines()]
 
 
 def _rates(part: str) -> list[float]:
