@@ -3,8 +3,9 @@
 1. `kinds`: the kinds, and the weight of each; `checks`: checksums; `formats`: data with a format of its own; `numbers`:
    telephone and other numbers, known by the words beside them; `words`: health, money, belief;
 2. `finding`: the kinds and places in a text; `sensitivity`: the sensitivity that intake suggests from these; `meant`:
-   kinds by the meaning of sentences, for intake with an encoder; `masking`: masks them for a reader; `listed`: names and
-   things that a subject wants never kept; `nearly`: what says nearly what is withheld from a reader.
+   kinds by the meaning of sentences, for intake with an encoder;
+3. `masking`: masks them for a reader; `listed`: names and things that a subject wants never kept; `nearly`: what says
+   nearly what is withheld from a reader.
 
 Every pattern is linear: bounded repetitions that cannot be read in two ways (tests/unit/core/privacy/test_time.py).
 """
