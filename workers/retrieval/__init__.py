@@ -68,7 +68,7 @@ Read in this order:
 7. `mcp`: the same as tools, for agents that speak MCP; `mem0`: for mem0's client; `inside`: how both ask;
 8. `answers`: bodies that are read, errors that are told; `scored`: how likely hits answer;
    `pipeline`: the steps from what was found to what is given; `knowing`: what came with it; `past`: what reads of
-   the past show; `checked`: what is near an answer and kept from its reader;
+   the past show;
 9. `app`: the ASGI application of all that, and what every request passes through; `serving`: the process that
    serves it; `console`: the files of the console; `origins`: which web pages may ask; `connections`: whom it waits for;
    `crowd`: how many may wait.

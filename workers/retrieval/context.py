@@ -19,9 +19,8 @@ from memquorum.core.retrieval.repeated import beside_traces, chosen
 from memquorum.core.retrieval.scoring import Verdict
 from memquorum.core.retrieval.working import Frame
 from workers.retrieval.answers import StructResponse, body
-from workers.retrieval.checked import checked
 from workers.retrieval.knowing import Known
-from workers.retrieval.pipeline import each_once
+from workers.retrieval.pipeline import checked, each_once
 from workers.retrieval.repeating import Again, Repeating
 from workers.retrieval.retrieving import NOT_FOUND, answering, count, given_hits, left_out, shown
 from workers.retrieval.rollups import about

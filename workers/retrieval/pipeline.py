@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from memquorum.core.access import Sight
 from memquorum.core.api.answers import Hit
 from memquorum.core.reading import times
 from memquorum.core.reading.times import AskedTime
@@ -20,6 +22,7 @@ from memquorum.core.retrieval.past import in_time
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.ranking import Candidate, Scored
 from memquorum.core.retrieval.recall import Reach
+from memquorum.core.retrieval.redaction import Redactor
 from memquorum.core.retrieval.replaced import candidate_then
 from workers.retrieval.knowing import Known
 from workers.retrieval.service import Service
@@ -129,3 +132,17 @@ async def brought(
     around = await service.reads.around(known.sight, namespace, memory_ids, Reach(0, 0), filters)
     came = (candidate_then(one.candidate, filters.as_of) for one in around if one.candidate.hit.memory_id in memory_ids)
     return {one.hit.memory_id: one for one in came if conflicts.let_in(filters, one.hit)}
+
+
+async def checked(  # noqa: PLR0917
+    service: Service, sight: Sight, namespace: str, filters: Filters, given: Sequence[str], mask: Redactor
+) -> Redactor:
+    """Returns what masks an answer, with the withheld texts near the memories that are to be given.
+
+    It looks only at what the request's own filters keep back, which the same caller could read by other filters, and
+    never at what a profile hides: else a caller could publish guesses, and see which are withheld (decision 230).
+    """
+    if not mask.checked:
+        return mask
+    near = await service.reads.withheld_near(sight, namespace, service.encoder.name, given, filters)
+    return replace(mask, near=near)

@@ -49,10 +49,19 @@ from memquorum.core.retrieval.replaced import Past, marked_ranking, was_replaced
 from memquorum.core.retrieval.requests import Retrieve
 from memquorum.telemetry.tracing import HEADER
 from workers.retrieval.answers import StructResponse, body
-from workers.retrieval.checked import checked
 from workers.retrieval.knowing import Known
 from workers.retrieval.past import candidates, replaced
-from workers.retrieval.pipeline import ARRANGED, Steps, arranged, brought, each_once, ordered, reread, time_asked
+from workers.retrieval.pipeline import (
+    ARRANGED,
+    Steps,
+    arranged,
+    brought,
+    checked,
+    each_once,
+    ordered,
+    reread,
+    time_asked,
+)
 from workers.retrieval.repeating import Again, Repeating
 from workers.retrieval.rollups import about
 from workers.retrieval.scored import likely

@@ -33,10 +33,9 @@ from memquorum.core.retrieval.scoring import HEAD as SCORED
 from memquorum.core.retrieval.scoring import nearest_first
 from memquorum.ports import Encoder
 from workers.retrieval.answers import StructResponse, body
-from workers.retrieval.checked import checked
 from workers.retrieval.knowing import Known
 from workers.retrieval.past import replaced
-from workers.retrieval.pipeline import ARRANGED, Steps, arranged, brought, once, ordered, reread, time_asked
+from workers.retrieval.pipeline import ARRANGED, Steps, arranged, brought, checked, once, ordered, reread, time_asked
 from workers.retrieval.retrieving import count, counted, diffused, kept_out, own
 from workers.retrieval.rollups import about
 from workers.retrieval.scored import scored

@@ -24,9 +24,8 @@ from memquorum.core.retrieval.replaced import marked_ranking, of_past
 from memquorum.core.retrieval.requests import Recall
 from memquorum.core.retrieval.walking import EACH, SOCIAL, Aim, Edge, Walk
 from workers.retrieval.answers import StructResponse, body, unknown
-from workers.retrieval.checked import checked
 from workers.retrieval.knowing import Known
-from workers.retrieval.pipeline import brought, each_once, time_asked
+from workers.retrieval.pipeline import brought, checked, each_once, time_asked
 from workers.retrieval.repeating import Again, Repeating
 from workers.retrieval.retrieving import answering, count, given_hits, kept_out, left_out, shown, with_marks
 from workers.retrieval.service import Service

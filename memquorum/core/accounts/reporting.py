@@ -18,8 +18,7 @@ from memquorum.core.accounts import account_words, order_words, stating
 from memquorum.core.accounts import explain as explaining
 from memquorum.core.accounts.erasing import read_named, read_value
 from memquorum.core.accounts.explain import Account, Facts, Use
-from memquorum.core.accounts.stating import Event as Done
-from memquorum.core.accounts.stating import StatedRecord
+from memquorum.core.accounts.stating import StatedEvent, StatedRecord
 from memquorum.core.accounts.telling import moment, times
 from memquorum.core.api import parts
 from memquorum.core.api.answers import Ordered, Reader, Report, Reported, Shown, Subject
@@ -152,7 +151,7 @@ class Reporter(Struct, frozen=True):
 
     def stated(self, told: Told) -> StatedRecord:
         """Returns a record as a receipt states it."""
-        one, done = told.place, tuple[Done, ...]()
+        one, done = told.place, tuple[StatedEvent, ...]()
         if told.facts is not None:
             by = explaining.configured(self.codec, self.genesis, told.facts.configured)
             account = explaining.explain(self.codec, by, told.facts)

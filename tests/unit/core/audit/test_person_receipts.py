@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from memquorum.core import ids
-from memquorum.core.accounts.stating import FORMAT, Event, StatedRecord
+from memquorum.core.accounts.stating import FORMAT, StatedEvent, StatedRecord
 from memquorum.core.audit import person_receipts
 from memquorum.core.audit.person_receipts import Compared, Statement
 from memquorum.core.audit.receipts import BadReceipt, OtherCluster
@@ -23,10 +23,10 @@ CODEC, GENESIS = load_codec(), make(**entitled())
 SPACE = "greenhouse"
 ONE, TWO = (ids.memory_id(SPACE, event) for event in ("e1", "e2"))
 HASH = b"h" * 32
-STORED = Event(what="stored", at=10, journal_seq=1, entry=HASH.hex())
-FORGOTTEN = Event(what="forgotten", at=20, journal_seq=2, why="it was not used")
+STORED = StatedEvent(what="stored", at=10, journal_seq=1, entry=HASH.hex())
+FORGOTTEN = StatedEvent(what="forgotten", at=20, journal_seq=2, why="it was not used")
 FIRST = StatedRecord(ONE, "sealed", 10, True, None, (), (STORED, FORGOTTEN))
-SECOND = StatedRecord(TWO, "erased", 11, True, None, (), (Event(what="erased", at=30, journal_seq=3),))
+SECOND = StatedRecord(TWO, "erased", 11, True, None, (), (StatedEvent(what="erased", at=30, journal_seq=3),))
 
 
 def statement(**changes: Any) -> Statement:
