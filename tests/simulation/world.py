@@ -337,7 +337,12 @@ class World:
             return Opinion(yes, RESTORE.score(told, policy), told)
         kind = KINDS[proposal.kind]
         for_it = {PROMOTE: (PPM, PPM, PPM, 0), SUPERSEDE: (PPM, 0, 900_000, 100_000, 0)}
-        for_it |= {CONSOLIDATE: (PPM, 600_000, PPM, 400_000), MERGE: (PPM, 990_000), EVICT: (0, PPM // 2), ADMIT: (PPM, 200_000)}
+        for_it |= {
+            CONSOLIDATE: (PPM, 600_000, PPM, 400_000),
+            MERGE: (PPM, 990_000),
+            EVICT: (0, PPM // 2),
+            ADMIT: (PPM, 200_000),
+        }
         for_it |= {UNITE: (PPM, 990_000), GENERALISE: (PPM, PPM)}
         fades = (decay_ppm(0, now, kind.scaled(policy)), 0, 0, 0)
         terms = for_it.get(kind, fades) if yes else kind.abstain(now)

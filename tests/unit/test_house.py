@@ -244,7 +244,9 @@ def test_every_setting_is_read_somewhere() -> None:
     bounds |= {one: "ingest" for one in names if one.startswith("ingest_")} | {"refused_signers": "refused"}
     bounds |= {"retrieval_origins": "origins"}
     bounds |= dict.fromkeys(("suggest_sensitivity", "sensitivity_weights"), "weights")
-    bounds |= {"redact_namespaces": "redacted", "check_namespaces": "checked"} | dict.fromkeys(("replica_shards", "commit_shards"), "ranges")
+    bounds |= {"redact_namespaces": "redacted", "check_namespaces": "checked"} | dict.fromkeys(
+        ("replica_shards", "commit_shards"), "ranges"
+    )
     assert bounds.keys() <= set(names)
     assert [one for one in names if bounds.get(one, one) not in read] == []
 

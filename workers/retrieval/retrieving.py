@@ -102,7 +102,7 @@ async def _retrieved(service: Service, wanted: Retrieve, kept: Repeating[Retriev
     found, answerable = await likely(service, wanted.query, ranked, given)
     rolled = await about(
         service, known, wanted.reader.namespace, wanted.query, wanted.filters,
-        near=[one.candidate.hit.memory_id for one in ranked], most=rollups.GIVEN, mask=mask,
+        near=near, most=rollups.GIVEN, mask=mask,
     )  # fmt: skip
     rolled, spent = rollups.packed(rolled, given_hits(packed), wanted.budget_tokens - packed.tokens)
     answer = Retrieved(

@@ -82,9 +82,7 @@ def test_each_pod_mounts_its_own_keys_where_the_settings_look() -> None:
     pod = TEMPLATES["_helpers.tpl"]
     assert "secretName: {{ $root.Values.keys.prefix }}-{{ .process }}," in pod
     assert "secretProviderClass: {{ $root.Values.keys.prefix }}-{{ .process }}" in pod
-    mounted = dict(
-        re.findall(r"- {name: (\w+), mountPath: (/[\w/]+)", pod.split("\ncontainers:\n")[1])
-    )
+    mounted = dict(re.findall(r"- {name: (\w+), mountPath: (/[\w/]+)", pod.split("\ncontainers:\n")[1]))
     assert mounted["run"] == TOLD["RUN_DIR"] and mounted["state"] == TOLD["STATE_DIR"]
     files = {TOLD[name] for name in ("GENESIS_FILE", "KEYS_DIR", "MASTER_KEY_FILE", "LOGINS_DIR", "KAFKA_DIR")}
     assert {file.rpartition("/")[0] for file in files} == {mounted["cluster"]}

@@ -43,9 +43,7 @@ def vote(*memories: MemoryFacts, policy: Policy | None = None) -> bool:
 def test_memories_that_say_the_same_have_its_yes_whichever_stays() -> None:
     near = memory("b", text=SAID.replace("port 8443", "port  8443"), vector=np.array([1, 0.1], np.float32))
     assert vote(KEPT, near) and vote(near, KEPT) and vote(KEPT, memory("c", agent="ben", salience_ppm=900_000))
-    assert not vote(KEPT, near, memory("c")), (
-        "of three one may be gone at the decision"
-    )
+    assert not vote(KEPT, near, memory("c")), "of three one may be gone at the decision"
     (terms,) = UNITE.judge([(KEPT, near)], Case(MemberContext("plant"), NOW, Policy(), RULES))
     assert terms is not None and terms[0] == PPM and 994_000 < terms[1] < 996_000
     told = opinion_in_words(UNITE, dict(zip(UNITE.terms, terms, strict=True)), (True, terms[1]), Policy())
