@@ -1190,14 +1190,16 @@ LIMIT %(most)s
 SELECT seq FROM shard WHERE shard = %(shard)s
 
 -- :name memory_update
--- Changes of tier or of the encoder, uses that ask for what is sealed, and when it was said last: all of a batch at once.
+-- Changes of tier, of the encoder or of what it may be used for, uses that ask for what is sealed, and when it was said last: all
+-- of a batch at once.
 UPDATE memory m
 SET tier = n.tier, encoder = n.encoder, confidence_ppm = n.confidence_ppm, changed = n.changed,
     sealed_until = n.sealed_until, seq = n.seq, asks_after = n.asks_after, told_by = n.told_by, said = n.said,
-    said_offset = n.said_offset
+    said_offset = n.said_offset, sensitivity_ppm = n.sensitivity_ppm, purposes = n.purposes, jurisdictions = n.jurisdictions
 FROM json_to_recordset(%(rows)s) AS n (
     id uuid, tier text, encoder text, confidence_ppm integer, changed bigint, sealed_until bigint, seq bigint,
-    asks_after bigint, told_by uuid, said bigint, said_offset bigint)
+    asks_after bigint, told_by uuid, said bigint, said_offset bigint, sensitivity_ppm integer, purposes text,
+    jurisdictions text)
 WHERE m.id = n.id
 
 -- :name strength_update
@@ -1287,6 +1289,30 @@ FROM (
     WHERE u.memory_id = ANY(%(ids)s::uuid[])
 ) told
 ORDER BY memory_id, seq
+
+-- :name family_made
+-- What was made of a memory, directly or not, with the memory itself: one more than the most, where there are so many.
+WITH RECURSIVE made (id) AS (
+    SELECT m.id FROM memory m WHERE m.id = %(id)s::uuid AND m.namespace = %(namespace)s
+    UNION
+    SELECT p.child FROM made o JOIN provenance p ON p.namespace = %(namespace)s AND p.parent = o.id AND p.follows
+    JOIN memory m ON m.id = p.child AND m.namespace = %(namespace)s
+)
+SELECT id::text FROM made LIMIT %(most)s
+
+-- :name family_sources
+-- The memories that each of these was made of, in its namespace.
+SELECT p.child::text, p.parent::text
+FROM provenance p JOIN memory m ON m.id = p.parent AND m.namespace = %(namespace)s
+WHERE p.namespace = %(namespace)s AND p.child = ANY(%(ids)s::uuid[]) AND p.follows
+ORDER BY p.child, p.parent
+
+-- :name family_stated
+-- The entries by which each of these states what it may be used for, in order: its birth, and orders to reclassify it.
+SELECT memory_id::text, entry
+FROM journal
+WHERE memory_id = ANY(%(ids)s::uuid[]) AND effect IN ('stored', 'drafted', 'finished', 'reclassified')
+ORDER BY seq
 
 -- :name restores_open
 -- Requests to restore or to forget, and late uses that ask, which stand in the accepted stream before an offset, and on which no epoch

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 from psycopg.types.json import Json
 
-from db import copying, erasure_rows, keys_to_destroy, profile_rows
+from db import copying, erasure_rows, families, keys_to_destroy, profile_rows
 from db.arrays import uuids
 from db.connection import WRITER, Link
 from db.keys_to_destroy import Due, Echo
@@ -32,6 +32,7 @@ from memquorum.core.caps import Losses
 from memquorum.core.journal import grounds, hash_chain
 from memquorum.core.journal.contexts import context
 from memquorum.core.journal.effects import destroyed, erased_by
+from memquorum.core.journal.reclassifying import Family
 from memquorum.core.journal.rows import (
     AdmissionRow,
     DecisionRow,
@@ -119,6 +120,11 @@ class PostgresStore:
         """Returns the episodes that an order to erase takes and whose keys still exist, by id."""
         with self._link.use() as connection, connection.transaction():
             return [one.episode for one in erasure_rows.taken(connection, namespace, selector, value)]
+
+    def family(self, codec: Codec, namespace: str, memory_id: str) -> Family:
+        """Returns a memory of a namespace with all that was made of it (`families.family`)."""
+        with self._link.use() as connection, connection.transaction():
+            return families.family(connection, codec, namespace, memory_id)
 
     def experience(self) -> dict[str, int]:
         """Returns the number of tried memories by status."""

@@ -19,6 +19,7 @@ from msgspec.structs import astuple
 
 from db import view_statements as sql
 from db.view_experience import ViewExperience
+from db.view_families import ViewFamilies
 from db.view_holdings import ViewHoldings
 from db.view_rows import Fading, Known, Recent, ViewForgotten, ViewRehearsals, ViewWorths
 from db.view_tables import TABLES, TRIGGERS, VERSION
@@ -58,6 +59,7 @@ class View:
         self._forgotten = ViewForgotten(self._db)
         self.worths, self.rehearsals = ViewWorths(self._writing), ViewRehearsals(self._writing)
         self.weights, self.experience = ViewWeights(self._writing), ViewExperience(self._writing)
+        self.families = ViewFamilies(self._writing)
         self.holdings = ViewHoldings(self._writing, self._db, self._forgotten.at)
 
     def _begin(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
-VERSION = 37
+VERSION = 38
 # Memories are stored in the order in which they were read, so those that are forgotten together are neighbours, and
 # free whole pages. `place` holds the position, which never changes, negative for a sealed memory: an id without a
 # memory was forgotten, and must not come back.
@@ -104,6 +104,11 @@ CREATE TABLE IF NOT EXISTS general (
 CREATE TABLE IF NOT EXISTS united (
     memory_id TEXT PRIMARY KEY, kept TEXT NOT NULL, epoch INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS refused (memory_id TEXT PRIMARY KEY, epoch INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS made (parent TEXT, child TEXT, PRIMARY KEY (parent, child)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS made_child ON made (child);
+CREATE TABLE IF NOT EXISTS stated (
+    memory_id TEXT PRIMARY KEY, sensitivity_ppm INTEGER, purposes TEXT NOT NULL, jurisdiction TEXT,
+    of_service INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS tick (
     shard INTEGER, accepted_offset INTEGER, as_of INTEGER NOT NULL, stream BLOB NOT NULL,
     PRIMARY KEY (shard, accepted_offset)) WITHOUT ROWID;
@@ -135,7 +140,7 @@ _CHANGES = (
     ("weight", "UPDATE OF tier", "NEW"),
     ("weight", "DELETE", "OLD"),
     ("place", "UPDATE OF at", "NEW"),
-    ("memory", "UPDATE OF at, last_access, touched, salience_ppm, reinforced, reads", "NEW"),
+    ("memory", "UPDATE OF at, last_access, touched, salience_ppm, reinforced, reads, sensitivity_ppm", "NEW"),
     ("protected", "INSERT", "NEW"),
     ("protected", "DELETE", "OLD"),
     ("back", "INSERT", "NEW"),

@@ -11,6 +11,7 @@ FEEDBACK = "memory.feedback.given.v1"
 ERASURES = "memory.erasure.ordered.v1"
 PROTECTIONS = "memory.protection.ordered.v1"
 PROFILES = "memory.profile.ordered.v1"
+RECLASSIFICATIONS = "memory.reclassification.ordered.v1"
 RESTORES = "memory.restore.ordered.v1"
 PATCHES = "memory.rollup.patched.v1"
 DISCLOSURES = "memory.source.disclosed.v1"
@@ -53,6 +54,7 @@ FROM_AGENTS = (
     ERASURES,
     PROTECTIONS,
     PROFILES,
+    RECLASSIFICATIONS,
     RESTORES,
     PATCHES,
     DISCLOSURES,

@@ -86,6 +86,17 @@ class Kept(Protocol):
         """All those whose law it is under."""
 
 
+class Stated(Struct, frozen=True):
+    """The facets that a memory states of itself, whatever it was made of. `made`: it is a summary of the service's,
+    which states no purposes."""
+
+    type: str = EPISODIC
+    sensitivity_ppm: int | None = None
+    purposes: tuple[str, ...] = ()
+    jurisdiction: str | None = None
+    made: bool = False
+
+
 class Facets(Struct, frozen=True):
     """The facets that hold for a memory, as the store keeps them: see `Kept`."""
 
@@ -100,11 +111,21 @@ _PLAIN = Facets()
 
 def facets(said: Said, sources: Iterable[Kept] = ()) -> Facets:
     """Returns the facets of a memory that states `said` and was made of `sources`."""
+    return held(stated(said), sources)
+
+
+def stated(said: Said) -> Stated:
+    """Returns what a record states of its memory."""
+    return Stated(said.type, said.sensitivity_ppm, said.purposes, said.jurisdiction, said.summary is not None)
+
+
+def held(said: Stated, sources: Iterable[Kept] = ()) -> Facets:
+    """Returns the facets of a memory that states `said` and was made of `sources`."""
     sources = tuple(sources)
     if not sources and said.sensitivity_ppm is None and not said.purposes and said.jurisdiction is None:
         return _PLAIN if said.type == EPISODIC else Facets(said.type)
     # The service's own summaries state no purposes; for any other memory without purposes nothing crosses.
-    told = [",".join(said.purposes) or None] if said.purposes or not sources or said.summary is None else []
+    told = [",".join(said.purposes) or None] if said.purposes or not sources or not said.made else []
     laws = set() if said.jurisdiction is None else {said.jurisdiction}
     for source in sources:
         laws.update(names(source.jurisdictions))

@@ -74,7 +74,7 @@ Told = tuple[int, bytes]
 @dataclass(slots=True)
 class Batch:
     """The records applied to one shard in one transaction: at most one decision, records of the spine, new embeddings,
-    results of rehearsals and trials of verifiers; or an order to erase, alone (`erasure`).
+    results of rehearsals and trials of verifiers; or an order that is carried out alone (`order`).
 
     `parents`: the traces of the decision's commits, in the order of their arrival. `recalled`: of the memories that the
     decision restores, what the journal tells of those whose content can be opened. `unproven`: the episodes that fill a
@@ -98,8 +98,8 @@ class Batch:
     unproven: set[str] = field(default_factory=set)
 
     @property
-    def erasure(self) -> tuple[int, OrderAccepted] | None:
-        """The order to erase that it is, and its offset."""
+    def order(self) -> tuple[int, OrderAccepted] | None:
+        """The order that it is, if it is to be carried out alone, and its offset."""
         first = self.items[0] if self.items else None
         order = _alone(first) if first else None
         return (first.offset, order) if first and order else None
@@ -456,7 +456,7 @@ def _alone(item: Item) -> OrderAccepted | None:
 
 
 def _up_to_an_order(items: list[Item], *, alone: bool) -> list[Item]:
-    """Returns the items before the first order to erase; or that order, if it is first and may be applied alone."""
+    """Returns the items before the first order that is carried out alone; or that order, if it is first and may be applied alone."""
     at = next((at for at, item in enumerate(items) if _alone(item)), len(items))
     return items[:1] if at == 0 and alone else items[:at]
 

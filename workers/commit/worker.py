@@ -37,11 +37,14 @@ from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Change, DecisionRow, ErasedRow, Event, LetGo
 from memquorum.core.journal.workset import Net
 from memquorum.core.merging import marks
+from memquorum.core.orders.erase import ERASURE
+from memquorum.core.orders.reclassify import RECLASSIFICATION
 from memquorum.core.records import EpisodeAccepted
 from memquorum.ports import Follows, StoreUnavailable, VaultBehind, VaultUnavailable, Vector
 from memquorum.telemetry.bundle import STRANGER, Stage, Telemetry
 from memquorum.telemetry.metrics import Meters
 from memquorum.telemetry.tracing import NOTHING, Hop
+from workers.commit import reclassification_turn
 from workers.commit.commit_shard import SOURCES, Batch, CommitShard, opened, vault_ids
 from workers.commit.destroyer import Destroyer
 from workers.commit.destruction import Destruction
@@ -176,10 +179,13 @@ class _Session:
         self._destruction = Destruction(rules, store, self._destroyer.destroy, own_clock, shown.health)
         self._lapsing = Lapsing(store, own_clock)
         self._counts = Counts(store, shown, shards)
-        self._erasing = Erasing(
+        erasing = Erasing(
             rules, store, self._destroyer.destroy, self._destroyer.forget_asked,
             head=outbox.signed_head, residue_ms=residue_ms,
         )  # fmt: skip
+        self._alone = {
+            ERASURE.name: erasing.carry_out, RECLASSIFICATION.name: partial(reclassification_turn.carry_out, store),
+        }  # fmt: skip
         self._recalling = Recalling(rules.codec, bootstrap, store, lambda own: self._patiently(lambda: vault.open(own)))
         self._lines: dict[int, CommitShard] = {}
         self._paused: set[tuple[str, int]] = set()
@@ -312,9 +318,10 @@ class _Session:
             return False
         began, since_ns = time.monotonic(), time.time_ns()
         for shard, batch in batches.items():
-            if batch.erasure is not None:
-                self._done(shard, batch, self._erasing.carry_out(self._lines[shard], batch, *batch.erasure), since_ns)
-        if batches := {shard: batch for shard, batch in batches.items() if batch.erasure is None}:
+            if batch.order is not None:
+                carry_out = self._alone[batch.order[1].kind]
+                self._done(shard, batch, carry_out(self._lines[shard], batch, *batch.order), since_ns)
+        if batches := {shard: batch for shard, batch in batches.items() if batch.order is None}:
             self._write(batches, since_ns)
         self._shown.worked(time.monotonic() - began)
         return True

@@ -27,6 +27,7 @@ ORDERS = frozenset(
         topics.ERASURES,
         topics.PROTECTIONS,
         topics.PROFILES,
+        topics.RECLASSIFICATIONS,
         topics.RESTORES,
         topics.PATCHES,
         topics.DISCLOSURES,

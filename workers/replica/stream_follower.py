@@ -16,7 +16,7 @@ from typing import Any
 from db.view import View
 from db.view_rows import Finished, Known, Recent
 from memquorum import topics
-from memquorum.core import linking
+from memquorum.core import facets, linking
 from memquorum.core.avro import Codec
 from memquorum.core.commit.applying import Accepted, Scored, storable, unfit
 from memquorum.core.commit.spine import Item, Spine
@@ -29,6 +29,7 @@ from memquorum.core.journal.protections import within
 from memquorum.core.merging import Marks, marks, merges
 from memquorum.core.orders.envelope import order_digest
 from memquorum.core.orders.protect import ENDS, PROTECTION, kind_of
+from memquorum.core.orders.reclassify import RECLASSIFICATION
 from memquorum.core.reading.tokens import TOKEN_BYTES
 from memquorum.core.records import (
     AccessAccepted,
@@ -204,6 +205,8 @@ class Walk:
         if unfit(self._codec, self._genesis, record) is not None:
             return
         first = self._view.ordered(self._shard, offset, order_digest(self._codec, record.order), record.accepted_at)
+        if first and record.kind == RECLASSIFICATION.name:
+            self._view.families.reclassify(RECLASSIFICATION.opened(self._codec, self._genesis, record.order)[1])
         if not first or record.kind != PROTECTION.name:
             return
         signed, order = PROTECTION.opened(self._codec, self._genesis, record.order)
@@ -237,6 +240,8 @@ class Walk:
         signed = episode.sealed_signed if episode.namespace in self._genesis.signed else None
         if not self._view.remember(_known(offset, episode, scored, signed, said), scored.reinforces):
             return  # delivered twice: as in the journal, it changes nothing
+        if made_of := [parent for parent in episode.derives_from if parent in known]:
+            self._view.families.add(episode.memory_id, facets.stated(episode), made_of)
         self._weigh(scored)
         # A summary is no agent's experience: it would speak for the episodes it was made of.
         if episode.summary is None and self._genesis.member_of(episode.agent) == self._me:

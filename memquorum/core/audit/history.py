@@ -28,6 +28,7 @@ from memquorum.core.audit.erasures import Erasures, Known
 from memquorum.core.audit.findings import Findings, Impossible, Kind
 from memquorum.core.audit.overdue import Overdue
 from memquorum.core.audit.protections import Protections
+from memquorum.core.audit.reclassified import Families
 from memquorum.core.audit.restores import Restores
 from memquorum.core.audit.scores import Scores
 from memquorum.core.audit.slots import Slots
@@ -69,6 +70,7 @@ from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.patch import PATCH
 from memquorum.core.orders.profile import PROFILE
 from memquorum.core.orders.protect import HOLD, PROTECTION
+from memquorum.core.orders.reclassify import RECLASSIFICATION
 from memquorum.core.orders.restore import REQUEST, most
 from memquorum.core.orders.table import ORDERS
 from memquorum.core.records import (
@@ -87,6 +89,7 @@ from memquorum.core.records import (
     Patched,
     Profiled,
     Protected,
+    Reclassified,
     Reencoded,
     Rehearsed,
     RestoreRequested,
@@ -128,7 +131,7 @@ class History:
         self.dropped: dict[str, Dropped] = {}
         self.erasures = Erasures()
         self.restores = Restores(rules)
-        self.protections = Protections(rules)
+        self.protections, self.families = Protections(rules), Families()
         self._answered: set[bytes] = set()  # digests of orders
         self._grounds: dict[str, Grounds] = {}
         self.slots, self._scores, self._overdue = Slots(), Scores(findings.counts), Overdue()
@@ -394,6 +397,7 @@ class History:
         entry = change.entry
         self.erasures.absorb(change, detail)
         self.protections.absorb(change)
+        self.families.absorb(change, detail)
         if wrong := self.admissions.absorb(self._rules, change, detail):
             self._note(entry, Kind.EFFECT_IMPOSSIBLE, "the weights that follow", wrong)
         self._overdue.absorb(change, detail, self._configuration.policy.erase)
@@ -537,6 +541,10 @@ def _judge_profiled(history: History, entry: JournalEntry, detail: Profiled) -> 
         raise Impossible(Kind.ORDER_INVALID, "a list that the order names", "a list that it does not name")
 
 
+def _judge_reclassified(history: History, entry: JournalEntry, detail: Reclassified) -> None:
+    history.families.judge(history._rules, entry, detail, history.rows(entry, detail))
+
+
 _OF_ALL = (History._judge_row, History._judge_time, History._judge_source, History._judge_once)
 _Judge = Callable[[History, JournalEntry, Any], None]
 _OF_ORDERS: Mapping[str, _Judge] = MappingProxyType(
@@ -547,6 +555,7 @@ _OF_ORDERS: Mapping[str, _Judge] = MappingProxyType(
         PATCH.name: _judge_patched,
         COMPARE.name: _judge_compared,
         PROFILE.name: _judge_profiled,
+        RECLASSIFICATION.name: _judge_reclassified,
         DISCLOSURE.name: lambda own, entry, detail: disclosed.judge(
             own._rules, entry, detail, own.memories, own.strengths
         ),

@@ -1,4 +1,4 @@
-"""Judges orders and requests (erasures, protections, restores, patches), and makes the journal entry.
+"""Judges orders and requests (erasures, protections, restores, patches, and others), and makes the journal entry.
 
 Each is answered once, whatever the answer: a repetition is `repeated`, and changes nothing.
 """
@@ -9,12 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core.commit.applying import RecordPosition, apply_entry
-from memquorum.core.journal import comparing, disclosures, patching, protections, rollbacks
+from memquorum.core.journal import comparing, disclosures, patching, protections, reclassifying, rollbacks
 from memquorum.core.journal.effects import DELIVERED_AGAIN, Rules
 from memquorum.core.journal.naming import PART_MOST
+from memquorum.core.journal.reclassifying import Family
 from memquorum.core.journal.rows import Change, GoalDue, Guarded, Rows
 from memquorum.core.orders.compare import COMPARE
 from memquorum.core.orders.disclose import DISCLOSURE
@@ -22,6 +24,7 @@ from memquorum.core.orders.envelope import order_digest
 from memquorum.core.orders.patch import PATCH
 from memquorum.core.orders.profile import PROFILE
 from memquorum.core.orders.protect import PROTECTION
+from memquorum.core.orders.reclassify import RECLASSIFICATION
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import (
     Compared,
@@ -33,6 +36,7 @@ from memquorum.core.records import (
     Patched,
     Profiled,
     Protected,
+    Reclassified,
     RestoreRequested,
     Withheld,
 )
@@ -143,6 +147,25 @@ def _profile(rules: Rules, rows: Rows, place: RecordPosition, record: OrderAccep
     effect = DELIVERED_AGAIN if order_digest(rules.codec, record.order) in rows.answered else "profiled"
     detail, namespace = Profiled(record.order, record.accepted_at, record.sealed), record.namespace
     return apply_entry(rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=namespace)
+
+
+def apply_reclassification(
+    rules: Rules, rows: Rows, place: RecordPosition, record: OrderAccepted, family: Family
+) -> Change:
+    """Applies an order to reclassify a memory. `family`: it and what was made of it, all of them among the rows."""
+    _, order = RECLASSIFICATION.opened(rules.codec, rules.genesis, record.order)
+    repeated = order_digest(rules.codec, record.order) in rows.answered
+    done = Reclassified(b"", 0, False) if repeated else reclassifying.judged(rows, order, family)
+    return apply_entry(
+        rules,
+        rows,
+        place,
+        effect=DELIVERED_AGAIN if repeated else "reclassified",
+        detail=replace(done, order=record.order, accepted_at=record.accepted_at),
+        event_id=record.event_id,
+        namespace=record.namespace,
+        memory_id=order.memory_id,
+    )
 
 
 def _comparisons(rules: Rules, rows: Rows, place: RecordPosition, record: OrderAccepted) -> Change:

@@ -37,6 +37,7 @@ from memquorum.core.journal import (
     link_rows,
     patching,
     protections,
+    reclassifying,
     rehearsals,
     repetitions,
     resting,
@@ -85,6 +86,7 @@ from memquorum.core.records import (
     Patched,
     Profiled,
     Protected,
+    Reclassified,
     Reencoded,
     Rehearsed,
     RestoreRequested,
@@ -143,6 +145,8 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> RowKeys:
         memories.update(one.memory_id for one in (detail.used if isinstance(detail, Accessed) else detail.episodes))
     if isinstance(detail, Decided):
         memories.update(memory_id for result in detail.results for memory_id in result.memory_ids)
+    if isinstance(detail, Reclassified):
+        memories.update(reclassifying.memories(detail))
     if isinstance(detail, Patched | Compared):
         kind: OrderKind[Any] = PATCH if isinstance(detail, Patched) else COMPARE
         memories.update(kind.named(codec.decode_as(kind.body, codec.decode_as(Signed, detail.order).body)))
@@ -591,6 +595,10 @@ def _do_protected(rules: Rules, rows: Rows, change: Change, detail: Protected) -
     return protections.do_protected(rules.codec, rules.genesis, rows, change, detail)
 
 
+def _do_reclassified(rules: Rules, rows: Rows, change: Change, detail: Reclassified) -> Change:
+    return reclassifying.do_reclassified(rules.codec, rules.genesis, rows, change, detail)
+
+
 def _do_withheld(rules: Rules, rows: Rows, change: Change, detail: Withheld) -> Change:
     return protections.do_withheld(rules.codec, rules.genesis, rows, change, detail)
 
@@ -657,6 +665,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         "requested": Effect((RestoreRequested,), _do_requested),
         "declined": Effect((RestoreRequested,), _do_nothing),
         "protected": Effect((Protected,), _do_protected),
+        "reclassified": Effect((Reclassified,), _do_reclassified),
         "withheld": Effect((Withheld,), _do_withheld),
         "patched": Effect((Patched,), _do_patched),
         "compared": Effect((Compared,), _do_compared),

@@ -180,7 +180,7 @@ TABLES: dict[Kind, Table] = {
             "memory", Memory, ("id",), entry="seq", loaded=True,
             changes=(
                 "tier", "encoder", "confidence_ppm", "changed", "sealed_until", "seq", "asks_after", "told_by", "said",
-                "said_offset",
+                "said_offset", "sensitivity_ppm", "purposes", "jurisdictions",
             ),
         ),
         Table("strength", Strength, ("memory_id",), loaded=True, changes=_USED, ends=True),

@@ -11,7 +11,7 @@
 5. `patch`: the consolidator's changes to the sentences of roll-ups; only it may give these; `disclose`: its notice of
    texts that it is about to send to a recipient outside, which is only recorded; `compare`: a model's answers about
    pairs of memories; `profile`: what a subject wants stored about it, for how long and for which purposes, and what is
-   never kept;
+   never kept; `reclassify`: how sensitive a stored memory is, for which purposes and under whose law;
 6. `table`: all of these kinds, and how intake accepts them;
 7. `configuration`: how one configuration follows from another, by an order about members or the policy.
 

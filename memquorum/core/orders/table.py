@@ -21,14 +21,15 @@ from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.patch import PATCH
 from memquorum.core.orders.profile import PROFILE
 from memquorum.core.orders.protect import PROTECTION
+from memquorum.core.orders.reclassify import RECLASSIFICATION
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import OrderAccepted, Signed
 
 ORDERS: Mapping[str, OrderKind[Any]] = MappingProxyType(
-    {kind.name: kind for kind in (ERASURE, PROTECTION, PROFILE, REQUEST, PATCH, DISCLOSURE, COMPARE)}
+    {kind.name: kind for kind in (ERASURE, PROTECTION, PROFILE, RECLASSIFICATION, REQUEST, PATCH, DISCLOSURE, COMPARE)}
 )
 """Every kind by its name."""
-GIVEN: tuple[OrderKind[Any], ...] = (ERASURE, PROTECTION, PROFILE, REQUEST)
+GIVEN: tuple[OrderKind[Any], ...] = (ERASURE, PROTECTION, PROFILE, RECLASSIFICATION, REQUEST)
 """The orders that people and agents give; the others are the consolidator's."""
 BY_TOPIC: Mapping[str, OrderKind[Any]] = MappingProxyType({kind.topic: kind for kind in ORDERS.values()})
 DETAILS: tuple[Any, ...] = tuple(dict.fromkeys(detail for kind in ORDERS.values() for detail in kind.effects.values()))

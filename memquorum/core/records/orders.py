@@ -94,6 +94,47 @@ class Profiled(Struct, frozen=True):
     sealed: bytes | None = None
 
 
+class ReclassificationOrdered(Struct, frozen=True):
+    """Outside, within a Signed. Changes the facets that a memory states (`core.orders.reclassify`): its sensitivity in
+    millionths, its jurisdiction, and, if `purposed`, its purposes. None: as it is. No purposes: for anything; no letters
+    of a jurisdiction: under none."""
+
+    cluster: bytes
+    order_id: str
+    namespace: str
+    memory_id: str
+    ordered_by: str
+    ordered_at: int
+    sensitivity_ppm: int | None = None
+    purposed: bool = False
+    purposes: tuple[str, ...] = ()
+    jurisdiction: str | None = None
+    reference: str | None = None
+
+
+class Reclassed(Struct, frozen=True):
+    """Memories for which the same facets hold from now on, as the store keeps them (`core.facets`)."""
+
+    memory_ids: tuple[str, ...]
+    sensitivity_ppm: int
+    purposes: str | None
+    jurisdictions: str
+
+
+class Reclassified(Struct, frozen=True):
+    """Detail of 'reclassified'. `applied`: whether the order took effect. `sensitivity_ppm`, `purposes` and
+    `jurisdiction`: the facets that the memory states from now on; `changed`: the memories, it or what was made of it,
+    for which others hold than before."""
+
+    order: bytes
+    accepted_at: int
+    applied: bool
+    sensitivity_ppm: int | None = None
+    purposes: tuple[str, ...] = ()
+    jurisdiction: str | None = None
+    changed: tuple[Reclassed, ...] = ()
+
+
 class ErasedEpisode(Struct, frozen=True):
     """One episode whose key was destroyed. `summary`: of a summary, whether it is made anew of what is left, or why
     not (`core.journal.anew`). `recipients`: to whom its text was sent, in the order of their names."""

@@ -92,8 +92,8 @@ class Cluster:
                 self.walk.score(said.offset, self.codec.decode(said.data), said.data)
             self.walk.go()
         while (batch := self.line.batch(100)) is not None:
-            if batch.erasure is not None:
-                net = self.erasing.carry_out(self.line, batch, *batch.erasure)
+            if batch.order is not None:
+                net = self.erasing.carry_out(self.line, batch, *batch.order)
             else:
                 contents = {i: Clear("text", np.ones(3, np.float32)) for i in batch.sealed()}
                 told = self.store.about(self.codec, batch.restores())

@@ -78,7 +78,7 @@ ASKED = {
     "memquorum/core/orders/uses.py": "a use asks back what rests, without a signed request",
     "streams/nomination_stage.py": "an erasure and a restore have an epoch alone",
     "streams/opened.py": "what an erasure takes is no longer counted",
-    "workers/replica/stream_follower.py": "members keep in their view what is protected",
+    "workers/replica/stream_follower.py": "members keep in their view what is protected, and what is reclassified",
 }
 
 

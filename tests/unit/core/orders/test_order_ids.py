@@ -7,7 +7,7 @@ import pytest
 from memquorum.core.orders.envelope import BadOrder, Body
 from memquorum.core.orders.table import ORDERS
 from memquorum.core.policy import Policy
-from memquorum.core.records import Comparison, ProfileOrdered, SourcesDisclosed, StatementsCompared
+from memquorum.core.records import Comparison, ProfileOrdered, ReclassificationOrdered, SourcesDisclosed, StatementsCompared
 from tests.builders import rollups
 from tests.builders.erasures import ordered
 from tests.builders.genesis import make
@@ -25,6 +25,7 @@ BAD = {
         GENESIS.cluster, "7", "greenhouse", MEMORY, (Comparison(MEMORY, ()),), "openai/m@host", "consolidator", 1
     ),
     "profile": ProfileOrdered(GENESIS.cluster, "7", "greenhouse", "ada", True, "counsel", 1),
+    "reclassify": ReclassificationOrdered(GENESIS.cluster, "7", "greenhouse", MEMORY, "counsel", 1, 800_000),
     "restore": restore(GENESIS, MEMORY, order_id="7"),
 }
 
