@@ -17,7 +17,8 @@
    with indexes of their own;
 5. the vault: `vault`; `rekeying`: another master key for it;
 6. a member's own files: `signstate`; `sign_state_moves` between processes that share its shards; `view`, with
-   `view_tables`, `view_statements`, `view_rows`, `view_weights`, `view_families` and `view_experience`; `view_holdings`: what namespaces
-   hold, by `view_holding_statements`; `view_rankings`: in which order it goes, and `view_shelf`: how a vote reads that;
+   `view_tables`, `view_statements`, `view_rows`, `view_weights`, `view_families` and `view_experience`;
+   `view_holdings`: what namespaces hold, by `view_holding_statements`; `view_rankings`: in which order it goes, and
+   `view_shelf`: how a vote reads that;
 7. the operator's: `audit_rows`; `kept_rebuilds` that a rebuild kept; `sweeping`: what was deleted goes from the files.
 """

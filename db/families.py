@@ -30,4 +30,3 @@ def family(connection: psycopg.Connection, codec: Codec, namespace: str, memory_
         elif isinstance(detail, Reclassified) and detail.applied:
             said[own] = states_now(said[own], detail)
     return Family(said, {child: tuple(parents) for child, parents in sources.items()})
-

@@ -2708,7 +2708,7 @@ SELECT j.seq, j.entry, e.memories, e.episodes, e.last_seq, e.residue_until, e.ep
     d.epoch, d.journal_seq, o.memory_id::text, o.outcome, o.reason, o.kind
 FROM (
     SELECT shard, seq, event_id, entry FROM journal j
-    WHERE namespace = %(namespace)s AND effect IN ('erased', 'withheld', 'protected', 'profiled', 'requested', 'declined')
+    WHERE namespace = %(namespace)s AND effect IN ('erased', 'withheld', 'protected', 'profiled', 'reclassified', 'requested', 'declined')
       AND effect = ANY(%(effects)s::text[]) AND seq < %(behind)s
       AND (%(since)s::bigint IS NULL OR as_of >= %(since)s)
       AND (%(until)s::bigint IS NULL OR as_of < %(until)s)

@@ -32,6 +32,7 @@ WHERE = {
     "verify": _CLIENT + "verifying",
     **dict.fromkeys(("order", "erase", "restore", "forget", "pin", "unpin", "goal"), _CLIENT + "orders"),
     "profile": _CLIENT + "profile_command",
+    "reclassify": _CLIENT + "reclassifying",
     "receipt": _CLIENT + "verifying",
     "mcp": "memquorum.mcp.command",
     "doctor": _CLIENT + "doctor",
@@ -57,6 +58,7 @@ GROUPS = (
         ("pin, unpin, goal", "keeps a memory from being forgotten; ends that"),
         ("erase, receipt", "orders an erasure; its proof"),
         ("profile", "what a person wants stored and shown"),
+        ("reclassify", "changes what memories may be used for"),
         ("order, orders", "shows what became of an order; lists all orders"),
     ),
     (

@@ -1,4 +1,5 @@
-"""The client's orders: erase, forget, restore, pin, keep memories for a goal, and set the profile of a subject."""
+"""The client's orders: erase, forget, restore, pin, keep memories for a goal, reclassify memories, and set the
+profile of a subject."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import Any, TypeVar
 
 from memquorum.client import wire
 from memquorum.client.printed import Ordered
-from memquorum.core.api.answers import Erasure, Forget, Needed, Pinned, Profile, Restore, Rollback
+from memquorum.core.api.answers import Erasure, Forget, Needed, Pinned, Profile, Reclassified, Restore, Rollback
 
 T = TypeVar("T")
 
@@ -93,6 +94,25 @@ class Ordering:
         """Ends a pin, so that the memory may be forgotten again; "nothing to unpin" if there is no pin. Raises
         NotFound."""
         return await self._order(Pinned, "unpin", timeout, memory_id=memory_id, reference=reference)
+
+    async def reclassify(
+        self,
+        *memory_ids: str,
+        sensitivity: float | None = None,
+        purposes: Sequence[str] | None = None,
+        jurisdiction: str | None = None,
+        reference: str | None = None,
+        timeout: float = 10.0,
+    ) -> Reclassified:
+        """Changes how sensitive memories are, which purposes they may be used for, and whose law they are under; what
+        is left out stays. `purposes=[]`: any; `jurisdiction=""`: none. All that was made of them inherits. A memory is
+        never freer than what it was made of. Needs the right to forget, or a key whose grant names the subject of each.
+        Raises NotFound for a memory that is not in this namespace."""
+        return await self._order(
+            Reclassified, "reclassify", timeout, memory_ids=memory_ids, sensitivity=sensitivity,
+            purposes=None if purposes is None else wire.several("purposes", purposes), jurisdiction=jurisdiction,
+            reference=reference,
+        )  # fmt: skip
 
     async def profile(self, subject: str) -> Profile:
         """Returns the profile of a subject: what it wants stored and shown. `status` is "none" where it has none. Needs

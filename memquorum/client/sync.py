@@ -139,6 +139,7 @@ class Memory:
     unpin = _same(AsyncMemory.unpin)
     profile = _same(AsyncMemory.profile)
     set_profile = _same(AsyncMemory.set_profile)
+    reclassify = _same(AsyncMemory.reclassify)
     begin_goal = _same(AsyncMemory.begin_goal)
     end_goal = _same(AsyncMemory.end_goal)
     report = _same(AsyncMemory.report)

@@ -456,7 +456,8 @@ def _alone(item: Item) -> OrderAccepted | None:
 
 
 def _up_to_an_order(items: list[Item], *, alone: bool) -> list[Item]:
-    """Returns the items before the first order that is carried out alone; or that order, if it is first and may be applied alone."""
+    """Returns the items before the first order that is carried out alone; or that order, where it is first and may
+    be."""
     at = next((at for at, item in enumerate(items) if _alone(item)), len(items))
     return items[:1] if at == 0 and alone else items[:at]
 

@@ -27,9 +27,7 @@ def carry_out(store: PostgresStore, line: CommitShard, batch: Batch, offset: int
     codec = line.rules.codec
     _, order = RECLASSIFICATION.opened(codec, line.rules.genesis, record.order)
     family = store.family(codec, order.namespace, order.memory_id)
-    wanted = RowKeys(
-        family.memory_ids | {order.memory_id}, orders=frozenset({order_digest(codec, record.order)})
-    )
+    wanted = RowKeys(family.memory_ids | {order.memory_id}, orders=frozenset({order_digest(codec, record.order)}))
     with store.transaction({line.state: wanted}) as transaction:
         work = Workset(transaction.rows[line.state.shard])
         place = applying.RecordPosition(topics.ACCEPTED, line.state.shard, offset)

@@ -25,7 +25,8 @@
     GET  /rollups/{namespace}               what things there are roll-ups of
     GET  /rollups/{namespace}/{topic}       what is said of one thing, now or as of a time
     POST /memories                          an episode, for who has no Kafka: published as an agent would publish it
-    POST /orders/{what}                     an order: erase, forget, restore, rollback, pin, unpin, begin_goal, end_goal
+    POST /orders/{what}                     an order: erase, forget, restore, rollback, pin, unpin, begin_goal,
+                                            end_goal, reclassify
     GET  /orders/{id}                       what became of an order of any kind
     POST /journal/list                      what happened in a namespace, in sentences, latest first
     GET  /journal/{namespace}/feed          the same as it happens, as server-sent events
@@ -56,7 +57,8 @@ Read in this order:
    `publishing`, `ending`, `receipts`, `reports`, `rewards`, `rollups`, `journal_pages`, `chained`, `overview`,
    `granting`, `health`: the endpoints; each is handed the service, the request and who asks;
 4. `orders`: the endpoints of orders; `ordering`: how one is given and waited for; `erasures`, `restores`, `rollbacks`,
-   `protections`: what is looked at before, and what is answered; `profile_setting`: profiles of subjects; `retaining`:
+   `protections`: what is looked at before, and what is answered; `profile_setting`: profiles of subjects;
+   `reclassifying`: what memories may be used for; `retaining`:
    what a policy's rule orders; `outliving`: what a profile does when it is time;
 5. `door`: the keys that are in force, `keyfile`: how their file is changed; `limits`: how many requests are worked on
    at once; `desk`: the threads that read texts for them;

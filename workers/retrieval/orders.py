@@ -18,7 +18,7 @@ from memquorum.core.accounts.rolling_back import read_rollback
 from memquorum.core.api import endpoints as e
 from memquorum.core.orders.table import ORDERS
 from memquorum.core.retrieval import query
-from workers.retrieval import erasures, protections, restores, rollbacks
+from workers.retrieval import erasures, protections, reclassifying, restores, rollbacks
 from workers.retrieval.answers import StructResponse, unknown
 from workers.retrieval.endpoints import Do
 from workers.retrieval.ordering import Asking, giving, wait_s
@@ -35,6 +35,7 @@ GIVING: dict[str, Do] = {
     e.UNPIN.name: giving(e.UNPIN, lambda data, _: read_pin(data), protections.unpin),
     e.BEGIN_GOAL.name: giving(e.BEGIN_GOAL, lambda data, _: read_need(data), protections.begin_goal),
     e.END_GOAL.name: giving(e.END_GOAL, lambda data, _: read_goal(data), protections.end_goal),
+    e.RECLASSIFY.name: reclassifying.reclassify,
 }
 """By the endpoint's name: who gives orders there."""
 

@@ -11,7 +11,7 @@ const EFFECTS = [
   ["protected", "pins, holds, goals"], ["lapsed", "a goal lapsed"], ["requested", "requests to vote on"], ["declined", "requests with nothing to vote on"],
   ["finished", "tasks"], ["assessed", "feedback"], ["tried", "trials"], ["rehearsed", "checks of old memories"], ["reencoded", "encoded anew"],
   ["patched", "roll-ups"], ["compared", "compared by a model"], ["disclosed", "sent to a model"],
-  ["profiled", "profiles of subjects"],
+  ["profiled", "profiles of subjects"], ["reclassified", "other limits of use"],
 ];
 
 export default function Journal() {

@@ -26,6 +26,7 @@ from memquorum.core.records import (
     Profiled,
     Protected,
     ProtectionOrdered,
+    Reclassified,
     Reencoded,
     Rehearsed,
     RestoreRequested,
@@ -41,7 +42,7 @@ DECIDED = "decided"
 EFFECTS = (
     "stored", "reinforced", "dropped", "drafted", "finished", "cleared", "contradicted", "repeated", "accessed",
     "asked", "assessed", "unfounded", "reencoded", "rehearsed", "tried", "patched", "compared", "disclosed", "profiled",
-    "protected", "lapsed", "requested", "declined", "withheld", "erased", DECIDED,
+    "reclassified", "protected", "lapsed", "requested", "declined", "withheld", "erased", DECIDED,
 )  # fmt: skip
 """The effects that a namespace's page of the journal can show."""
 _EPISODES = {
@@ -151,7 +152,16 @@ def _order(codec: Codec, entry: JournalEntry, detail: object) -> str | None:
     if isinstance(detail, Lapsed):
         goal = detail.kind.removeprefix(GOAL)
         return f"The goal {goal!r} lapsed: it needs {many(len(detail.memory_ids), 'memory')} no more."
+    if isinstance(detail, Reclassified):
+        return _reclassified(detail)
     return _protection(codec, detail) if isinstance(detail, Protected) else None
+
+
+def _reclassified(detail: Reclassified) -> str:
+    if not detail.applied:
+        return f"An order to reclassify a memory. {_NO_EFFECT}."
+    changed = sum(len(one.memory_ids) for one in detail.changed)
+    return f"What a memory may be used for was changed: other limits hold for {many(changed, 'memory')}."
 
 
 def _protection(codec: Codec, detail: Protected) -> str:

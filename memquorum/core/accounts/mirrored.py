@@ -29,6 +29,7 @@ from memquorum.core.records import (
     JournalEntry,
     Lapsed,
     Protected,
+    Reclassified,
     Stored,
     Tried,
     Withheld,
@@ -141,6 +142,8 @@ def _memories(entry: JournalEntry, detail: object) -> tuple[str, ...]:
         named += detail.memory_ids
     elif isinstance(detail, Withheld):
         named += detail.held
+    elif isinstance(detail, Reclassified):
+        named += [memory_id for one in detail.changed for memory_id in one.memory_ids]
     elif isinstance(detail, Stored) and detail.reinforces:
         named.append(detail.reinforces)
     elif isinstance(detail, Assessed):
@@ -155,7 +158,7 @@ def _outcome(detail: object) -> str | None:
         return detail.outcome
     if isinstance(detail, Tried):
         return detail.status
-    if isinstance(detail, Protected):
+    if isinstance(detail, Protected | Reclassified):
         return "applied" if detail.applied else "unchanged"
     return None
 

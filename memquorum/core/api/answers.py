@@ -686,6 +686,28 @@ class Pinned(Struct, frozen=True):
     detail: str | None = None
 
 
+class Classed(Struct, frozen=True):
+    """A memory that was reclassified, and what holds for it now. `status`: "reclassified", "ordered" while the order is
+    on its way, or "changed nothing" where the memory was gone by then, or too many memories were made of it.
+    `sensitivity` may be higher, and `purposes` fewer, than was ordered: what it was made of holds it up."""
+
+    memory_id: str
+    status: str
+    order_id: str
+    sensitivity: float
+    purposes: tuple[str, ...] | None
+    jurisdictions: tuple[str, ...]
+
+
+class Reclassified(Struct, frozen=True):
+    """The result of orders to reclassify memories. `status`: "reclassified" where all were carried out, "ordered" while
+    one is on its way, or "changed nothing" for one."""
+
+    namespace: str
+    status: str
+    memories: tuple[Classed, ...]
+
+
 class Profile(Struct, frozen=True):
     """The profile of a subject. `status`: "in force", "ordered" while it is on its way, or "none". `stores`: whether
     anything about the subject is stored; `never`: names and things that are never kept; `private_until`: until then
@@ -814,9 +836,9 @@ class Ordered(Struct, frozen=True, kw_only=True):
 
     `status`: "asked" while the members still have to vote on a request and "decided" after that, or "nothing to
     restore", "nothing to forget" or "nothing to roll back" where no vote was needed; else the effect in the journal:
-    erased, withheld, in force; "changed nothing" for an order that came too late. `why`: more about that. `shard`,
-    `journal_seq`: the entry of the effect; `epoch`: in which the members decided on it, or attested it. `memories`: the
-    state of each that a request names; `took`: the result of an erasure.
+    erased, withheld, in force, reclassified; "changed nothing" for an order that came too late. `why`: more about that.
+    `shard`, `journal_seq`: the entry of the effect; `epoch`: in which the members decided on it, or attested it.
+    `memories`: the state of each that a request names; `took`: the result of an erasure.
     """
 
     order_id: str

@@ -12,6 +12,7 @@ from memquorum.core.api.fields import sentences
 from memquorum.core.orders.envelope import OrderKind
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.protect import PROTECTION
+from memquorum.core.orders.reclassify import RECLASSIFICATION
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.orders.table import GIVEN, ORDERS
 from memquorum.core.records import EpisodeRecorded, FeedbackGiven, TaskFinished
@@ -313,6 +314,12 @@ END_GOAL = _orders(
     "end_goal", PROTECTION, r.GoalRequest, a.Needed, "until it holds",
     "Ends a goal: memories that only it needed may be forgotten again.",
 )  # fmt: skip
+RECLASSIFY = Endpoint(
+    "reclassify", "POST", "/orders/reclassify", (RECLASSIFICATION.right, READ),
+    "Changes the sensitivity, purposes or jurisdiction of stored memories and of all that was made of them; for a key "
+    "with the right to forget, or whose grant names the subject of each.",
+    a.Reclassified, r.ReclassifyRequest, _waits("until it is in force"), waits=True,
+)  # fmt: skip
 PROFILE_OF = Endpoint(
     "profile", "GET", "/subjects/{subject:path}/profile", (READ,),
     "The profile of a subject; for a key whose grant names the subject.", a.Profile,
@@ -409,7 +416,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     SESSIONS, FINISH_TASK, FEEDBACK, TASKS, TASK, EXPERIENCES, EXPERIENCE, MEMORY, EXPLAIN,
     DECISIONS, GOALS, PINS, HOLDS, ORDERS_GIVEN, EPOCHS, OPEN_EPOCH, OPEN_EPOCH_OF_SHARD, MEMBERS, CONFLICTS, EVENT,
     REWARDS, ROLLUPS, ROLLUP, ERASE, FORGET, RESTORE, ROLLBACK,
-    PIN, UNPIN, BEGIN_GOAL, END_GOAL, PROFILE_OF, SET_PROFILE, ORDER, RECEIPT,
+    PIN, UNPIN, BEGIN_GOAL, END_GOAL, RECLASSIFY, PROFILE_OF, SET_PROFILE, ORDER, RECEIPT,
     JOURNAL, JOURNAL_FEED, VERIFY_JOURNAL, NAMESPACES, NAMESPACE, POLICY, FLEET, DEAD_LETTERS, EVIDENCE, TRACE, ACCESS,
     KEYS, MAKE_KEY, REVOKE_KEY,
     Endpoint(

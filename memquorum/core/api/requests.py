@@ -560,6 +560,20 @@ class PinRequest(Request, frozen=True, kw_only=True):
     reference: Annotated[str | None, _REFERENCE] = None
 
 
+class ReclassifyRequest(Request, frozen=True, kw_only=True):
+    """The body that changes what stored memories state of their use; what it leaves out stays as it is."""
+
+    memory_ids: Annotated[tuple[str, ...], _MEMORY_IDS]
+    sensitivity: Annotated[float | None, Meta(description="Their sensitivity from now on, in [0, 1].")] = None
+    purposes: Annotated[
+        tuple[str, ...] | None, Meta(description="The purposes that they may be used for; an empty list: for any.")
+    ] = None
+    jurisdiction: Annotated[
+        str | None, Meta(description="Whose law they are under, as ISO 3166 writes it (DE, US-CA, EU); empty: none.")
+    ] = None
+    reference: Annotated[str | None, _REFERENCE] = None
+
+
 class ProfileRequest(Request, frozen=True, kw_only=True):
     """The body that sets the profile of a subject, whole."""
 

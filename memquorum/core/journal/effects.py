@@ -11,7 +11,7 @@ offsets that the entry and its detail give.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -145,11 +145,7 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> RowKeys:
         memories.update(one.memory_id for one in (detail.used if isinstance(detail, Accessed) else detail.episodes))
     if isinstance(detail, Decided):
         memories.update(memory_id for result in detail.results for memory_id in result.memory_ids)
-    if isinstance(detail, Reclassified):
-        memories.update(reclassifying.memories(detail))
-    if isinstance(detail, Patched | Compared):
-        kind: OrderKind[Any] = PATCH if isinstance(detail, Patched) else COMPARE
-        memories.update(kind.named(codec.decode_as(kind.body, codec.decode_as(Signed, detail.order).body)))
+    memories.update(_of_order(codec, detail))
     # The memories that it derives from are loaded with their grounds: an entry of the same batch may rehearse one of
     # them.
     grounds = frozenset(detail.derives_from if isinstance(detail, Stored) else ())
@@ -177,6 +173,16 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> RowKeys:
     return known | RowKeys(
         frozenset(memories), frozenset(events), protected=frozenset(protected), orders=orders, grounds=grounds
     )
+
+
+def _of_order(codec: Codec, detail: Any) -> Iterable[str]:
+    """The further memories that an entry of an order changes."""
+    if isinstance(detail, Reclassified):
+        return reclassifying.memories(detail)
+    if isinstance(detail, Patched | Compared):
+        kind: OrderKind[Any] = PATCH if isinstance(detail, Patched) else COMPARE
+        return kind.named(codec.decode_as(kind.body, codec.decode_as(Signed, detail.order).body))
+    return ()
 
 
 def touched(codec: Codec, entry: JournalEntry) -> set[str]:

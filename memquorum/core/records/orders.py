@@ -96,8 +96,8 @@ class Profiled(Struct, frozen=True):
 
 class ReclassificationOrdered(Struct, frozen=True):
     """Outside, within a Signed. Changes the facets that a memory states (`core.orders.reclassify`): its sensitivity in
-    millionths, its jurisdiction, and, if `purposed`, its purposes. None: as it is. No purposes: for anything; no letters
-    of a jurisdiction: under none."""
+    millionths, its jurisdiction, and, if `purposed`, its purposes. None: as it is. No purposes: for anything; an empty
+    jurisdiction: under none."""
 
     cluster: bytes
     order_id: str

@@ -7,7 +7,13 @@ import pytest
 from memquorum.core.orders.envelope import BadOrder, Body
 from memquorum.core.orders.table import ORDERS
 from memquorum.core.policy import Policy
-from memquorum.core.records import Comparison, ProfileOrdered, ReclassificationOrdered, SourcesDisclosed, StatementsCompared
+from memquorum.core.records import (
+    Comparison,
+    ProfileOrdered,
+    ReclassificationOrdered,
+    SourcesDisclosed,
+    StatementsCompared,
+)
 from tests.builders import rollups
 from tests.builders.erasures import ordered
 from tests.builders.genesis import make

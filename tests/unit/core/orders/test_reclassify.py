@@ -20,11 +20,9 @@ from memquorum.core.orders.reclassify import RECLASSIFICATION, restated
 from memquorum.core.records import ReclassificationOrdered, Reclassified
 from tests import examples
 from tests.builders import erasures, genesis, reclassified, votes
-
 from tests.builders.genesis import seed_of
 from tests.builders.published import POLICY, kinds, publish
 from tests.builders.shard import Shard, memory_id
-
 from workers.replica.stream_follower import Walk
 
 GENESIS = genesis.make(policy=POLICY, **erasures.entitled())
@@ -192,13 +190,12 @@ def test_the_audit_finds_a_commit_worker_that_spares_a_memory(
     shard.episode("b", derives_from=(A,))
     done = order(shard, A, sensitivity_ppm=800_000)
     (one,) = done.changed
+    unsigned = replace(reclassified.wanted(A, sensitivity_ppm=1), cluster=GENESIS.cluster)
     lies = {
         "nothing": replace(done, applied=False, changed=(), sensitivity_ppm=None),
         "a descendant is left out": replace(done, changed=(replace(one, memory_ids=(A,)),)),
         "less than ordered": replace(done, changed=(replace(one, sensitivity_ppm=100_000),)),
-        "another order": replace(
-            done, order=votes.signed(codec, GENESIS, "agent:planner", replace(reclassified.wanted(A, sensitivity_ppm=1), cluster=GENESIS.cluster))
-        ),
+        "another order": replace(done, order=votes.signed(codec, GENESIS, "agent:planner", unsigned)),
     }  # fmt: skip
     public = publish(shard)
     public.rewrite(2, detail=codec.encode(lies[what]))
