@@ -24,6 +24,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.orders.configuration import POLICY, apply
 from memquorum.core.policy import Policy, PolicyError, differences, from_json, to_json, written
 from memquorum.core.records import ConfigurationOrdered
+from memquorum.core.templates import TEMPLATES, Template, named
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
 from workers.audit import audited_configurations
@@ -65,23 +66,30 @@ def show(settings: Settings, parsed: argparse.Namespace) -> int:
     "policy set",
     option("file", type=Path, nargs="?", metavar="FILE", help="JSON: the parts of the policy that differ"),
     SET,
+    option("--template", metavar="NAME", choices=tuple(TEMPLATES),
+           help=f"a rule of retention by law or department, with --namespace: {', '.join(TEMPLATES)}"),
+    option("--namespace", metavar="NAME", help="the namespace of the rule, or a beginning: team-*"),
     *HOW,
     kafka="operator",
     failed=_FAILED,
     example="policy set --set forget.theta_ppm=300000 --dry-run",
 )
 def order(settings: Settings, parsed: argparse.Namespace) -> int:
-    """Orders another policy: the settings in FILE, and single ones with --set; the rest is kept.
+    """Orders another policy: the settings in FILE, single ones with --set, and a template's ages; the rest is kept.
 
     Raises SettingsError, GenesisError and PolicyError for a policy that cannot be ordered, and KeyFileError.
     """
     settings.require("bootstrap")
+    if (parsed.template is None) != (parsed.namespace is None):
+        raise SettingsError("policy: --template and --namespace go together: --template hr --namespace 'hr-*'")
     made, codec = genesis.read(settings), load_codec()
     shards = configuration_change.shards(settings, made, parsed.shard)
     now = audited_configurations.read(settings.bootstrap, made, codec)
     console, wanted = terminal.console(), list[ConfigurationOrdered]()
     for shard in shards:
         policy = changed(now[shard].policy, parsed.file, parsed.set)
+        if parsed.template is not None:
+            policy = templated(policy, named(parsed.template), parsed.namespace)
         if policy == now[shard].policy:
             console.print(f"shard {shard}: judges by this policy already")
             continue
@@ -91,6 +99,11 @@ def order(settings: Settings, parsed: argparse.Namespace) -> int:
         for line in changed_settings(now[shard].policy, policy):
             console.print(f"  {line}")
         wanted.append(one)
+    if parsed.template is not None and named(parsed.template).masked:
+        console.print(
+            f"the template also masks personal data: that is the setting redact_namespaces, to which you add "
+            f"{parsed.namespace}"
+        )
     return configuration_change.give(settings, made, codec, wanted, dry_run=parsed.dry_run, wait_s=parsed.wait)
 
 
@@ -118,6 +131,16 @@ def changed(policy: Policy, file: Path | None, settings: Sequence[str]) -> Polic
         return from_json(told)
     except PolicyError as error:
         raise SettingsError(str(error)) from None
+
+
+def templated(policy: Policy, template: Template, pattern: str) -> Policy:
+    """Returns the policy with a template's rule of retention for namespaces, before all others, in place of the one
+    that they had. Raises SettingsError for a pattern that no rule may have."""
+    others = [one for one in policy.erase.after.split() if one.partition("=")[0] != pattern]
+    rule = template.rule(pattern)
+    if len(rule.split()) != 1:
+        raise SettingsError(f"policy: --namespace {pattern!r} is no name or beginning of namespaces: as in team-*")
+    return changed(policy, None, [f"erase.after={json.dumps(' '.join([rule, *others]))}"])
 
 
 def changed_settings(before: Policy, after: Policy) -> list[str]:

@@ -128,19 +128,22 @@ class Ordering:
         private_until: int | None = None,
         retention: Mapping[str, int] | None = None,
         consents: Mapping[str, int] | None = None,
+        template: str | None = None,
         reference: str | None = None,
         timeout: float = 10.0,
     ) -> Profile:
         """Sets the profile of a subject, whole: what is not said is as without a profile. `stores=False`: nothing about
         the subject is stored from now on. `never`: names and things that are never kept. `private_until`: until then,
         in milliseconds, nothing about it is stored or shown. `retention`: after how many days memories of a type are
-        erased. `consents`: the purposes that memories may be read for, each until a time, 0 for no end. Needs an API
-        key whose grant names the subject."""
+        erased. `consents`: the purposes that memories may be read for, each until a time, 0 for no end. `template`: the
+        name of one whose ages and purposes hold where these say nothing (docs/use/privacy.md). Needs an API key whose
+        grant names the subject."""
         said = {
             "namespace": self.namespace, "stores": stores, "never": wire.several("never", never),
             "private_until": private_until,
             "retention": None if retention is None else wire.named("retention", retention),
-            "consents": None if consents is None else wire.named("consents", consents), "reference": reference,
+            "consents": None if consents is None else wire.named("consents", consents), "template": template,
+            "reference": reference,
         }  # fmt: skip
         asked = {name: value for name, value in said.items() if value is not None}
         path = self._profile_of(subject)

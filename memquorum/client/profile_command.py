@@ -13,6 +13,7 @@ from memquorum.client.orders import TIMEOUT
 from memquorum.commands import FAILED, OK, REFERENCE, flag, one_of, option
 from memquorum.core.accounts.telling import moment
 from memquorum.core.api.answers import Profile
+from memquorum.core.templates import TEMPLATES, named
 
 _DAY_MS = 24 * 3600 * 1000
 
@@ -35,6 +36,8 @@ _DAY_MS = 24 * 3600 * 1000
     option("--consent", action="append", metavar="PURPOSE[=DAYS]",
            help="memories may be read for this purpose, and for none that is not named; repeatable"),
     option("--withdraw", action="append", metavar="PURPOSE", help="they may no more be read for it; repeatable"),
+    option("--template", metavar="NAME", choices=tuple(TEMPLATES),
+           help=f"ages and purposes of a template, which further options change: {', '.join(TEMPLATES)}"),
     flag("--clear", "begins with an empty profile, and not with the one in force"),
     REFERENCE.but(help="why: a name for the reason elsewhere"),
     TIMEOUT,
@@ -59,6 +62,10 @@ _SET = ("stores", "never", "private_until", "retention", "consents")
 def _changes(parsed: argparse.Namespace, found: Profile) -> dict[str, Any]:
     """Returns what the options change; of purposes all that are consented to then."""
     changes: dict[str, Any] = {"stores": found.stores} if parsed.clear else {}
+    if parsed.template is not None:
+        chosen = named(parsed.template)
+        changes["retention"] = dict(chosen.days)
+        changes["consents"] = None if chosen.purposes is None else dict.fromkeys(chosen.purposes, 0)
     if parsed.store or parsed.store_nothing:
         changes["stores"] = parsed.store
     if parsed.never is not None:
@@ -66,9 +73,10 @@ def _changes(parsed: argparse.Namespace, found: Profile) -> dict[str, Any]:
     if parsed.not_private or parsed.private is not None:
         changes["private_until"] = None if parsed.not_private else _now() + round(parsed.private * 3_600_000)
     if parsed.erase_after is not None:
-        changes["retention"] = {name: _days("--erase-after", days) for name, days in map(_parted, parsed.erase_after)}
+        ages = {name: _days("--erase-after", days) for name, days in map(_parted, parsed.erase_after)}
+        changes["retention"] = changes.get("retention", {}) | ages
     if parsed.consent is not None or parsed.withdraw is not None:
-        consents = {} if parsed.clear else dict(found.consents or {})
+        consents = dict(changes.get("consents") or ({} if parsed.clear else found.consents) or {})
         for name, days in map(_parted, parsed.consent or ()):
             consents[name] = _now() + _days("--consent", days) * _DAY_MS if days else 0
         changes["consents"] = {one: until for one, until in consents.items() if one not in (parsed.withdraw or ())}

@@ -10,7 +10,8 @@ The foundations:
 - `policy`: every number that decides a memory's fate, and `rules` for numbers; `tiers`; `facets` and `merging`:
   what holds for the use of a memory; `linking`: what it is linked with; `labelling`: what it is filed under,
   and `payloads`: the fields of its type; `caps`: how much of a namespace may be forgotten;
-- `privacy`: what a text holds of persons and secrets, and the sensitivity that suggests;
+- `privacy`: what a text holds of persons and secrets, and the sensitivity that suggests; `templates`: ages and purposes
+  by law and department;
 - `sealing`: content under a memory's own key; `letters`: refused records under theirs; `asked`: queries under
   their askers';
 - `identity`: who is who; `shard_ranges`: which process has which shards; `access`: what an API key may do;

@@ -49,6 +49,7 @@ from memquorum.core.journal.rows import Guarded
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.profile import PROFILE
 from memquorum.core.orders.protect import ENDS, PROTECTION, kind_of
+from memquorum.core.orders.reclassify import RECLASSIFICATION
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.policy import ExperiencePolicy
 from memquorum.core.records import ErasedEpisode, FeedbackAccepted, IntakeRefused, Patch, ProtectionOrdered
@@ -613,6 +614,12 @@ class Served(Service):
             assert (profile.order_id, profile.namespace) == (event_id, namespace)
             if self.carries_out:
                 store.profiled[profile.namespace, profile.subject] |= {"order_id": event_id, "seq": 8}
+            return
+        if topic == topics.RECLASSIFICATIONS:
+            _, limits = RECLASSIFICATION.opened(self.codec, self.genesis, data)
+            assert (limits.order_id, limits.namespace) == (event_id, namespace)
+            if self.carries_out:
+                store.orders[event_id] = answered(event_id, "reclassify", "reclassified", namespace=namespace)
             return
         _, order = ERASURE.opened(self.codec, self.genesis, data)
         assert (order.order_id, order.namespace) == (event_id, namespace)

@@ -276,8 +276,8 @@ def _limits(held: Holds) -> Iterator[str]:
     """Yields lines on the limits of its use, if there are any."""
     if held.sensitivity_ppm:
         how = "slightly" if held.sensitivity_ppm <= _LOW else "fairly" if held.sensitivity_ppm < _HIGH else "very"
-        said = "its publisher said so"
-        if held.suggested is not None:
+        said = "an order said so" if held.reordered else "its publisher said so"
+        if held.suggested is not None and not held.reordered:
             kinds = held.suggested.kinds
             said = f"its text holds {named(kinds)}" if kinds else "its text was found to hold something private"
         yield f"It counts as {how} sensitive: {said}."
@@ -291,3 +291,5 @@ def _limits(held: Holds) -> Iterator[str]:
         yield f"It is under the law of {named(held.jurisdictions)}."
     if held.stricter:
         yield "Its limits are as strict as those of what it was made of."
+    if held.reordered:
+        yield "An order changed what it may be used for."

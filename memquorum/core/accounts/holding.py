@@ -24,7 +24,8 @@ class Suggested(Struct, frozen=True):
 
 class Holds(Struct, frozen=True):
     """The conditions on the use of a memory and of everything made of it. `purposes`: None for anything, () for
-    nothing. `stricter`: its sources made it stricter than its publisher said.
+    nothing. `stricter`: its sources made it stricter than its publisher said. `reordered`: it was made of nothing, and an
+    order set other limits than its publisher did.
 
     `suggested`: where its publisher said no sensitivity, which one was suggested at the door, by which rules; with the
     kinds of what its content holds, while that is there.
@@ -36,19 +37,23 @@ class Holds(Struct, frozen=True):
     jurisdictions: tuple[str, ...]
     stricter: bool
     suggested: Suggested | None = None
+    reordered: bool = False
 
 
 def holds(memory: Memory, said: object, kinds: tuple[str, ...] | None = None) -> Holds:
     """Returns the conditions on the use of a memory. `said`: the journal's detail of its birth; `kinds`: the kinds of
     sensitive data in its content. `said`: the journal's detail of its birth;"""
     kept = Facets(memory.type, memory.sensitivity_ppm, memory.purposes, memory.jurisdictions)
+    differs = isinstance(said, Stored) and facets(said) != kept
+    made = isinstance(said, Stored) and bool(said.derives_from)
     return Holds(
         type=kept.type,
         sensitivity_ppm=kept.sensitivity_ppm,
         purposes=None if kept.purposes is None else names(kept.purposes),
         jurisdictions=names(kept.jurisdictions),
-        stricter=isinstance(said, Stored) and facets(said) != kept,
+        stricter=differs and made,
         suggested=_suggested(said, kinds),
+        reordered=differs and not made,
     )
 
 
@@ -77,6 +82,8 @@ def lines(held: Holds, tier: str) -> Iterator[str]:
         told.append(f"under the law of {', '.join(held.jurisdictions)}")
     if told:
         yield f"  Its use: {'; '.join(told)}{', as strict as what it was made of' if held.stricter else ''}."
+    if held.reordered:
+        yield "  An order changed what it may be used for."
     if held.suggested is not None:
         by = held.suggested
         away = "rests sealed" if tier in (*RESTING, SUPERSEDED) else "is not there any more"

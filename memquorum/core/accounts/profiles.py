@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from memquorum.core import names
+from memquorum.core import names, templates
 from memquorum.core.api.answers import Profile
 from memquorum.core.api.requests import ProfileRequest
 from memquorum.core.orders.envelope import BadOrder
@@ -25,11 +25,12 @@ def read_profile(body: bytes, subject: str, policy: Policy) -> tuple[ProfileOrde
         raise BadRequest("too_many", "never", f"{len(never)} entries; {ENTRIES_MOST} are the most")
     if not all(map(readable, never)):
         raise BadRequest("bad_name", "never", "each entry has one to eight words, and 128 characters at most")
-    consents = tuple(f"{one}={until}" for one, until in (asked.consents or {}).items())
+    days, purposes = _templated(asked)
+    consents = tuple(f"{one}={until}" for one, until in (purposes or {}).items())
     order = ProfileOrdered(
         b"", NOBODY, read_namespace(asked.namespace), subject, asked.stores, "x", 0,
-        asked.private_until, tuple(f"{one}={days}" for one, days in asked.retention.items()),
-        asked.consents is not None, consents, None,
+        asked.private_until, tuple(f"{one}={most}" for one, most in days.items()),
+        purposes is not None, consents, None,
         asked.reference,
     )  # fmt: skip
     try:
@@ -37,6 +38,19 @@ def read_profile(body: bytes, subject: str, policy: Policy) -> tuple[ProfileOrde
     except BadOrder as wrong:
         raise BadRequest(wrong.code, wrong.field, wrong.detail) from None
     return order, never
+
+
+def _templated(asked: ProfileRequest) -> tuple[Mapping[str, int], Mapping[str, int] | None]:
+    """The ages and the purposes that are asked for: those of the template, and instead of them what is said beside it.
+    Raises BadRequest."""
+    if asked.template is None:
+        return asked.retention, asked.consents
+    try:
+        chosen = templates.named(asked.template)
+    except templates.UnknownTemplate as wrong:
+        raise BadRequest("bad_name", "template", str(wrong)) from None
+    purposes = None if chosen.purposes is None else dict.fromkeys(chosen.purposes, 0)
+    return {**chosen.days, **asked.retention}, purposes if asked.consents is None else asked.consents
 
 
 def shown(namespace: str, subject: str, found: Mapping[str, Any]) -> Profile:

@@ -596,6 +596,10 @@ class ProfileRequest(Request, frozen=True, kw_only=True):
             "without it, any."
         ),
     ] = None
+    template: Annotated[
+        str | None,
+        Meta(description="A template of ages and purposes (docs/use/privacy.md); what is said beside it counts."),
+    ] = None
     reference: Annotated[str | None, _REFERENCE] = None
 
 

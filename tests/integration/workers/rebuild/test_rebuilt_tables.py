@@ -17,7 +17,7 @@ from infra.settings import SettingsError
 from memquorum.core.avro import Codec
 from memquorum.core.ids import memory_id
 from memquorum.core.records import Comparison, FeedbackAccepted, Link, Lot, Quote, Summary, Task, Weighed
-from tests.builders import disclosures, erasures, profiles, protections, rollups, trials
+from tests.builders import disclosures, erasures, profiles, protections, reclassified, rollups, trials
 from tests.support.commit_process import GENESIS, MASTER
 from tests.support.flow import Flow
 from tests.support.watch import Worker, await_seq, database
@@ -72,6 +72,8 @@ def lived(installed: settings.Settings, codec: Codec, databases: tuple[str, str]
         flow.accepted(SHARD, rollups.accepted(codec, GENESIS, patches))
         flow.accepted(SHARD, disclosures.accepted(codec, GENESIS, a, namespace=mine))
         flow.accepted(SHARD, profiles.accepted(codec, GENESIS, namespace=mine))
+        limits = reclassified.wanted(a, namespace=mine, sensitivity_ppm=800_000, purposes=("care",), jurisdiction="DE")
+        flow.accepted(SHARD, reclassified.accepted(codec, GENESIS, limits))
         task = {"task": Task("failed", "planner", b"h" * 32, 7), "derives_from": (a,), "type": "task"}
         flow.episodes(SHARD, ["task"], at=TICK + 3, **task)
         given = FeedbackAccepted("f", memory_id(mine, "task"), mine, "planner", (a,), (), TICK + 4)
@@ -79,7 +81,7 @@ def lived(installed: settings.Settings, codec: Codec, databases: tuple[str, str]
         flow.episodes(SHARD, ["old", "new"], at=TICK + 5, explicit=True, slot="s" * 32)
         flow.access(SHARD, memory_id(mine, "new"), TICK + 6)
         flow.flush()
-        await_seq(databases, SHARD, 22, worker)
+        await_seq(databases, SHARD, 23, worker)
     return flow
 
 

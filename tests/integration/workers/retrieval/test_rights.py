@@ -110,6 +110,7 @@ ENDPOINT_ROWS: Mapping[str, tuple[Any, ...]] = {
     "end_goal": ({"goal": "another"},),
     "profile": ("wprofiled", "wsubject"),
     "set_profile": ({"never": ["a name"]},),
+    "reclassify": ({"memory_ids": [KEPT], "sensitivity": 0.5}, {"memory_ids": [GONE], "purposes": ["care"]}),
     "order": (ERASURE, PINNED, PROFILED, KEPT),
     "receipt": (ERASURE, PINNED),
     "journal": ({}, {"memory_id": KEPT}, {"effects": ["protected", "erased"]}),

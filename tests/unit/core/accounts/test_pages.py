@@ -74,7 +74,7 @@ def test_of_orders_a_key_sees_the_kinds_that_it_may_give_and_all_with_audit() ->
         return set(pages.read_orders(json.dumps(body).encode(), caller).effects)
 
     assert effects(ERASE) == {"erased", "withheld"}
-    assert effects(FORGET) == {"protected", "requested", "declined"}
+    assert effects(FORGET) == {"protected", "reclassified", "requested", "declined"}
     assert effects(AUDIT) == set(EFFECTS)
     assert effects(ERASE, FORGET) == set(EFFECTS) - {"profiled"}, "a profile is for its subject, and for an audit"
     assert effects(AUDIT, kinds=["erase"], effects=["withheld", "protected"]) == {"withheld"}

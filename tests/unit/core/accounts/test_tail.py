@@ -16,7 +16,7 @@ from memquorum.core.journal.rows import Change, GoalDue
 from memquorum.core.orders.patch import SIGNER
 from memquorum.core.records import APPLIED, Accessed, JournalEntry, MemoryUsed, Restored
 from memquorum.core.vote.kinds import FORGET, PROMOTE
-from tests.builders import comparisons, disclosures, erasures, profiles, protections, rollups, trials, votes
+from tests.builders import comparisons, disclosures, erasures, profiles, protections, reclassified, rollups, trials, votes
 from tests.builders import genesis as cluster
 from tests.builders.rehearsals import rehearse
 from tests.builders.shard import Shard, memory_id, reencode
@@ -84,6 +84,9 @@ def shard(codec: Codec) -> Shard:
     made.feedback(memory_id("t"), others=[B])
     trials.agree(made, memory_id("e"))
     made.protect(profiles.accepted(codec, GENESIS))
+    for number in (1, 2):
+        order = reclassified.wanted(memory_id("e" if number == 1 else "never"), number, sensitivity_ppm=800_000)
+        reclassified.apply(made, reclassified.accepted(codec, GENESIS, order))
     return made
 
 
@@ -163,6 +166,9 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
         f"1970-04-03 14:13:20  0/42    tried       {memory_id('e')}  in greenhouse: by {second}: verifiers agree that "
         "it helps, and members are to vote on it, S = 1",
         "1970-04-03 14:13:20  0/43    profiled    a subject's profile in greenhouse",
+        f"1970-04-03 14:13:20  0/44    reclassified {memory_id('e')}  in greenhouse: other limits of use hold for "
+        "3 memories",
+        f"1970-04-03 14:13:20  0/45    reclassified {memory_id('never')}  in greenhouse: it changes nothing",
     ]
     assert {change.entry.effect for change in shard.changes} == set(EFFECTS)
 

@@ -80,6 +80,7 @@ def sample(endpoint: Endpoint) -> dict[str, Any] | None:
         "make_key": {"name": "ann", "namespaces": ["greenhouse"], "rights": ["read"]},
         "begin_goal": {"goal": "sow", "memory_ids": [HERS], "namespace": "greenhouse"}, "end_goal": {"goal": "sow"},
         "set_profile": {"namespace": "greenhouse", "never": ["the flat"]},
+        "reclassify": {"namespace": "greenhouse", "memory_ids": [HERS], "sensitivity": 0.8},
         "pin": {"memory_id": HERS, "namespace": "greenhouse"}, "unpin": {"memory_id": HERS, "namespace": "greenhouse"},
     }  # fmt: skip
     return samples[endpoint.name] if endpoint.body else None
