@@ -1,5 +1,5 @@
-"""Templates of privacy rules by law and by department: how long memories of each type stay, for which purposes a person's
-memories may be read, and whether texts are masked.
+"""Templates of privacy rules by law and by department: how long memories of each type stay, for which purposes a
+person's memories may be read, and whether texts are masked.
 
 They are examples and no legal advice: what a law demands of an organisation, its own lawyers say. A template is read
 once, when an order is made. What is ordered are its ages and purposes in full, so that another version of this file

@@ -24,7 +24,7 @@ class Suggested(Struct, frozen=True):
 
 class Holds(Struct, frozen=True):
     """The conditions on the use of a memory and of everything made of it. `purposes`: None for anything, () for
-    nothing. `stricter`: its sources made it stricter than its publisher said. `reordered`: it was made of nothing, and an
+    nothing. `stricter`: its sources made it stricter than its publisher said. `reordered`: it was made of none, and an
     order set other limits than its publisher did.
 
     `suggested`: where its publisher said no sensitivity, which one was suggested at the door, by which rules; with the
