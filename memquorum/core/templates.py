@@ -52,7 +52,8 @@ _ALL = (
     ),
     Template(
         "health-us", LAW, "United States, health: minimum necessary use; records themselves belong elsewhere.",
-        {"episodic": 90, "semantic": 365, "social": 30, "task": 90}, ("treatment", "payment", "operations"), masked=True,
+        {"episodic": 90, "semantic": 365, "social": 30, "task": 90}, ("treatment", "payment", "operations"),
+        masked=True,
     ),
     Template(
         "hr", DEPARTMENT, "Personnel: what was said about people stays short, tasks stay a year.",

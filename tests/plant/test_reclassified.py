@@ -17,8 +17,12 @@ QUERY = "Which medicine does Ivy take in the morning?"
 def stored(memory: Memory) -> tuple[str, str, str]:
     """Stores a memory, one that was made of it, and one that has nothing to do with it."""
     said = {"subject": "ivy", "sensitivity": 0.1, "wait": True}
-    own = memory.add("Ivy takes bisoprolol each morning.", **said).memory_id
-    made = memory.add("Ivy's medicine is bisoprolol, before breakfast.", derives_from=[own], **said).memory_id
+    own = memory.add("Ivy takes 5 mg of bisoprolol each morning.", **said).memory_id
+    made = memory.add(
+        "Ivy keeps her heart medicine bisoprolol in the clinic and takes it before breakfast.",
+        derives_from=[own],
+        **said,
+    ).memory_id
     other = memory.add("The gate of the clinic closes at nine.", subject="house", wait=True).memory_id
     assert own and made and other
     return own, made, other

@@ -39,12 +39,11 @@ from memquorum.core.journal.workset import Net
 from memquorum.core.merging import marks
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.reclassify import RECLASSIFICATION
-from memquorum.core.records import EpisodeAccepted
+from memquorum.core.records import EpisodeAccepted, OrderAccepted
 from memquorum.ports import Follows, StoreUnavailable, VaultBehind, VaultUnavailable, Vector
 from memquorum.telemetry.bundle import STRANGER, Stage, Telemetry
 from memquorum.telemetry.metrics import Meters
 from memquorum.telemetry.tracing import NOTHING, Hop
-from workers.commit import reclassification_turn
 from workers.commit.commit_shard import SOURCES, Batch, CommitShard, opened, vault_ids
 from workers.commit.destroyer import Destroyer
 from workers.commit.destruction import Destruction
@@ -53,6 +52,7 @@ from workers.commit.experience_metrics import Counts
 from workers.commit.lapsing import Lapsing
 from workers.commit.outbox import SIGNER, Outbox, Outgoing
 from workers.commit.recalling import Recalling
+from workers.commit.reclassification_turn import carry_out as reclassify
 from workers.kafka import loop, published, spans
 from workers.kafka.own_clock import OwnClock
 from workers.kafka.stall_watch import ALARM_MS, Patience
@@ -150,6 +150,16 @@ class _Stopped(Exception):
     """Asked to stop while waiting for something."""
 
 
+def _alone(
+    rules: Rules, store: PostgresStore, destroyer: Destroyer, outbox: Outbox, residue_ms: int
+) -> Mapping[str, Callable[[CommitShard, Batch, int, OrderAccepted], Net]]:
+    """Returns who carries out orders that have a transaction of their own, by the kind of order."""
+    erasing = Erasing(
+        rules, store, destroyer.destroy, destroyer.forget_asked, head=outbox.signed_head, residue_ms=residue_ms
+    )
+    return {ERASURE.name: erasing.carry_out, RECLASSIFICATION.name: partial(reclassify, store)}
+
+
 class _Session:
     """Works from reading where the store stands until the store is lost, or the stop."""
 
@@ -179,13 +189,7 @@ class _Session:
         self._destruction = Destruction(rules, store, self._destroyer.destroy, own_clock, shown.health)
         self._lapsing = Lapsing(store, own_clock)
         self._counts = Counts(store, shown, shards)
-        erasing = Erasing(
-            rules, store, self._destroyer.destroy, self._destroyer.forget_asked,
-            head=outbox.signed_head, residue_ms=residue_ms,
-        )  # fmt: skip
-        self._alone = {
-            ERASURE.name: erasing.carry_out, RECLASSIFICATION.name: partial(reclassification_turn.carry_out, store),
-        }  # fmt: skip
+        self._alone = _alone(rules, store, self._destroyer, outbox, residue_ms)
         self._recalling = Recalling(rules.codec, bootstrap, store, lambda own: self._patiently(lambda: vault.open(own)))
         self._lines: dict[int, CommitShard] = {}
         self._paused: set[tuple[str, int]] = set()
@@ -319,8 +323,8 @@ class _Session:
         began, since_ns = time.monotonic(), time.time_ns()
         for shard, batch in batches.items():
             if batch.order is not None:
-                carry_out = self._alone[batch.order[1].kind]
-                self._done(shard, batch, carry_out(self._lines[shard], batch, *batch.order), since_ns)
+                net = self._alone[batch.order[1].kind](self._lines[shard], batch, *batch.order)
+                self._done(shard, batch, net, since_ns)
         if batches := {shard: batch for shard, batch in batches.items() if batch.order is None}:
             self._write(batches, since_ns)
         self._shown.worked(time.monotonic() - began)

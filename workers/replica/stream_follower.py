@@ -204,20 +204,12 @@ class Walk:
         """Takes an order at its first occurrence, if the commit worker has to carry it out."""
         if unfit(self._codec, self._genesis, record) is not None:
             return
-        first = self._view.ordered(self._shard, offset, order_digest(self._codec, record.order), record.accepted_at)
-        if first and record.kind == RECLASSIFICATION.name:
+        if not self._view.ordered(self._shard, offset, order_digest(self._codec, record.order), record.accepted_at):
+            return
+        if record.kind == RECLASSIFICATION.name:
             self._view.families.reclassify(RECLASSIFICATION.opened(self._codec, self._genesis, record.order)[1])
-        if not first or record.kind != PROTECTION.name:
-            return
-        signed, order = PROTECTION.opened(self._codec, self._genesis, record.order)
-        limits, there = self._genesis.policy.protection, self._view.guarded(order.namespace)
-        begins = order.action not in ENDS
-        stands = self._view.protects(order.memory_id, kind_of(order))
-        if begins and not stands and not within(there, limits, signed.signer, order):
-            return
-        self._view.protect(self._shard, order, signed.signer, record.accepted_at)
-        if begins:
-            self._view.touch(order.memory_id, order.namespace, at=0, offset=offset)
+        if record.kind == PROTECTION.name:
+            _protect(self._view, self._genesis, self._shard, offset, record, self._codec)
 
     def _take_episode(self, offset: int, episode: EpisodeAccepted, scored: EpisodeScored) -> None:
         if episode.clears:
@@ -311,6 +303,19 @@ class Walk:
 def _to(linked: Iterable[tuple[str, str]], kind: str) -> tuple[str, ...]:
     """The memories that links of a kind lead to."""
     return tuple(other for one, other in linked if one == kind)
+
+
+def _protect(view: View, genesis: Genesis, shard: int, offset: int, record: OrderAccepted, codec: Codec) -> None:  # noqa: PLR0917
+    """Takes an order to protect a memory, or to end that."""
+    signed, order = PROTECTION.opened(codec, genesis, record.order)
+    limits, there = genesis.policy.protection, view.guarded(order.namespace)
+    begins = order.action not in ENDS
+    stands = view.protects(order.memory_id, kind_of(order))
+    if begins and not stands and not within(there, limits, signed.signer, order):
+        return
+    view.protect(shard, order, signed.signer, record.accepted_at)
+    if begins:
+        view.touch(order.memory_id, order.namespace, at=0, offset=offset)
 
 
 def _finished(offset: int, episode: EpisodeAccepted, scored: EpisodeScored, genesis: Genesis) -> Finished | None:
