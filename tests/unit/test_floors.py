@@ -32,6 +32,7 @@ _POLICY = tuple(
         "neighbourhood",
         "salience",
         "summed",
+        "templates",
         "tiers",
     )
 )
