@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import httpx
 import pytest
 
 from memquorum.client import Invalid, Memory, NotFound
@@ -28,15 +27,8 @@ def stored(memory: Memory) -> tuple[str, str, str]:
     return own, made, other
 
 
-def ways(fleet: Plant, memory: Memory, **gates: object) -> dict[str, set[str]]:
+def ways(memory: Memory, **gates: object) -> dict[str, set[str]]:
     """The memories that each way in gives a reader with these limits."""
-    tool = {"name": "search_memories", "arguments": {"query": QUERY, **gates}}
-    url = fleet.line.retrieval_url
-    told = httpx.post(
-        f"{url}/mcp/{memory.namespace}", json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": tool},
-        headers={"accept": "application/json, text/event-stream"}, timeout=30,
-    ).text  # fmt: skip
-    every = {one.memory_id: one for one in memory.memories().memories}
     return {
         "search": {hit.memory_id for hit in memory.search(QUERY, k=10, peek=True, **gates)},
         "retrieve": {one.memory_id for one in memory.retrieve(QUERY, peek=True, **gates).items},
@@ -44,7 +36,6 @@ def ways(fleet: Plant, memory: Memory, **gates: object) -> dict[str, set[str]]:
         "context": {one.memory_id for one in memory.context(QUERY, peek=True, **gates).items},
         "list": {one.memory_id for one in memory.memories(**gates).memories},
         "report": {one.memory_id for one in memory.report(subject="ivy", **gates)},
-        "mcp": {one for one in every if one in told},
     }  # fmt: skip
 
 
@@ -52,17 +43,17 @@ def test_a_raise_is_in_force_at_once_by_every_way_in_and_a_lowering_gives_all_ba
     with fleet.client("reclassified") as memory:
         own, made, other = stored(memory)
         gates = {"sensitivity_max": 0.5}
-        before = ways(fleet, memory, **gates)
+        before = ways(memory, **gates)
         assert {way: found >= {own, made} for way, found in before.items()} == dict.fromkeys(before, True)
         # Asked again, so that the answers are kept.
-        assert ways(fleet, memory, **gates) == before
+        assert ways(memory, **gates) == before
         done = memory.reclassify(own, sensitivity=0.9, purposes=["care"], reference="ticket-4", timeout=20)
         (one,) = done.memories
         assert (done.status, one.sensitivity, one.purposes) == ("reclassified", 0.9, ("care",))
         for limits in (gates, {}, {"purpose": "billing"}, {"purpose": "care", "sensitivity_max": 0.89}):
-            for way, found in ways(fleet, memory, **limits).items():
+            for way, found in ways(memory, **limits).items():
                 assert not found & {own, made}, (way, limits)
-        assert all(found >= {own, made} for found in ways(fleet, memory, purpose="care").values())
+        assert all(found >= {own, made} for found in ways(memory, purpose="care").values())
         for hidden in (own, made):
             with pytest.raises(NotFound):
                 memory.get(hidden, sensitivity_max=0.5, purpose="care")
@@ -74,7 +65,7 @@ def test_a_raise_is_in_force_at_once_by_every_way_in_and_a_lowering_gives_all_ba
         later = memory.add("Ivy needs her medicine.", derives_from=[made], subject="ivy", wait=True).memory_id
         assert later and memory.get(later, purpose="care").sensitivity == 0.9
         memory.reclassify(own, sensitivity=0.0, purposes=[], timeout=20)
-        assert all(found >= {own, made, later} for found in ways(fleet, memory, **gates).values())
+        assert all(found >= {own, made, later} for found in ways(memory, **gates).values())
         assert memory.order(one.order_id).reference == "ticket-4"
         assert {line.effect for line in memory.journal(memory_id=own).lines} >= {"stored", "reclassified"}
         assert "An order changed" not in str(memory.explain(made))
