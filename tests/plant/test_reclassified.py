@@ -41,7 +41,7 @@ def ways(memory: Memory, **gates: object) -> dict[str, set[str]]:
 
 def test_a_raise_is_in_force_at_once_by_every_way_in_and_a_lowering_gives_all_back(fleet: Plant) -> None:
     with fleet.client("reclassified") as memory:
-        own, made, other = stored(memory)
+        own, made, _ = stored(memory)
         gates = {"sensitivity_max": 0.5}
         before = ways(memory, **gates)
         assert {way: found >= {own, made} for way, found in before.items()} == dict.fromkeys(before, True)
