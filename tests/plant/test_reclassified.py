@@ -70,7 +70,7 @@ def test_a_raise_is_in_force_at_once_by_every_way_in_and_a_lowering_gives_all_ba
         assert all(found >= {own, made} for found in ways(memory, **gates).values())
         assert memory.get(later).sensitivity == 0.0
         assert memory.order(one.order_id).reference == "ticket-4"
-        assert {line.effect for line in memory.journal(memory_id=own).lines} >= {"stored", "reclassified"}
+        assert {line.effect for line in memory.journal(memory_id=own).entries} >= {"stored", "reclassified"}
         assert "An order changed" not in str(memory.explain(made))
 
 
