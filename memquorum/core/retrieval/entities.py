@@ -64,8 +64,8 @@ def named(text: str, links: Iterable[str] = ()) -> list[str]:
     for one in (name for told in links if (name := linking.read(told).name)):
         found.setdefault(one.casefold(), one)
     for sentence in sentences.sentences(text[:READ]):
-        for name in topics.names(sentence):
-            written = sentence[name.start : name.end]
+        for place in topics.names(sentence):
+            written = sentence[place.start : place.end]
             if any(sign.isupper() or sign.isdigit() for sign in written):
                 found.setdefault(written.casefold(), written)
     return [*found.values()][:OF_ONE]

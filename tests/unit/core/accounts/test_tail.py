@@ -16,7 +16,17 @@ from memquorum.core.journal.rows import Change, GoalDue
 from memquorum.core.orders.patch import SIGNER
 from memquorum.core.records import APPLIED, Accessed, JournalEntry, MemoryUsed, Restored
 from memquorum.core.vote.kinds import FORGET, PROMOTE
-from tests.builders import comparisons, disclosures, erasures, profiles, protections, reclassified, rollups, trials, votes
+from tests.builders import (
+    comparisons,
+    disclosures,
+    erasures,
+    profiles,
+    protections,
+    reclassified,
+    rollups,
+    trials,
+    votes,
+)
 from tests.builders import genesis as cluster
 from tests.builders.rehearsals import rehearse
 from tests.builders.shard import Shard, memory_id, reencode
