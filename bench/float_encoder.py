@@ -20,7 +20,7 @@ _LAYERS, _INNER, _WORDS, _PLACES = 6, 1536, 30_522, 512
 
 @dataclass(frozen=True)
 class Cost:
-    """What an encoder takes for a text. `ms`: of processor time; `rate`: texts a second."""
+    """The cost of a text for an encoder. `ms`: of processor time; `rate`: texts a second."""
 
     ms: float
     rate: float

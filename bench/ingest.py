@@ -18,7 +18,7 @@ from workers.kafka import loop
 # Everything is stored: what is turned away or repeats costs less.
 STORE_ALL = {"salience": {"encode_threshold": 0.0, "duplicate_threshold": 0.999999}}
 _NAMESPACES = 8
-# Of episodes stored a second to the texts that the encoder in float32 takes alone.
+# Least ratio of episodes stored a second to the texts a second that the encoder in float32 takes alone.
 _GOALS = {"sentences": 0.7, "turns": 0.75}
 _TOLD = {"alone": "without tasks", "beside": "beside tasks", "after": "without tasks again"}
 Recorded = EpisodeRecorded | TaskFinished

@@ -15,7 +15,7 @@
    people; `experience_reads`: what was admitted, and finished tasks; `past_reads`: what was replaced; `profile_reads`:
    profiles of subjects; `outcomes`: waiting for events; `cached`: for the cache; `crowds` and `crowd_reads`: namespaces
    with indexes of their own;
-5. the vault: `vault`; `rekeying`: another master key for it;
+5. the vault: `vault`;
 6. a member's own files: `signstate`; `sign_state_moves` between processes that share its shards; `view`, with
    `view_tables`, `view_statements`, `view_rows`, `view_weights`, `view_families` and `view_experience`;
    `view_holdings`: what namespaces hold, by `view_holding_statements`; `view_rankings`: in which order it goes, and

@@ -189,7 +189,7 @@ class FoundReads:
         self, sight: Sight, namespace: str, encoder: str, given: Sequence[str], gates: Filters
     ) -> dict[str, list[NearText]]:
         """The texts that the gates keep from a reader, near the memories that it is to be given, by the ids of these.
-        What a profile hides is not among them: see the row security of `memory`."""
+        Texts that a profile hides are not among them: see the row security of `memory`."""
         wanted = found_rows.filters_of(gates) | {"namespace": namespace, "encoder": encoder, "given": list(given)}
         wanted |= {"most": _WITHHELD_MOST, "each": _WITHHELD_EACH, "apart": 1 - LEAST}
         found: dict[str, list[NearText]] = {}

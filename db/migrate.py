@@ -112,7 +112,7 @@ def migrate(dsn: str, database: str, folder: Path | None = None) -> list[str]:
 
 def await_server(dsn: str, patience_s: float, waits: Callable[[], None]) -> None:
     """Waits until the server of `dsn` takes connections, as one that is just started does not yet, or `patience_s` are
-    over: whoever connects then is told why it fails.
+    over: a later attempt to connect tells why it fails.
 
     `waits` is called once, where it does not at first.
     """

@@ -121,14 +121,12 @@ class PostgresSchedule:
             "shard": shard, "salience_ppm": salience_ppm, "created_before": created_before, "limit": limit,
             "kinds": Json(RAISES),
         }  # fmt: skip
-        with self._link.use() as connection:
-            return [Candidate(*row) for row in connection.execute(QUERIES["schedule_promotable"], parameters)]
+        return self._found("schedule_promotable", parameters)
 
     def doubted(self, shard: int, limit: int) -> list[Candidate]:
         """Returns memories that failed their last rehearsal; see the port."""
         parameters = {"shard": shard, "limit": limit, "kinds": Json(LETS_GO)}
-        with self._link.use() as connection:
-            return [Candidate(*row) for row in connection.execute(QUERIES["schedule_doubted"], parameters)]
+        return self._found("schedule_doubted", parameters)
 
     def contested(self, shard: int, limit: int, *, inferred: bool = False) -> list[tuple[Candidate, Candidate]]:
         """Returns pairs of living memories in a stated conflict, or with `inferred` in any; see the port."""
@@ -189,6 +187,10 @@ class PostgresSchedule:
                 form, lesson = _pair(row)
                 found.setdefault(form.memory_id, [form]).append(lesson)
         return [tuple(some) for some in found.values()]
+
+    def _found(self, query: str, parameters: dict[str, Any]) -> list[Candidate]:
+        with self._link.use() as connection:
+            return [Candidate(*row) for row in connection.execute(QUERIES[query], parameters)]
 
     def _peers(self, query: str, parameters: dict[str, Any]) -> Peers:
         with self._link.use() as connection:
@@ -272,8 +274,7 @@ class PostgresSchedule:
     def aged(self, shard: int, before: Mapping[str, int], limit: int) -> list[Candidate]:
         """Returns the memories that are older than their type may become; see the port."""
         parameters = {"shard": shard, "before": Json(dict(before)), "limit": limit, "kinds": Json(GOES)}
-        with self._link.use() as connection:
-            return [Candidate(*row) for row in connection.execute(QUERIES["schedule_aged"], parameters)]
+        return self._found("schedule_aged", parameters)
 
     def unused(self, shard: int, rules: Sequence[Retention], as_of: int, limit: int) -> list[Candidate]:
         """Returns the memories that nobody has used for as long as their namespace allows; see the port."""
@@ -282,22 +283,19 @@ class PostgresSchedule:
             for one in rules
         ]
         parameters = {"shard": shard, "rules": Json(told), "limit": limit, "kinds": Json(GOES)}
-        with self._link.use() as connection:
-            return [Candidate(*row) for row in connection.execute(QUERIES["schedule_unused"], parameters)]
+        return self._found("schedule_unused", parameters)
 
     def steps(self, shard: int, before: int, limit: int) -> list[Candidate]:
         """Returns the steps of tasks that are over; see the port."""
         parameters = {"shard": shard, "before": before, "limit": limit, "kinds": Json(GOES)}
-        with self._link.use() as connection:
-            return [Candidate(*row) for row in connection.execute(QUERIES["schedule_steps"], parameters)]
+        return self._found("schedule_steps", parameters)
 
     def candidates(self, shard: int, memory_ids: Sequence[str], *, room: bool = False) -> list[Candidate]:
         """Those of the memories that are alive and rest no longer; see the port."""
         if not memory_ids:
             return []
         parameters = {"shard": shard, "ids": list(memory_ids), "kinds": Json(GOES if room else LETS_GO)}
-        with self._link.use() as connection:
-            return [Candidate(*row) for row in connection.execute(QUERIES["schedule_candidates"], parameters)]
+        return self._found("schedule_candidates", parameters)
 
     def losses(self, namespaces: Iterable[str], since: int) -> dict[str, Losses]:
         """Returns the losses of the namespaces; see the port."""

@@ -19,9 +19,9 @@
 - `$weighed`: of a memory `m`, what a budget weighs, from the tables of `$weighing`; `$account`: as `goal`, what goals
   need in a namespace, and as `account`, what its subjects have spent; `$near`: how near a memory is to those, and what
   its subject has spent.
-- `$beside(TABLE)`: of a memory `m` where it was said last, and in one of the rows all of these two of the memories that
-  a table of the statement names by `id`, those of them that roll-ups have, and the lists of the namespace's profiles
-  (`db.told`).
+- `$beside(TABLE)`: of a memory `m` where it was said last. In one of the rows, of all memories that a table of the
+  statement names by `id`, also all `$supports` and `$conflicts`, those of them that roll-ups have, and the lists of the
+  namespace's profiles (`db.told`).
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 from psycopg.types.json import Json
 
-from db import copying, erasure_rows, families, keys_to_destroy, profile_rows
+from db import copying, erasure_rows, keys_to_destroy, profile_rows
 from db.arrays import uuids
 from db.connection import WRITER, Link
 from db.keys_to_destroy import Due, Echo
@@ -29,10 +29,11 @@ from db.standing import Clear, ForeignStore, Published, Start, check_standing
 from memquorum.core import ids, labelling
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Losses
+from memquorum.core.facets import Stated, stated
 from memquorum.core.journal import grounds, hash_chain
 from memquorum.core.journal.contexts import context
 from memquorum.core.journal.effects import destroyed, erased_by
-from memquorum.core.journal.reclassifying import Family
+from memquorum.core.journal.inheriting import MOST, Family, states_now
 from memquorum.core.journal.rows import (
     AdmissionRow,
     DecisionRow,
@@ -57,7 +58,7 @@ from memquorum.core.journal.workset import Net
 from memquorum.core.labelling import Labels
 from memquorum.core.orders.erase import SUBJECT
 from memquorum.core.orders.protect import HOLD
-from memquorum.core.records import ErasedEpisode, ErasureOrdered, JournalAppended, JournalEntry
+from memquorum.core.records import ErasedEpisode, ErasureOrdered, JournalAppended, JournalEntry, Reclassified, Stored
 from memquorum.core.tiers import GONE
 from memquorum.ports import StoreUnavailable
 
@@ -122,9 +123,9 @@ class PostgresStore:
             return [one.episode for one in erasure_rows.taken(connection, namespace, selector, value)]
 
     def family(self, codec: Codec, namespace: str, memory_id: str) -> Family:
-        """Returns a memory of a namespace with all that was made of it (`families.family`)."""
+        """Returns a memory of a namespace with all that was made of it (`_family`)."""
         with self._link.use() as connection, connection.transaction():
-            return families.family(connection, codec, namespace, memory_id)
+            return _family(connection, codec, namespace, memory_id)
 
     def experience(self) -> dict[str, int]:
         """Returns the number of tried memories by status."""
@@ -532,3 +533,24 @@ def _parameters(rows: Sequence[Any], names: Sequence[str] = ()) -> list[dict[str
     names = names or rows[0].__struct_fields__
     take = attrgetter(*names)
     return [dict(zip(names, take(row), strict=True)) for row in rows]
+
+
+def _family(connection: psycopg.Connection, codec: Codec, namespace: str, memory_id: str) -> Family:
+    """Returns the family of a memory; an empty one where its namespace has no such memory, or where more than
+    `MOST` were made of it."""
+    asked = {"namespace": namespace, "id": memory_id, "most": MOST + 1}
+    ids = [own for (own,) in connection.execute(QUERIES["family_made"], asked)]
+    if not 0 < len(ids) <= MOST:
+        return Family()
+    among = {"namespace": namespace, "ids": ids}
+    sources: dict[str, list[str]] = {}
+    for child, parent in connection.execute(QUERIES["family_sources"], among):
+        sources.setdefault(child, []).append(parent)
+    said: dict[str, Stated] = {}
+    for own, data in connection.execute(QUERIES["family_stated"], {"ids": ids}):
+        detail = codec.decode(codec.decode_as(JournalEntry, data).detail)
+        if isinstance(detail, Stored):
+            said[own] = stated(detail)
+        elif isinstance(detail, Reclassified) and detail.applied:
+            said[own] = states_now(said[own], detail)
+    return Family(said, {child: tuple(parents) for child, parents in sources.items()})

@@ -15,6 +15,7 @@ from datetime import timedelta
 from types import MappingProxyType
 
 import psycopg
+from psycopg.rows import TupleRow
 
 from db.arrays import uuids
 from db.connection import VAULT, Link
@@ -31,6 +32,7 @@ VaultUnavailable where that cannot be said now."""
 # A process that has not asked for this long compares with the journals again: the server may have been restored from a
 # backup without an end of this connection.
 _SURE_S = 60.0
+_BATCH = 5_000
 _NONE: Mapping[str, tuple[bytes, str]] = MappingProxyType({})
 
 
@@ -170,7 +172,7 @@ class PostgresVault:
                     "namespaces": [namespace for namespace, _ in missing],
                     "subjects": [subject for _, subject in missing],
                     "wrapped": [
-                        sealing.wrap(self._master, os.urandom(sealing.NONCE_BYTES), _fresh(), of_subject(owner))
+                        sealing.wrap(self._master, os.urandom(sealing.NONCE_BYTES), _fresh(), _of_subject(owner))
                         for owner in missing
                     ],
                 },
@@ -188,7 +190,7 @@ class PostgresVault:
 
     def _unwrap_subject(self, owner: Subject, wrapped: bytes) -> bytes:
         try:
-            return sealing.unwrap(self._master, wrapped, of_subject(owner))
+            return sealing.unwrap(self._master, wrapped, _of_subject(owner))
         except sealing.SealError:
             raise sealing.SealError(
                 f"vault: the key of subject {owner[1]!r} in namespace {owner[0]!r} cannot be unwrapped: this is not "
@@ -225,11 +227,61 @@ def _fresh() -> bytes:
     return os.urandom(sealing.KEY_BYTES)
 
 
-def of_subject(owner: Subject) -> str:
-    """What a subject's key is wrapped for."""
+def _of_subject(owner: Subject) -> str:
+    """Names what a subject's key is wrapped for."""
     namespace, subject = owner
     return f"subject/{len(namespace)}:{namespace}:{subject}"
 
 
 def _of_memory(memory_id: str) -> str:
     return f"memory/{memory_id}"
+
+
+class InUse(RuntimeError):
+    """Others are connected to the vault; the message names them. Nothing was changed."""
+
+
+def opens(dsn: str, master: bytes) -> bool:
+    """True if the first subject's key is wrapped by this master key, or no subject has a key. Raises psycopg.Error."""
+    with psycopg.connect(dsn, connect_timeout=5) as connection:
+        row = connection.execute(QUERIES["vault_subject_any"]).fetchone()
+    try:
+        return row is None or bool(_unwrapped(master, row))
+    except sealing.SealError:
+        return False
+
+
+def rekey(dsn: str, old: bytes, new: bytes, told: Callable[[int], None]) -> int:
+    """Wraps each subject's key by `new` in place of `old`, or changes nothing. Returns their number.
+
+    `dsn`: a login that owns the vault's tables. `told` is called with the number so far. Raises InUse while others are
+    connected, who would go on with the old key; SealError where a key is not under `old`; psycopg.Error.
+    """
+    done = 0
+    with psycopg.connect(dsn, connect_timeout=5, application_name="memquorum-rekey") as connection:
+        if others := [name for (name,) in connection.execute(QUERIES["vault_others"])]:
+            raise InUse(f"stop what is connected to the vault first: {', '.join(others)}")
+        connection.execute(QUERIES["vault_subjects_lock"])
+        with connection.cursor(name="subjects") as rows:
+            rows.execute(QUERIES["vault_subjects_all"])
+            while some := rows.fetchmany(_BATCH):
+                connection.execute(
+                    QUERIES["vault_subjects_rewrap"],
+                    {
+                        "namespaces": [row[0] for row in some],
+                        "subjects": [row[1] for row in some],
+                        "wrapped": [_rewrapped(old, new, row) for row in some],
+                    },
+                )
+                done += len(some)
+                told(done)
+    return done
+
+
+def _rewrapped(old: bytes, new: bytes, row: TupleRow) -> bytes:
+    return sealing.wrap(new, os.urandom(sealing.NONCE_BYTES), _unwrapped(old, row), _of_subject((row[0], row[1])))
+
+
+def _unwrapped(master: bytes, row: TupleRow) -> bytes:
+    namespace, subject, wrapped = row
+    return sealing.unwrap(master, wrapped, _of_subject((namespace, subject)))

@@ -1,4 +1,4 @@
-"""What memories were made of, in a replica's own view, and what each states of its use: `core.journal.reclassifying`.
+"""The sources of memories, in a replica's own view, and what each states of its use: `core.journal.inheriting`.
 
 Kept for what was made of others, and for what an order has reclassified. It outlives the memory, as a raise travels
 through what is gone.
@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable, Iterable
 
 from memquorum.core.facets import EPISODIC, Facets, Stated, names
-from memquorum.core.journal.reclassifying import MOST, spread
+from memquorum.core.journal.inheriting import MOST, spread
 from memquorum.core.orders.reclassify import restated
 from memquorum.core.records import ReclassificationOrdered
 
@@ -88,7 +88,7 @@ class ViewFamilies:
 
 
 def _states(held: Facets) -> Stated:
-    """What a memory states for which this holds, if it was made of none."""
+    """Returns what a memory states for which this holds, if it was not made of others."""
     laws = names(held.jurisdictions)
     return Stated(EPISODIC, held.sensitivity_ppm or None, names(held.purposes or ""), laws[0] if laws else None)
 

@@ -55,7 +55,7 @@ class Known(NamedTuple):
 
     @property
     def vouched(self) -> int:
-        """How many other agents bear it out."""
+        """The number of other agents that bear it out."""
         return self.vouchers.count("\n")
 
 

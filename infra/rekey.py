@@ -6,7 +6,7 @@ import secrets
 from argparse import Namespace
 from pathlib import Path
 
-from db import rekeying
+from db import vault
 from infra import genesis
 from infra.operator_command import command
 from infra.settings import Settings, SettingsError
@@ -18,7 +18,7 @@ from memquorum.core import sealing
     "database rekey",
     login="administrator",
     failed="the vault was not put under another key",
-    failing=(rekeying.InUse, sealing.SealError),
+    failing=(vault.InUse, sealing.SealError),
     example="database rekey",
 )
 def run(settings: Settings, parsed: Namespace) -> int:
@@ -35,12 +35,12 @@ def run(settings: Settings, parsed: Namespace) -> int:
         wholefiles.write_secret(draft, secrets.token_bytes(sealing.KEY_BYTES).hex())
     new = genesis.secret(draft)
     count = 0
-    if rekeying.opens(settings.vault_dsn, old):
+    if vault.opens(settings.vault_dsn, old):
         with terminal.console(stderr=True).status("wraps keys anew") as line:
-            count = rekeying.rekey(
+            count = vault.rekey(
                 settings.vault_dsn, old, new, lambda done: line.update(f"wraps keys anew: {done:,} subjects")
             )
-    elif not rekeying.opens(settings.vault_dsn, new):
+    elif not vault.opens(settings.vault_dsn, new):
         raise SettingsError(f"{file} is not the master key of this vault: put back the one it was made with")
     kept = _beside(file)
     wholefiles.write_secret(kept, file.read_bytes())

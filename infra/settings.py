@@ -137,7 +137,7 @@ class Settings(_Bounds):
     # weights of kinds that differ from the defaults, KIND=WEIGHT separated by blanks: `email=0 health=1`.
     suggest_sensitivity: bool = True
     sensitivity_weights: str = ""
-    # What judges beside the rules, separated by blanks: `names`, by the model of the extra `ner`; `meaning`, by the
+    # The recognisers beside the rules, separated by blanks: `names`, by the model of the extra `ner`; `meaning`, by the
     # encoder.
     sensitivity_recognisers: str = ""
     # The base address of a schema registry, before `/schemas/ids/…`: for records in the framing of Confluent's

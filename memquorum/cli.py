@@ -32,7 +32,7 @@ WHERE = {
     "verify": _CLIENT + "verifying",
     **dict.fromkeys(("order", "erase", "restore", "forget", "pin", "unpin", "goal"), _CLIENT + "orders"),
     "profile": _CLIENT + "profile_command",
-    "reclassify": _CLIENT + "reclassifying",
+    "reclassify": _CLIENT + "restating",
     "receipt": _CLIENT + "verifying",
     "mcp": "memquorum.mcp.command",
     "doctor": _CLIENT + "doctor",

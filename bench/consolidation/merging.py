@@ -1,9 +1,9 @@
 """The row of merging: what a store of summaries loses where those that say the same become one (SPEC C §8).
 
 The source merges summaries whose cosine is above 0.97, keeps the one with the higher score, and expects 20 to 35 % less
-"in systems with multiple agents writing independent summaries about the same user". So beside what the consolidator
-makes of a conversation there are summaries that several made of the same: of four agents that served one customer of
-tau-bench, and the three accounts that LoCoMo has of each of its conversations, which a model wrote.
+"in systems with multiple agents writing independent summaries about the same user". So there are, besides what the
+consolidator makes of a conversation, summaries that several made of the same. They are those of four agents that served
+one customer of tau-bench, and the three accounts of each conversation in LoCoMo, which a model wrote.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Fits = Callable[[Peer, ComparedText, Peer, ComparedText], bool]
 
 @dataclass(frozen=True)
 class Spared:
-    """What merging leaves of some summaries. `apart`: of pairs above the cosine, those that the rules keep apart."""
+    """The summaries that merging leaves of some. `apart`: of pairs above the cosine, those the rules keep apart."""
 
     before: int
     after: int

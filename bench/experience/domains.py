@@ -2,7 +2,7 @@
 
 The source has FEVER, HotpotQA and LoCoMo, and a model that answers. Here are Fool Me Twice for claims that are checked,
 MuSiQue for facts that are joined, and LoCoMo itself for talk: of the other two the folder has no halves that share
-evidence. What it reaches is what production's reward says, since no model answers.
+evidence. The figures are what production's reward says, since no model answers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _QUICK = 1
 
 @dataclass(frozen=True)
 class Domain:
-    """What was admitted on the finished tasks of a set, all that anybody stored there, and what its others ask."""
+    """The memories admitted on the finished tasks of a set, all that were stored there, and what its others ask."""
 
     held: Sequence[Held]
     every: Sequence[Held]

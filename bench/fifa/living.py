@@ -92,7 +92,7 @@ class Life:
         # Since when the budget has been exceeded, and when summaries of groups were drafted last.
         self._since: int | None = None
         self._condensed_at: int | None = None
-        # What the last epoch left beyond the budget, and why.
+        # The tokens that the last epoch left beyond the budget, and why.
         self._left = OTHER, 0
         self.counted = Counted()
 
@@ -376,8 +376,8 @@ class Life:
     def _vote(self, as_of: int) -> None:
         """Runs an epoch: the policy's nomination, and the members' votes.
 
-        Members measure how far a summary that was made for want of room is from its sources. That of a session has no
-        such gate: they judge it by its coverage.
+        Members measure how far a summary that was made for want of room is from its sources. A summary of a session
+        has no such gate: they judge it by its coverage.
         """
         most = self._members.begin(as_of)
         groups = [

@@ -35,7 +35,7 @@ class Members:
         return as_of - self._epoch_at >= self._policy.budget.every_ms
 
     def room(self, as_of: int) -> int:
-        """Returns how many memories the caps let go now."""
+        """Returns how many memories may be forgotten now within the caps."""
         return caps.room(caps.Losses(len(self._ledger), self._gone), as_of, self._policy.caps)
 
     def begin(self, as_of: int) -> int:

@@ -56,8 +56,8 @@ def bounds(material: Material) -> Row:
 
 @dataclass
 class _Tried:
-    """What evictions kept, as a share of the best, alone and as the better of it and of the best memory alone; and by
-    the token what they lost, and what a larger budget keeps more."""
+    """The worth that evictions kept, as a share of the best, alone and as the better of it and of the best memory
+    alone; and by the token what they lost, and what a larger budget keeps more."""
 
     shares: list[float] = field(default_factory=list)
     joined: list[float] = field(default_factory=list)

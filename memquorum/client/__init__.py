@@ -20,7 +20,7 @@ installation, `signer` signs, `wire` encodes requests and decodes answers. `brok
 own library, which only the extra `kafka` installs. `values` and `errors` are its results and errors. `tail` follows the
 journal, `audit` verifies it, `traces` sends a program's spans. The commands: `command` has what they share,
 `publishing`, `sessions`, `reading`, `listing`, `decisions`, `lists`, `tasks`, `rewards`, `rollups`, `orders`,
-`profile_command`, `reclassifying`, `verifying`, `doctor`, `completing` and `operating` declare them.
+`profile_command`, `restating`, `verifying`, `doctor`, `completing` and `operating` declare them.
 """
 
 from memquorum.client.errors import (

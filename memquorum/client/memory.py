@@ -222,8 +222,8 @@ class AsyncMemory(Ordering, Filing, Differing, Ending, Asking):
         after: After = None,
         **only: Unpack[Then],
     ) -> Recalled:
-        """Returns, in the order of time, the surroundings of a memory, of the `anchors` (3) memories that answer a
-        query best, or of as many (20) of those that a goal needs, or that have the name of an `entity`: the latest.
+        """Returns, in the order of time, the surroundings of a memory, or of `anchors` memories: of those
+        (3) that answer a query best, or of the latest (20) that a goal needs or that have the name of an `entity`.
 
         The surroundings are memories it was made of and memories made of it, over up to `links` links, and what these
         are related to, over up to `hops` relations. Then come up to `steps` memories before and after in the session,

@@ -1,7 +1,7 @@
 """The payload of a memory: what its type may say in fields of their own (SPEC D, memory types).
 
 It stands among the attributes, under `PAYLOAD`. So it is sealed, kept, shown, exported and erased as they are. Only
-its fields are checked, by the type of the episode. Of a task its deadline, and whether it is over, are told beside the
+its fields are checked, by the type of the episode. The deadline of a task, and whether it is over, are told beside the
 seal, too (`standing`): members rank memories by them.
 """
 
@@ -68,8 +68,8 @@ OVER = frozenset({"done", "cancelled"})
 
 
 class Standing(NamedTuple):
-    """What a payload says of a task that policies go by: until when it is to be done, None where it is over or has no
-    such time; and whether it is over."""
+    """The facts of a task that policies go by, from its payload: until when it is to be done, None where it is over or
+    has no such time; and whether it is over."""
 
     deadline: int | None = None
     over: bool = False

@@ -336,7 +336,7 @@ class ExperiencePolicy(Struct, frozen=True):
     general_ppm: int = 500_000
     # Memories this near that say the same are merged.
     merge_ppm: int = 920_000
-    # What nobody has used for so long counts in reads with half of its weight; 0: with all of it. It was not measured:
+    # A lesson unused for so long counts in reads with half of its weight; 0: with all of it. It was not measured:
     # half a year is far beyond what an episode lives without a use, so this orders lessons that are kept on purpose.
     idle_half_ms: int = 180 * 24 * 3600 * 1000
 

@@ -2,7 +2,7 @@
 person's memories may be read, and whether texts are masked.
 
 They are examples and no legal advice: what a law demands of an organisation, its own lawyers say. A template is read
-once, when an order is made. What is ordered are its ages and purposes in full, so that another version of this file
+once, when an order is made. The order states its ages and purposes in full, so that another version of this file
 changes nothing that is in force.
 """
 

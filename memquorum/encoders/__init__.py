@@ -4,7 +4,7 @@
 encoder in a folder, which `folder` reads. `each` encodes many texts with any of them. `pinned` reads files of packages;
 `minilm` makes the model of `onnx` of them at setup; `graph` writes a model, with `protobuf`. `contradiction` is no
 encoder, but an operator's model that tells whether one text contradicts another, behind the port
-`memquorum.ports.Contradiction`; `names` is none either: it finds persons and places to mask;
+`memquorum.ports.Contradiction`; `names` is no encoder either: it finds persons and places to mask;
 `recognising` has what intake judges sensitivity by beside the rules.
 """
 

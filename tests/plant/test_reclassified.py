@@ -59,7 +59,7 @@ def test_a_raise_is_in_force_at_once_by_every_way_in_and_a_lowering_gives_all_ba
                 memory.get(hidden, sensitivity_max=0.5, purpose="care")
             with pytest.raises(NotFound):
                 memory.explain(hidden, sensitivity_max=0.5, purpose="care")
-        # What was made of it is no freer than it, whatever is ordered.
+        # A memory made of it is no freer than it, whatever is ordered.
         (held,) = memory.reclassify(made, sensitivity=0.0, purposes=[], timeout=20).memories
         assert (held.sensitivity, held.purposes) == (0.9, ("care",))
         later = memory.add(

@@ -11,7 +11,7 @@ import logging
 from db.store import PostgresStore
 from memquorum import topics
 from memquorum.core.commit import applying, ordering
-from memquorum.core.journal.reclassifying import MOST
+from memquorum.core.journal.inheriting import MOST
 from memquorum.core.journal.rows import RowKeys
 from memquorum.core.journal.workset import Net, Workset
 from memquorum.core.orders.envelope import order_digest

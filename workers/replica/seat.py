@@ -97,7 +97,7 @@ class Seat:
         self.rereads: dict[t.Message, int] = {}
         self.positions: dict[str, int] = {}
         self.live = False
-        # Why the journal is to be followed, where the logs do not show the others' decisions; empty: it is not.
+        # The reason to follow the journal, where the logs do not show the others' decisions; empty: it need not be.
         self.wants_journal = ""
         self._ended: set[str] = set()
         # The logs without further records when they were last read.

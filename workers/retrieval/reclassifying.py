@@ -10,22 +10,26 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memquorum.core.access import FORGET, READ, Caller, Denied, Sight, covers
-from memquorum.core.accounts.reclassifying import read_reclassify
 from memquorum.core.api.answers import Classed, Reclassified
 from memquorum.core.api.endpoints import WAIT_MS
+from memquorum.core.api.requests import ReclassifyRequest
+from memquorum.core.orders import reclassify as rules
+from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.reclassify import RECLASSIFICATION
+from memquorum.core.policy import PPM
 from memquorum.core.records import ReclassificationOrdered
-from memquorum.core.retrieval.query import BadRequest
+from memquorum.core.retrieval.query import NOBODY, BadRequest, read_body, read_memory_id, read_namespace
 from workers.retrieval.answers import StructResponse, body
 from workers.retrieval.ordering import Asking, wait_s
 from workers.retrieval.service import Service
 
+_MOST = 100  # memories of one request
 DONE, ORDERED, NOTHING = "reclassified", "ordered", "changed nothing"
 
 
 async def reclassify(service: Service, request: Request, caller: Caller) -> Response:
     """Changes what memories state of their use, and answers with what holds for each once that is in force."""
-    orders = read_reclassify(await body(request, service.bounds))
+    orders = _read(await body(request, service.bounds))
     namespace, by = orders[0].namespace, f"key {caller.id}" if caller.id is not None else "whoever is on this machine"
     sight = caller.at(namespace, FORGET, READ)
     _allowed(caller, orders, await _shown(service, sight, orders))
@@ -47,8 +51,8 @@ async def reclassify(service: Service, request: Request, caller: Caller) -> Resp
 
 
 async def _shown(service: Service, sight: Sight, orders: Sequence[ReclassificationOrdered]) -> list[dict[str, Any]]:
-    """What is shown of each memory. Raises BadRequest for one that its namespace does not have, or that a profile
-    hides."""
+    """Returns what is shown of each memory. Raises BadRequest for one that its namespace does not have, or that a
+    profile hides."""
     found = []
     for order in orders:
         memory = await service.reads.memory(sight, order.memory_id)
@@ -66,3 +70,26 @@ def _allowed(caller: Caller, orders: Sequence[ReclassificationOrdered], shown: S
         if not covers(caller.subjects, memory["subject"]):
             told = "this key may not forget, and its grant does not name whom this memory is about"
             raise Denied("subject", f"{told}: {order.memory_id}")
+
+
+def _read(body: bytes) -> list[ReclassificationOrdered]:
+    """Returns the orders that a JSON body asks for; their names, who gives them and when are not said yet. Raises
+    BadRequest."""
+    asked = read_body(body, ReclassifyRequest)
+    ids = tuple(dict.fromkeys(map(read_memory_id, asked.memory_ids)))
+    if not 0 < len(ids) <= _MOST:
+        raise BadRequest("out_of_range", "memory_ids", f"{len(ids)} memories; name 1 to {_MOST}")
+    ppm = None if asked.sensitivity is None else round(asked.sensitivity * PPM)
+    namespace, purposes = read_namespace(asked.namespace), tuple(dict.fromkeys(asked.purposes or ()))
+    orders = [
+        ReclassificationOrdered(
+            b"", NOBODY, namespace, memory_id, "x", 0, ppm, asked.purposes is not None, purposes, asked.jurisdiction,
+            asked.reference,
+        )
+        for memory_id in ids
+    ]  # fmt: skip
+    try:
+        rules.check(orders[0])
+    except BadOrder as wrong:
+        raise BadRequest(wrong.code, wrong.field, wrong.detail) from None
+    return orders

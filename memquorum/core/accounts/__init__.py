@@ -7,8 +7,8 @@
    others; `seats`: the members of a shard; `sessions`: the state of a session; `holding`: the conditions on a memory's
    use; `admitting`: a memory's admission to experience; `reporting`: all that concerns a person; `stating`: what
    a receipt of that says;
-3. orders that are requested over HTTP: `erasing`, `forgetting`, `restoring`, `rolling_back`, `pinning`, `profiles`,
-   `reclassifying`; `order_words`: the result of one;
+3. orders that are requested over HTTP: `erasing`, `forgetting`, `restoring`, `rolling_back`, `pinning`, `profiles`;
+   `order_words`: the result of one;
 4. the journal in words: `tail` a line an entry, `chronicle` the entries about a namespace in sentences,
    `changes` two times of it compared; `mirrored` an event an entry, for other people's tools.
 """

@@ -1,8 +1,8 @@
 """States what was done with the records of a person, for a receipt (`core.audit.person_receipts`).
 
 A statement has ids, times, places in the journal and reasons. It has no content, and no digest that was made of content
-alone: whoever guesses a short text could confirm the guess by such a digest. The hash of a journal entry covers the
-entry's commitment, an HMAC under the memory's own key, and confirms no guess.
+alone: by such a digest one could confirm a guess at a short text. The hash of a journal entry covers the entry's
+commitment, an HMAC under the memory's own key, and confirms no guess.
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ class Compared:
         self.person, self.found = person, 0
         """`found`: the number of events that stand at their entries."""
         self.wrong: list[str] = []
-        """What differs, in words."""
+        """The differences, in words."""
         self._read, self._missing = 0, set[str]()
         self._listed = {one.memory_id: one.own for one in person.each}
         self._claims: dict[int, list[tuple[str, str, str | None]]] = {}

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from memquorum.core import ids
 from memquorum.core.audit.findings import Impossible, Kind
 from memquorum.core.facets import EPISODIC, Stated, stated
-from memquorum.core.journal import reclassifying
+from memquorum.core.journal import inheriting
 from memquorum.core.journal.effects import DELIVERED_AGAIN, Rules
-from memquorum.core.journal.reclassifying import MOST, Family, states_now
+from memquorum.core.journal.inheriting import MOST, Family, states_now
 from memquorum.core.journal.rows import Change, Memory, Provenance, Rows
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.reclassify import RECLASSIFICATION
@@ -22,7 +22,7 @@ _PLAIN = Stated(EPISODIC)
 
 
 class Families:
-    """What was made of each memory of one shard, and what each states. Memories that state nothing take no room."""
+    """The memories made of each memory of one shard, and what each states. Memories that state nothing take no room."""
 
     def __init__(self) -> None:
         self._stated: dict[str, Stated] = {}
@@ -73,6 +73,6 @@ class Families:
             raise Impossible(Kind.ORDER_INVALID, f"order {order.order_id} about {order.memory_id}", told)
         expected = Reclassified(b"", 0, False)
         if entry.effect != DELIVERED_AGAIN:
-            expected = reclassifying.judged(rows, order, self.of(order.memory_id, order.namespace, rows))
+            expected = inheriting.judged(rows, order, self.of(order.memory_id, order.namespace, rows))
         if (found := replace(detail, order=b"", accepted_at=0)) != expected:
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"order {order.order_id} with {expected}", found)

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core.commit.applying import RecordPosition, apply_entry
-from memquorum.core.journal import comparing, disclosures, patching, protections, reclassifying, rollbacks
+from memquorum.core.journal import comparing, disclosures, inheriting, patching, protections, rollbacks
 from memquorum.core.journal.effects import DELIVERED_AGAIN, Rules
+from memquorum.core.journal.inheriting import Family
 from memquorum.core.journal.naming import PART_MOST
-from memquorum.core.journal.reclassifying import Family
 from memquorum.core.journal.rows import Change, GoalDue, Guarded, Rows
 from memquorum.core.orders.compare import COMPARE
 from memquorum.core.orders.disclose import DISCLOSURE
@@ -155,7 +155,7 @@ def apply_reclassification(
     """Applies an order to reclassify a memory. `family`: it and what was made of it, all of them among the rows."""
     _, order = RECLASSIFICATION.opened(rules.codec, rules.genesis, record.order)
     repeated = order_digest(rules.codec, record.order) in rows.answered
-    done = Reclassified(b"", 0, False) if repeated else reclassifying.judged(rows, order, family)
+    done = Reclassified(b"", 0, False) if repeated else inheriting.judged(rows, order, family)
     return apply_entry(
         rules,
         rows,

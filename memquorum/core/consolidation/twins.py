@@ -51,7 +51,7 @@ def difference(one: Voiced, mine: ComparedText, other: Voiced, theirs: ComparedT
 
 def family(lessons: Sequence[Voiced]) -> bool:
     """Whether so many lessons are bound alike that one general form may be given for all, if it is the form of each.
-    What has a key, or a path or attributes, is in no family: nobody would find it by them."""
+    A lesson with a key, or a path or attributes, is in no family: nobody would find it by them."""
     said = [ComparedText(one.text or "") for one in lessons]
     if len(lessons) < FAMILY_LEAST or any(one.marks is None or one.marks.slot or one.marks.label for one in lessons):
         return False

@@ -4,7 +4,7 @@ w ← w + α·U − β for a use without gain, for every task in which the memor
 β·f_use with one task as its step, f_use being the share of uses without gain (research: what the source calls use would
 punish use). An epoch takes all its steps at once, so the order in which its uses came changes nothing; and a task
 counts once: what is said of it later takes the place of what was counted. U ∈ [−1, 1]: 1 is a task that went well by
-it, −1 one that it led astray (`uses`). What nobody uses keeps its weight here, and counts less in reads (`faded_ppm`).
+it, −1 one that it led astray (`uses`). An unused memory keeps its weight here, and counts less in reads (`faded_ppm`).
 
 Every change has a version and can be rolled back: `rolled_back` makes a new version that weighs what an older one did.
 """
@@ -144,7 +144,7 @@ def faded_ppm(weight_ppm: int, idle_ms: int, policy: ExperiencePolicy) -> int:
     straight line between (SEDM 3.3.2: what is rarely retrieved loses influence; decision 234).
 
     Silence is no evidence of harm, so it takes no weight below the floor: what was given is given, further down. It is
-    computed at each read from times of the journal: whoever reads the same journal computes the same.
+    computed at each read from times of the journal: all who read the same journal compute the same.
     """
     if policy.idle_half_ms <= 0 or idle_ms <= 0 or weight_ppm <= policy.floor_ppm:
         return weight_ppm

@@ -3,7 +3,7 @@
 1. `hash_chain`: one entry's place in the hash chain;
 2. `rows`: the state of a shard, field for field the tables of the store, which `tables` declares;
 3. `effects`: the effect of each entry on the rows, one rule per effect. The larger rules have modules of their own:
-   `decisions`, `erasures`, `protections`, `reclassifying`, `restores`, `repetitions`, `rehearsals`, `conflicts`,
+   `decisions`, `erasures`, `protections`, `inheriting`, `restores`, `repetitions`, `rehearsals`, `conflicts`,
    `comparing`, `link_rows`, `slots`, `patching`, `finished`, `trials`, `weighing`, `uniting`, `generals`,
    `rollbacks`; `contexts`: the context of a finished task for a trial; `grounds`: the sources and contradictions of a
    memory, for `rehearsals`; `resting`: how long a kept memory is not proposed again; `rewards`: the rewards of agents;

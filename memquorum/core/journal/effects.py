@@ -34,10 +34,10 @@ from memquorum.core.journal import (
     erasures,
     finished,
     hash_chain,
+    inheriting,
     link_rows,
     patching,
     protections,
-    reclassifying,
     rehearsals,
     repetitions,
     resting,
@@ -178,7 +178,7 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> RowKeys:
 def _of_order(codec: Codec, detail: Any) -> Iterable[str]:
     """The further memories that an entry of an order changes."""
     if isinstance(detail, Reclassified):
-        return reclassifying.memories(detail)
+        return inheriting.memories(detail)
     if isinstance(detail, Patched | Compared):
         kind: OrderKind[Any] = PATCH if isinstance(detail, Patched) else COMPARE
         return kind.named(codec.decode_as(kind.body, codec.decode_as(Signed, detail.order).body))
@@ -602,7 +602,7 @@ def _do_protected(rules: Rules, rows: Rows, change: Change, detail: Protected) -
 
 
 def _do_reclassified(rules: Rules, rows: Rows, change: Change, detail: Reclassified) -> Change:
-    return reclassifying.do_reclassified(rules.codec, rules.genesis, rows, change, detail)
+    return inheriting.do_reclassified(rules.codec, rules.genesis, rows, change, detail)
 
 
 def _do_withheld(rules: Rules, rows: Rows, change: Change, detail: Withheld) -> Change:

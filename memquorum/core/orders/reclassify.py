@@ -2,8 +2,8 @@
 
 An order is a Signed whose body is a ReclassificationOrdered. The operator may sign any, and the service
 `service:erasure` for an API key: with the right to forget, or whose grant names the subject of the memory. It changes
-what the memory states of itself. What holds for it follows from that and from what it was made of, and so on for all
-that was made of it (`core.journal.reclassifying`).
+what the memory states of itself. Its limits of use follow from that and from what it was made of, and so on for all
+that was made of it (`core.journal.inheriting`).
 """
 
 from __future__ import annotations

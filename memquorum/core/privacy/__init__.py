@@ -2,8 +2,7 @@
 
 1. `kinds`: the kinds, and the weight of each; `checks`: checksums; `formats`: data with a format of its own; `numbers`:
    telephone and other numbers, known by the words beside them; `words`: health, money, belief;
-2. `finding`: the kinds and places in a text; `sensitivity`: the sensitivity that intake suggests from these; `meant`:
-   kinds by the meaning of sentences, for intake with an encoder;
+2. `finding`: the kinds and places in a text; `sensitivity`: the sensitivity that intake suggests from these;
 3. `masking`: masks them for a reader; `listed`: names and things that a subject wants never kept; `nearly`: what says
    nearly what is withheld from a reader.
 

@@ -62,10 +62,10 @@ class Neighbour(Struct, frozen=True):
 
 def in_order(found: Iterable[Neighbour], anchors: Sequence[str]) -> list[Neighbour]:
     """Returns each memory once, by its shortest way, in the order in which a budget takes them. The anchors come first,
-    in their order, then their sources, then the memories made of them, then the best of a walk over relations that were
-    stated or made, then the nearest in a session, then the best of a walk over names, then in time. Among equally near
-    ones, those of the better anchor come first, and the later before the earlier, because an answer follows its
-    question."""
+    in their order, then their sources, then the memories made of them. Next come the best of a walk over relations
+    that were stated or made, then the nearest in a session, then the best of a walk over names, then in time. Among
+    equally near ones, those of the better anchor come first, and the later before the earlier, because an answer
+    follows its question."""
     place = {memory_id: at for at, memory_id in enumerate(anchors)}
 
     def key(one: Neighbour) -> tuple[int, float, int, int, int, str]:

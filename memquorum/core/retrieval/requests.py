@@ -55,8 +55,8 @@ class Retrieve(Struct, frozen=True):
 
 
 class Recall(Struct, frozen=True):
-    """A recall that may be run: from a memory, from the `anchors` memories that answer a query best, from as many of
-    those that a goal needs, or from as many of those that have the name of an entity, the latest.
+    """A recall that may be run: from a memory, from the `anchors` memories that answer a query best, or from as many,
+    the latest, of those that a goal needs or that have the name of an entity.
 
     `steps`: so many before and after in the session. `links`: so many of derivation, to what a memory was made of and
     to what was made of it. `hops`: so many relations one behind another. `within_ms`: what else of the namespace lies

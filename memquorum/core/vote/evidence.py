@@ -47,7 +47,7 @@ _VOUCHERS_SIGNED, _VOUCHERS = 2, 1
 
 
 def most_vouchers(*, signed: bool) -> int:
-    """How many other agents may raise the confidence of a memory, in a namespace where agents have to sign or not."""
+    """Returns how many other agents may raise a memory's confidence, in a namespace where agents must sign or not."""
     return _VOUCHERS_SIGNED if signed else _VOUCHERS
 
 

@@ -94,7 +94,7 @@ class MemoryFacts(Struct, frozen=True, eq=False):
     """True if it is in experience, as far as the member knows, and no other memory stands for it there; set where the
     vote needs it."""
     vouched: int = 0
-    """How many other agents that said the same raise the confidence of its own (`evidence.most_vouchers`)."""
+    """The number of other agents that said the same and raise the confidence of its own (`evidence.most_vouchers`)."""
     trial: Trialled | None = None
     """The finding on its trials, for a vote to admit it to experience; None where the member cannot tell."""
 

@@ -264,10 +264,10 @@ def build(
 ) -> NominationProposed | None:
     """Builds the next epoch's nomination; None where there is nothing to propose. `why`: from `trigger`.
 
-    A memory is proposed once, for the first of these reasons that applies: somebody asked to forget it, a
-    contradiction, its summary, summaries that say the same, its age, lack of use, the end of its task, lack of tokens,
-    doubt, lack of room in its shard, decay, a general form, promotion, admission to experience, uniting with others
-    there.
+    A memory is proposed once, for the first of these reasons that applies. In this order: somebody asked
+    to forget it, a contradiction, its summary, summaries that say the same, its age, lack of use, the end of its task;
+    lack of tokens, doubt, lack of room in its shard, decay; a general form, promotion, admission to experience, uniting
+    with others there.
     """
     going, rising, groups = offers.going, offers.rising, offers.groups
     policy, asked = genesis.policy, going.asked

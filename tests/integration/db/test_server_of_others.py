@@ -10,12 +10,12 @@ import psycopg
 import pytest
 from psycopg import conninfo, errors
 
-from db import crowds, rekeying, sweeping
+from db import crowds, sweeping
 from db.connection import KEYDESTROYER, KEYMAKER
 from db.migrate import MIGRATIONS, load, migrate, missing
 from db.schedule import PostgresSchedule
 from db.store import PostgresStore
-from db.vault import PostgresVault
+from db.vault import PostgresVault, rekey
 from infra import logins, settings
 from infra.embedded.postgres import Postgres
 from infra.settings import Settings
@@ -98,8 +98,8 @@ def test_the_platforms_role_puts_the_vault_under_another_master_key(installed: S
     vault = PostgresVault(installed.vault_dsn, b"m" * 32)
     keys = vault.create([(memory_id("rekeyed"), NAMESPACE, "ada")])
     vault.close()
-    assert rekeying.rekey(installed.vault_dsn, b"m" * 32, bytes(range(32)), lambda _: None) == 1
+    assert rekey(installed.vault_dsn, b"m" * 32, bytes(range(32)), lambda _: None) == 1
     other = PostgresVault(installed.vault_dsn, bytes(range(32)))
     assert other.open(keys) == keys
     other.close()
-    rekeying.rekey(installed.vault_dsn, bytes(range(32)), b"m" * 32, lambda _: None)
+    rekey(installed.vault_dsn, bytes(range(32)), b"m" * 32, lambda _: None)

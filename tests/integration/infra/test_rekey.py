@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from db import rekeying
+from db import vault as vaults
 from db.vault import PostgresVault
 from infra import genesis, rekey
 from infra.settings import Settings, SettingsError
@@ -57,7 +57,7 @@ def opened(settings: Settings, master: bytes) -> dict[str, bytes]:
 def test_each_key_opens_under_the_new_master_key_alone(
     settings: Settings, keys: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rekeying, "_BATCH", 2)
+    monkeypatch.setattr(vaults, "_BATCH", 2)
     assert rekey.run(settings, Namespace()) == 0
     new = genesis.secret(settings.master_key_file)
     assert new != OLD and opened(settings, new) == keys
@@ -73,7 +73,7 @@ def test_each_key_opens_under_the_new_master_key_alone(
 
 def test_a_vault_in_use_is_left_as_it_is(settings: Settings, vault: PostgresVault) -> None:
     keys = vault.open(IDS)
-    with pytest.raises(rekeying.InUse, match="memquorum-vault"):
+    with pytest.raises(vaults.InUse, match="memquorum-vault"):
         rekey.run(settings, Namespace())
     assert genesis.secret(settings.master_key_file) == OLD
     assert opened(settings, OLD) == keys
@@ -83,7 +83,7 @@ def test_a_run_that_ended_before_the_file_was_replaced_is_gone_on_with(
     settings: Settings, keys: dict[str, bytes]
 ) -> None:
     wholefiles.write_secret(settings.run_dir / "master.key.new", OTHER.hex())
-    assert rekeying.rekey(settings.vault_dsn, OLD, OTHER, lambda _: None) == 3
+    assert vaults.rekey(settings.vault_dsn, OLD, OTHER, lambda _: None) == 3
     assert rekey.run(settings, Namespace()) == 0
     assert genesis.secret(settings.master_key_file) == OTHER and opened(settings, OTHER) == keys
 

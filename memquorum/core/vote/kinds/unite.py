@@ -7,9 +7,9 @@ of use have to be equal. Its score is the lowest cosine of any pair; 0 where one
 nominator chooses which one stays, by weights, which members do not know: as both say the same, a member accepts either
 choice.
 
-The first may also be a general form, which then stands for a family: at least three lessons whose general form it is,
-its own among them, each without a place of its own in a file (SEDM 3.3.2, abstractions that replace families; decision
-235). A member makes the general form of each again, byte for byte; as these are equal, their cosine is 1.
+The first may also be a general form, which stands for a family. These are at least three lessons whose general form
+it is, its own among them, each with no place of its own in a file (SEDM 3.3.2, abstractions that replace families;
+decision 235). A member makes the general form of each again, byte for byte; as these are equal, their cosine is 1.
 
 The memories themselves do not change: each stays in its tier and is served as before. Experience gives only the first
 while that is alive (`core.journal.uniting`).

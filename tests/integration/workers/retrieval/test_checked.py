@@ -1,5 +1,5 @@
-"""What is near an answer and kept from its reader, asked of Postgres: by the filters of the read alone, never by what a
-subject's profile hides."""
+"""Texts near an answer that are kept from its reader, asked of Postgres: by the filters of the read alone, never by
+what a subject's profile hides."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def test_who_may_not_read_a_memory_is_not_told_that_it_has_a_name(databases: tup
     assert holders(databases[0], "Grace Hopper") == [[ids[1], ids[0]]]
     assert holders(databases[0], "Grace Hopper", filters=Filters(sensitivity_max=500_000)) == [[ids[0]]]
     assert holders(databases[0], "Grace Hopper", sight=Sight(("elsewhere",))) == [[]]
-    # What may not be read does not make a name common either.
+    # Memories that may not be read do not make a name common either.
     assert holders(databases[0], "Grace Hopper", filters=Filters(sensitivity_max=500_000), most=1) == [[ids[0]]]
     with psycopg.connect(databases[0]) as link:
         link.execute("SET LOCAL ROLE memquorum_tenant")

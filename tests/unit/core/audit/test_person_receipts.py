@@ -94,7 +94,7 @@ def stored(subject: str = "ada") -> Stored:
 
 DECIDED = Decided(1, 0, 1, b"", (), (Result((ONE,), "forget", "forgotten", "unused"),))
 ERASED = Erased(b"", 30, 0, 1, 90, (ErasedEpisode(TWO, "long-term", b"c" * 32),))
-# What the receipt leaves out of the second record: it was stored.
+# The receipt leaves out of the second record that it was stored.
 JOURNAL = [(entry(1, "stored", "e1"), stored()), (entry(2, "decided"), DECIDED), (entry(3, "erased"), ERASED)]
 
 

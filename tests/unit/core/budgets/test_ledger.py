@@ -300,7 +300,7 @@ def test_a_budget_has_floors_beside_it_with_or_without_a_policy() -> None:
 
 
 def test_a_type_keeps_its_floor_though_its_memories_are_worth_least() -> None:
-    """Of six tasks of ten tokens, a floor of 35 keeps four; the facts, which are worth more, go in their place."""
+    """A floor of 35 keeps four of six tasks of ten tokens; the facts, which are worth more, go in their place."""
     items = [_item(f"task-{at}", worth=at * PPM, type="task") for at in range(6)]
     items += [_item(f"fact-{at}", worth=(50 + at) * PPM, type="semantic") for at in range(4)]
     for policy in ("worth", "hybrid", "reflection", "fifo", "lru", "priority", "random"):

@@ -1,5 +1,5 @@
-"""What says nearly what is withheld from a reader is found: how often, and how often falsely, on sentences that the
-numbers were not chosen on."""
+"""Sentences that say nearly what is withheld from a reader are found: how often, and how often falsely, on sentences
+that the numbers were not chosen on."""
 
 from __future__ import annotations
 

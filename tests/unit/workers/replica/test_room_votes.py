@@ -73,7 +73,7 @@ def test_within_its_budget_or_without_one_a_namespace_keeps_all(member: Member) 
 
 @pytest.mark.parametrize("policy", ["worth", "fifo", "hybrid", "random"])
 def test_no_member_votes_a_type_below_its_floor_whatever_is_asked(policy: str) -> None:
-    """Of ten tasks, worth least, a floor of 55 tokens of 100 keeps six: three go, and a fourth would leave too few."""
+    """A floor of 55 tokens of 100 keeps six of ten tasks, worth least: three go, and a fourth would leave too few."""
     found = Member()
     for at in range(20):
         found.episode(f"m{at:02}", worth=at, type="task" if at < 10 else "semantic")

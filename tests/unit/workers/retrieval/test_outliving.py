@@ -36,7 +36,7 @@ class Store:
 
 
 class Desk:
-    """What gives the orders, the store, and what was sent."""
+    """The giver of the orders, the store, and what was sent."""
 
     def __init__(self, codec: Codec) -> None:
         self.store, self.sent = Store(), list[str]()

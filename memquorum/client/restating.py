@@ -47,7 +47,7 @@ def _lines(found: Reclassified) -> Iterator[str]:
 
 
 def _limits(one: Classed) -> str:
-    """What holds for a memory, in words."""
+    """Tells in words what holds for a memory."""
     purposes = "for anything" if one.purposes is None else f"for {', '.join(one.purposes) or 'no purpose'}"
     law = f", under the law of {', '.join(one.jurisdictions)}" if one.jurisdictions else ""
     return f"sensitivity {one.sensitivity:g}, {purposes}{law}"

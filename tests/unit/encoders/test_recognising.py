@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memquorum.core.privacy import meant
 from memquorum.core.privacy.finding import Span, kinds
 from memquorum.core.privacy.kinds import WEIGHTS_PPM
 from memquorum.core.privacy.sensitivity import Recogniser, Weights, suggested_ppm
+from memquorum.encoders import recognising
 from memquorum.encoders.onnx import OnnxEncoder
 from memquorum.encoders.recognising import by_meaning, by_names
 from tests.support.withheld import rows
@@ -21,14 +21,15 @@ def meaning() -> Recogniser:
 
 
 def test_the_list_has_known_kinds_and_names_nobody() -> None:
-    assert {*meant.KINDS} <= {*WEIGHTS_PPM} and len(meant.KINDS) == len(meant.TOLD) >= 20
-    assert all(not word[0].isupper() for told in meant.TOLD for word in told.split()[1:])
+    assert {*recognising.KINDS} <= {*WEIGHTS_PPM} and len(recognising.KINDS) == len(recognising.TOLD) >= 20
+    assert all(not word[0].isupper() for told in recognising.TOLD for word in told.split()[1:])
 
 
 def test_nothing_is_found_in_nothing_and_a_long_text_is_read_to_a_bound(meaning: Recogniser) -> None:
     assert meaning.kinds("") == meaning.kinds(" ") == set()
-    assert len(meant.read("It rains. " * 100)) == meant.SENTENCES_MOST
-    assert meant.kinds_near(np.zeros((0, 3), np.float32), np.zeros((len(meant.TOLD), 3), np.float32)) == set()
+    assert len(recognising.read("It rains. " * 100)) == recognising.SENTENCES_MOST
+    listed = np.zeros((len(recognising.TOLD), 3), np.float32)
+    assert recognising.kinds_near(np.zeros((0, 3), np.float32), listed) == set()
 
 
 def test_it_suggests_a_sensitivity_where_no_rule_does(meaning: Recogniser) -> None:

@@ -1,7 +1,7 @@
 """Applies orders to reclassify to the rows: the memory that one names, and all that was made of it.
 
-A memory states facets (`core.facets`), at its birth or by the latest order about it. What holds for it follows from
-these and from what holds for the memories that it was made of. So a raise travels to all that was made of it, and a
+A memory states facets (`core.facets`), at its birth or by the latest order about it. Its limits of use follow from
+these and from those of the memories that it was made of. So a raise travels to all that was made of it, and a
 lowering only as far as no other source holds it up.
 """
 
