@@ -67,6 +67,7 @@ def test_every_record_class_has_a_schema() -> None:
         "Result",
         "ErasedEpisode",
         "Link",
+        "Reclassed",
         "Restored",
         "Summary",
         "Task",
