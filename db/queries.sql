@@ -1432,8 +1432,8 @@ LIMIT %(limit)s
 -- :name schedule_due
 -- What nobody has used for so long that it crossed the decay threshold, does not rest and is not protected. Each tier is
 -- asked for itself, so an epoch costs what is due, not what is stored, however many of another tier went unused for as
--- long. A task counts as used at its deadline. Namespaces that have no room for it are left out. `unused_since`: by tier; `kinds`: by tier, the kind that it
--- rests for.
+-- long. A task counts as used at its deadline. Namespaces that have no room for it are left out. `unused_since`: by tier;
+-- `kinds`: by tier, the kind that it rests for.
 SELECT due.memory_id::text, due.namespace, due.last_access, due.tier
 FROM jsonb_each_text(%(unused_since)s::jsonb) AS asked (tier, since)
 CROSS JOIN LATERAL (
@@ -1441,7 +1441,7 @@ CROSS JOIN LATERAL (
     FROM strength s
     JOIN memory m ON m.id = s.memory_id
     WHERE s.shard = %(shard)s AND s.tier = asked.tier AND s.last_access <= asked.since::bigint
-      AND coalesce(m.deadline, 0) <= asked.since::bigint
+      AND (m.deadline IS NULL OR m.deadline <= asked.since::bigint)
       AND NOT m.namespace = ANY(%(without)s::text[])
       AND coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
           <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
@@ -1492,7 +1492,7 @@ CROSS JOIN LATERAL (
     JOIN memory m ON m.id = s.memory_id
     WHERE s.shard = %(shard)s AND s.tier = 'short-term' AND s.fades AND s.salience_ppm / 10000 = asked.hundredths
       AND s.replays = asked.replays AND s.last_access <= asked.unused_since
-      AND coalesce(m.deadline, 0) <= asked.unused_since
+      AND (m.deadline IS NULL OR m.deadline <= asked.unused_since)
       AND NOT m.namespace = ANY(%(without)s::text[])
       AND coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
           <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)

@@ -57,8 +57,7 @@ GROUPS = (
         ("forget, restore", "asks members to forget or to bring back memories"),
         ("pin, unpin, goal", "keeps a memory from being forgotten; ends that"),
         ("erase, receipt", "orders an erasure; its proof"),
-        ("profile", "what a person wants stored and shown"),
-        ("reclassify", "changes what memories may be used for"),
+        ("profile, reclassify", "wishes of a person; limits on a memory's use"),
         ("order, orders", "shows what became of an order; lists all orders"),
     ),
     (

@@ -226,7 +226,7 @@ def _retrieve(parsed: argparse.Namespace) -> int:
     option("--goal", help="in place of ID: begin at memories that this goal needs"),
     option("--entity", metavar="NAME", help="in place of ID: begin at memories with this name"),
     counted(RecallRequest, "steps", "--steps", told="memories before and after in the session"),
-    counted(RecallRequest, "links", "--links", told="links to memories it derives from, or that derive from it"),
+    counted(RecallRequest, "links", "--links", told="links to its sources and to what was made of it"),
     counted(RecallRequest, "hops", "--hops", told="relations to follow in a row, as requires"),
     option("--within", type=seconds, default=0, metavar="S", help="also memories that occurred this near, in seconds"),
     _BUDGET,

@@ -996,7 +996,7 @@ def test_a_memory_that_the_namespace_has_not_ends_with_4(
 
 def test_what_says_otherwise_is_told_of_in_words(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
     beside = structs.replace(HIT, conflicts_with=("other",))
-    client.search = lambda *_, **__: [beside]  # type: ignore[method-assign]
+    client.search = lambda *_, **__: Hits([beside])  # type: ignore[method-assign]
     assert cli.main(["search", "q"]) == OK
     assert "says otherwise than other; both are in use" in capsys.readouterr().out
 

@@ -64,7 +64,8 @@ FLOORS: Floors = (
     _each("consensus", "rehearsal"),
     _each("journal"),
     _each("commit", "retrieval", "whatif"),
-    _each("accounts", "audit"),
+    _each("accounts"),
+    _each("audit"),
     _each("cloudevents", of="memquorum.")
     | {"commands": ("memquorum.commands", "memquorum.helping", "memquorum.completion")}
     | _each("encoders", "kafka", "schema_files", "telemetry", "terminal", "wholefiles", of="memquorum."),

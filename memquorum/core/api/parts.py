@@ -97,6 +97,8 @@ PART_OF: Mapping[str, Part] = {name: part for part, names in _FIELDS.items() for
     "DeadLetter.detail": Part.FACTS,
     "Fault.detail": Part.FACTS,
     "KeyMade.key": Part.FACTS,
+    # Ids, times, reasons and hashes, signed.
+    "Report.receipt": Part.FACTS,
 }
 """The part that a field belongs to, by its name, or by its struct's name and its own where that differs."""
 

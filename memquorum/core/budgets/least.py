@@ -93,8 +93,8 @@ def crowded(
         one = told.candidate
         return not one.fades, fallen(one) if one.fades else one.last_access, one.memory_id
 
-    free = [told for told in known if free(told)]
-    return placed([(told.candidate.memory_id, 1) for told in sorted(free, key=turn)], len(known), over, asked)
+    going = sorted(filter(free, known), key=turn)
+    return placed([(told.candidate.memory_id, 1) for told in going], len(known), over, asked)
 
 
 def older(type_: str, created: int, policy: BudgetPolicy, as_of: int) -> bool:

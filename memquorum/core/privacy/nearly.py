@@ -11,20 +11,18 @@ The numbers are those of the default encoder, chosen on one set of sentences and
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from memquorum.core.privacy.finding import Span, kinds, spans
 from memquorum.core.privacy.kinds import FORMATS, WITHHELD
 from memquorum.core.reading import sentences
 from memquorum.core.reading.content import stems_of
+from memquorum.core.reading.words import words
 
 NEAR, NEARER = 0.55, 0.75
 """From these cosines on texts are near: with sensitive data of one kind, and with a common word."""
 LEAST = 0.3
 """Below this cosine a withheld text is not compared at all."""
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*+")
-_BARE = re.compile(r"[\W_]+")
 
 NearText = tuple[str, float]
 """A withheld text, and the cosine of its vector to that of the text which is to be served."""
@@ -65,10 +63,9 @@ def _words(text: str) -> set[str]:
     format is compared as a whole, and is no word."""
     for one in spans(text):
         text = text[: one.start] + " " * (one.end - one.start) + text[one.end :]
-    found = (one[0] for one in _WORD.finditer(text))
-    return {stem for word in found if not word[0].isupper() for stem in stems_of(word.casefold())}
+    return {stem for word in words(text) if not word[0].isupper() for stem in stems_of(word.casefold())}
 
 
 def _bare(text: str, span: Span) -> tuple[str, str]:
     """Returns the kind of a span and its letters and digits alone: a number is the same with blanks and without."""
-    return span.kind, _BARE.sub("", text[span.start : span.end]).casefold()
+    return span.kind, "".join(filter(str.isalnum, text[span.start : span.end])).casefold()

@@ -60,6 +60,7 @@ _ELSEWHERE = {
     "crowds": "names of indexes",
     "vectors": "it is asked of hits, which passed",
     "beside": "it is asked of hits, which passed",
+    "names_said": "it is asked of places of a walk, which passed",
     "conflicts": "which sentence of a summary is denied follows from both texts, and neither is given",
 }
 

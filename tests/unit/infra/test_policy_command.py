@@ -55,7 +55,15 @@ def ordered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[ConfigurationOrdered,
 
 
 def set_(place: Settings, *settings: str, **more: Any) -> int:
-    given = {"file": None, "set": settings, "shard": None, "dry_run": False, "wait": None} | more
+    given = {
+        "file": None,
+        "set": settings,
+        "shard": None,
+        "dry_run": False,
+        "wait": None,
+        "template": None,
+        "namespace": None,
+    } | more
     return policy_command.order.do(place, argparse.Namespace(**given))
 
 

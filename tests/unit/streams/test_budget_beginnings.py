@@ -41,8 +41,9 @@ class WholeBudgets(Budgets):
 class History:
     """A namespace in which memories come, are used, protected, kept by votes, and go."""
 
-    def __init__(self, seed: int, count: int, *, goals: bool = False) -> None:
+    def __init__(self, seed: int, count: int, *, goals: bool = False, dated: float = 0.1) -> None:
         self.chance, self.goals, self.number = random.Random(seed), goals, 0
+        self.dated = dated
         self.shelf = Shelf(status_of={1: ShardStatus(1, 0, 0, 0, 0, 0, 0)})
         for _ in range(count):
             self.come()
@@ -64,7 +65,7 @@ class History:
                 some.randrange(4), tuple(needs), rests, protections,
                 worth_ppm=some.choice([None, 0, some.randrange(100) * PPM]), novelty_ppm=some.randrange(PPM),
                 subject=some.choice("abc"), until=some.randrange(3, 9) if rests else 0,
-                deadline=NOW + some.randrange(-200, 600) * HOUR if some.random() < 0.1 else None,
+                deadline=NOW + some.randrange(-200, 600) * HOUR if some.random() < self.dated else None,
             )
         )  # fmt: skip
         return name
@@ -183,13 +184,15 @@ def test_a_memory_without_a_key_makes_all_be_read() -> None:
 
 
 def test_no_more_of_a_namespace_is_read_than_a_plan_looks_at() -> None:
-    history = History(7, 3_000)
+    history = History(7, 3_000, dated=0.01)
+    dated = {one.candidate.memory_id for one in history.shelf.weighs if one.deadline is not None}
     policy = BudgetPolicy(tokens="n=64/worth")
     genesis = cluster.make(policy=by_the_paper(caps=NO_CAPS, epoch=EpochPolicy(proposals_max=40), budget=policy))
     orders = RoomOrders(history.shelf, lambda _: b"")
     while "n" not in orders.follow(1, 1, genesis.policy):
         pass
     read = beginning(orders.of("n"), "worth", policy, NOW, most=40)
-    assert 57 <= len(read.weighted) < 200
+    assert 10 < len(dated) < 50 and dated <= read.weighted.keys(), "what has a deadline is in no order that is kept"
+    assert 57 <= len(read.weighted.keys() - dated) and len(read.weighted) < 200
     sums = sum(read.others.of_type) + sum(max(1, one.tokens) for one in read.weighted.values())
     assert sums == sum(one.tokens for one in history.shelf.weighs)

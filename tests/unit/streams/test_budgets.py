@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
-from memquorum.core.budgets.claims import AGE, BUDGET, FINISHED, UNUSED, wrong
+from memquorum.core.budgets.claims import AGE, BUDGET, FINISHED, OUTLIVED, UNUSED, wrong
 from memquorum.core.caps import Losses
 from memquorum.core.decay import span_ms
 from memquorum.core.identity.messages import open_signed
@@ -79,7 +79,7 @@ class Stage:
 
 def _told(record: NominationProposed | None) -> list[tuple[str, str]]:
     falling = [one for one in (record.proposals if record else ()) if one.kind in ("forget", "evict")]
-    assert all((one.kind == "evict") == (one.reason in (AGE, BUDGET)) for one in falling)
+    assert all((one.kind == "evict") == (one.reason in (*OUTLIVED, BUDGET)) for one in falling)
     return [(one.memory_ids[0], one.reason) for one in falling]
 
 

@@ -70,14 +70,26 @@ async def test_long_queries_and_texts_of_any_words_are_taken(reads: Reads, datab
     assert (await ask(reads, "x" * 16_000))[second].words is None
 
 
-async def test_each_question_has_a_plan_of_its_own(reads: Reads, databases: tuple[str, str]) -> None:
+async def test_each_question_with_filters_has_a_plan_of_its_own(reads: Reads, databases: tuple[str, str]) -> None:
     put(databases[0], [StoredMemory("tank")])
-    for _ in range(8):  # psycopg prepares what it is asked more than five times
-        await ask(reads, "tank")
-        await reads.memory(SIGHT, memory_id(SPACE, "e0"))
-    async with reads._pool.connections.connection() as connection:
-        held = await (await connection.execute("SELECT statement FROM pg_prepared_statements")).fetchall()
-    assert held and not any("passed AS MATERIALIZED" in statement for (statement,) in held)
+
+    async def held(filters: Filters) -> tuple[int, list[tuple[int, int]]]:
+        """Returns how many statements are kept, and how often each that has filters was planned: for any parameters, and
+        for some alone."""
+        for _ in range(8):  # psycopg prepares what it is asked more than five times
+            await ask(reads, "tank", filters)
+            await reads.memory(SIGHT, memory_id(SPACE, "e0"))
+        async with reads._pool.connections.connection() as connection:
+            asked = "SELECT statement, generic_plans, custom_plans FROM pg_prepared_statements"
+            told = await (await connection.execute(asked)).fetchall()
+        return len(told), [(any_, some) for statement, any_, some in told if "passed AS MATERIALIZED" in statement]
+
+    narrow = Filters(agents=("ann",))
+    count, filtered = await held(narrow)
+    assert count and filtered == []
+    _, filtered = await held(ALL)
+    assert filtered == [(8, 0)], "without filters one plan is as good for all of them"
+    assert (await held(narrow))[1] == filtered, "and it answers no question with filters"
 
 
 async def test_filters_and_what_they_keep_out(reads: Reads, databases: tuple[str, str]) -> None:
@@ -292,8 +304,9 @@ def test_what_a_second_step_finds_of_experience_is_as_near_as_it_has_to_be(
 def test_a_recall_tells_what_was_said_around(client: TestClient) -> None:
     anchor = memory_id(SPACE, "e0")
     found = answered(client, "/recall", memory_id=anchor, within_ms=3_000)
-    assert texts(found) == [one.text for one in (CLIENT_TEXTS[0], CLIENT_TEXTS[1], CLIENT_TEXTS[3])]
-    assert [item["way"] for item in found["items"]] == ["anchor", "session", "time"]
+    assert texts(found) == [one.text for one in (CLIENT_TEXTS[0], CLIENT_TEXTS[1], CLIENT_TEXTS[3], CLIENT_TEXTS[4])]
+    ways = ["anchor", "session", "time", "name"]
+    assert [item["way"] for item in found["items"]] == ways, "the last is of bay 3 as well"
     assert found["left_out"]["duplicate"]["count"] == 1
     found = answered(client, "/recall", query="when does the valve open?", anchors=1, steps=1)
     assert texts(found) == [CLIENT_TEXTS[0].text, CLIENT_TEXTS[1].text]

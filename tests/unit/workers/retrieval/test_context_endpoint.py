@@ -72,7 +72,9 @@ async def test_an_echo_that_was_erased_is_in_no_buffer(monkeypatch: pytest.Monke
     made, echo, other = (memory_id("n", event) for event in ("made", "echo", "other"))
     asked: list[Any] = []
 
-    async def answer(_: Pool, name: str, parameters: dict[str, Any], __: Sight) -> list[tuple[Any, ...]]:
+    async def answer(
+        _: Pool, name: str, parameters: dict[str, Any], __: Sight, *, planned: bool = False
+    ) -> list[tuple[Any, ...]]:
         asked.append((name, parameters.get("ids")))
         if name == "erased":
             return [("n", echo)]

@@ -28,7 +28,7 @@ class Weighing(Store):
         cosines = {NEAR: 0.5, LIGHT: 0.4, FAR: 0.24, STRANGE: 0.9}
         return [Hit(i, i[-1], "short-term", "a", 0, 0, 0, 0.5, cosine) for i, cosine in cosines.items()]
 
-    async def weights(self, _: Sight, memory_ids: list[str]) -> dict[str, int]:
+    async def weights(self, _: Sight, memory_ids: list[str], __: ExperiencePolicy) -> dict[str, int]:
         assert memory_ids == [NEAR, LIGHT, FAR, STRANGE]
         return {NEAR: 1_250_000, LIGHT: 99_999, FAR: 1_000_000}
 

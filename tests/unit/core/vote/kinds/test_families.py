@@ -12,7 +12,7 @@ from memquorum.core.vote.kinds.families import Join, LetGo, Order, Raise, Replac
 from memquorum.core.vote.kinds.kind import Kind, Rests
 
 FAMILIES = (LetGo, Raise, Replace, Join, Order)
-FIELDS_MOST, METHODS_MOST = 18, 26
+FIELDS_MOST, METHODS_MOST = 18, 27
 OWN = {"name", "terms", "outcome", "words", "tiers", "share"}
 """The fields of which each kind has its own value."""
 FIELDS = tuple(inspect.get_annotations(Kind))

@@ -139,7 +139,9 @@ def test_a_vote_for_want_of_room_is_told_with_its_numbers() -> None:
     assert in_words(600_000, 500_000).endswith("0.6 goes before this, > 0.55: keep")
     assert in_words(PPM, 500_000).endswith("and this is not of what is to go for it: keep")
     assert in_words(PPM, 0) == "does not know it, or finds nothing too much: keep"
-    assert in_words(0, PPM) == "by its own reading it is older than its type may become: forget"
+    assert in_words(0, PPM) == (
+        "by its own reading its time is over, by its age, for want of use, or with its task: forget"
+    )
 
 
 def test_promote_is_the_cdcp_vote() -> None:
