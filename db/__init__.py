@@ -3,8 +3,8 @@
 1. `queries`: the named statements of queries.sql; `sql_fragments`: what they select and let through; `arrays`,
    `copying`: how parameters and many rows are sent; `connection` and `pool`: connections for one and for many;
    `migrate`, `database_logins`;
-2. the writer's store: `store`, `standing`, `cursors`, `living`, `keys_to_destroy`, `profile_rows`; `families`: what was
-   made of a memory; `followed`: how far a vault has followed;
+2. the writer's store: `store`, `standing`, `cursors`, `living`, `keys_to_destroy`, `profile_rows`; `followed`: how far
+   a vault has followed;
 3. the stages' and the consolidator's: `schedule`, `session_reads`, `stored_orders`, `neighbourhoods`, `encodings`,
    `rewarded`; `looking`: one moment, in which `rehearsal_reads` look again and `trial_reads` try; `rollup_rows` and
    `rollup_reads`: how rows become sentences and a log; `generals`: what experience promoted; `comparisons`: what a

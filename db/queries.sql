@@ -1754,7 +1754,7 @@ WITH lesson AS MATERIALIZED (
 SELECT g.id::text, g.namespace, fs.tier, fs.created, fs.last_access, fs.salience_ppm, g.early, fs.replays, fs.fades,
     m.id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early, s.replays, s.fades
 FROM family y
-JOIN placed p ON p.stands = y.stands AND p.place <= %(most)s
+JOIN placed p ON p.stands = y.stands AND p.place < %(most)s
 JOIN memory g ON g.id = y.stands
 JOIN strength fs ON fs.memory_id = g.id
 JOIN memory m ON m.id = p.id

@@ -131,9 +131,7 @@ class PostgresSchedule:
     def contested(self, shard: int, limit: int, *, inferred: bool = False) -> list[tuple[Candidate, Candidate]]:
         """Returns pairs of living memories in a stated conflict, or with `inferred` in any; see the port."""
         parameters = {"shard": shard, "limit": limit, "kinds": Json(CONTESTS), "inferred": inferred}
-        with self._link.use() as connection:
-            rows = connection.execute(QUERIES["schedule_contested"], parameters).fetchall()
-        return [_pair(row) for row in rows]
+        return self._pairs("schedule_contested", parameters)
 
     def drafted(
         self, shard: int, limit: int, rests: EpochPolicy, *, unsaid: bool = False
@@ -143,9 +141,7 @@ class PostgresSchedule:
             "shard": shard, "limit": limit, "kind": SUMS_UP[DRAFT],
             "rest": rests.rest_epochs, "rest_max": rests.rest_epochs_max, "unsaid": unsaid,
         }  # fmt: skip
-        with self._link.use() as connection:
-            rows = connection.execute(QUERIES["schedule_drafted"], parameters).fetchall()
-        return [_pair(row) for row in rows]
+        return self._pairs("schedule_drafted", parameters)
 
     def tried(self, shard: int, limit: int) -> list[tuple[Candidate, tuple[bytes, ...]]]:
         """Returns the candidates that enough verifiers agree in, with the trials they signed; see the port."""
@@ -172,25 +168,24 @@ class PostgresSchedule:
     def general(self, shard: int, limit: int) -> list[tuple[Candidate, Candidate]]:
         """General forms that wait for their vote, with what they were made of; see the port."""
         parameters = {"shard": shard, "limit": limit, "kind": GENERALISES[DRAFT]}
-        with self._link.use() as connection:
-            return [_pair(row) for row in connection.execute(QUERIES["schedule_general"], parameters)]
+        return self._pairs("schedule_general", parameters)
 
     def families(self, shard: int, limit: int) -> list[tuple[Candidate, ...]]:
         """General forms with the lessons that they may stand for; see the port."""
         kind = UNITES[SHORT_TERM]
-        parameters = {
-            "shard": shard, "limit": limit, "kind": kind, "least": FAMILY_LEAST, "most": KINDS[kind].takes - 1,
-        }  # fmt: skip
+        parameters = {"shard": shard, "limit": limit, "kind": kind, "least": FAMILY_LEAST, "most": KINDS[kind].takes}
         found: dict[str, list[Candidate]] = {}
-        with self._link.use() as connection:
-            for row in connection.execute(QUERIES["schedule_families"], parameters):
-                form, lesson = _pair(row)
-                found.setdefault(form.memory_id, [form]).append(lesson)
+        for form, lesson in self._pairs("schedule_families", parameters):
+            found.setdefault(form.memory_id, [form]).append(lesson)
         return [tuple(some) for some in found.values()]
 
     def _found(self, query: str, parameters: dict[str, Any]) -> list[Candidate]:
         with self._link.use() as connection:
             return [Candidate(*row) for row in connection.execute(QUERIES[query], parameters)]
+
+    def _pairs(self, query: str, parameters: dict[str, Any]) -> list[tuple[Candidate, Candidate]]:
+        with self._link.use() as connection:
+            return [_pair(row) for row in connection.execute(QUERIES[query], parameters)]
 
     def _peers(self, query: str, parameters: dict[str, Any]) -> Peers:
         with self._link.use() as connection:

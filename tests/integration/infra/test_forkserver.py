@@ -134,7 +134,7 @@ def test_what_a_role_imports_is_imported_before_it_is_forked() -> None:
         for name in one.names
     }
     assert len(within) > 25
-    rare = {f"memquorum.encoders.{name}" for name in ("contradiction", "multilingual", "names", "torch")}
+    rare = {f"memquorum.encoders.{name}" for name in ("contradiction", "multilingual", "names", "recognising", "torch")}
     assert within - rare - {"memquorum.encoders.folder"} <= set(forked.IMPORTED)
 
 

@@ -193,6 +193,6 @@ def test_no_more_of_a_namespace_is_read_than_a_plan_looks_at() -> None:
         pass
     read = beginning(orders.of("n"), "worth", policy, NOW, most=40)
     assert 10 < len(dated) < 50 and dated <= read.weighted.keys(), "what has a deadline is in no order that is kept"
-    assert 57 <= len(read.weighted.keys() - dated) and len(read.weighted) < 200
+    assert len(read.weighted.keys() - dated) >= 57 and len(read.weighted) < 200
     sums = sum(read.others.of_type) + sum(max(1, one.tokens) for one in read.weighted.values())
     assert sums == sum(one.tokens for one in history.shelf.weighs)

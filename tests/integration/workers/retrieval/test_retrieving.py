@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from typing import Any
 
 import psycopg
@@ -73,23 +74,29 @@ async def test_long_queries_and_texts_of_any_words_are_taken(reads: Reads, datab
 async def test_each_question_with_filters_has_a_plan_of_its_own(reads: Reads, databases: tuple[str, str]) -> None:
     put(databases[0], [StoredMemory("tank")])
 
-    async def held(filters: Filters) -> tuple[int, list[tuple[int, int]]]:
-        """Returns how many statements are kept, and how often each that has filters was planned: for any parameters, and
-        for some alone."""
+    async def held(filters: Filters) -> tuple[int, int, int]:
+        """Returns how many statements the connections keep, and how often those with filters were planned: for any
+        parameters, and for some alone."""
         for _ in range(8):  # psycopg prepares what it is asked more than five times
             await ask(reads, "tank", filters)
-            await reads.memory(SIGHT, memory_id(SPACE, "e0"))
-        async with reads._pool.connections.connection() as connection:
-            asked = "SELECT statement, generic_plans, custom_plans FROM pg_prepared_statements"
-            told = await (await connection.execute(asked)).fetchall()
-        return len(told), [(any_, some) for statement, any_, some in told if "passed AS MATERIALIZED" in statement]
+            for _ in range(2):  # each connection in turn
+                await reads.memory(SIGHT, memory_id(SPACE, "e0"))
+        told, pool = list[tuple[str, int, int]](), reads._pool.connections
+        async with AsyncExitStack() as open_:
+            for _ in range(pool.get_stats()["pool_size"]):
+                connection = await open_.enter_async_context(pool.connection())
+                asked = "SELECT statement, generic_plans, custom_plans FROM pg_prepared_statements"
+                told += await (await connection.execute(asked)).fetchall()
+        filtered = [(for_any, for_some) for text, for_any, for_some in told if "passed AS MATERIALIZED" in text]
+        return len(told), sum(for_any for for_any, _ in filtered), sum(for_some for _, for_some in filtered)
 
     narrow = Filters(agents=("ann",))
-    count, filtered = await held(narrow)
-    assert count and filtered == []
-    _, filtered = await held(ALL)
-    assert filtered == [(8, 0)], "without filters one plan is as good for all of them"
-    assert (await held(narrow))[1] == filtered, "and it answers no question with filters"
+    count, *plans = await held(narrow)
+    assert count and plans == [0, 0]
+    _, *plans = await held(ALL)
+    assert plans == [8, 0], "without filters one plan is as good for all of them"
+    _, *plans = await held(narrow)
+    assert plans == [8, 0], "and it answers no question with filters"
 
 
 async def test_filters_and_what_they_keep_out(reads: Reads, databases: tuple[str, str]) -> None:
@@ -303,11 +310,15 @@ def test_what_a_second_step_finds_of_experience_is_as_near_as_it_has_to_be(
 
 def test_a_recall_tells_what_was_said_around(client: TestClient) -> None:
     anchor = memory_id(SPACE, "e0")
-    found = answered(client, "/recall", memory_id=anchor, within_ms=3_000)
-    assert texts(found) == [one.text for one in (CLIENT_TEXTS[0], CLIENT_TEXTS[1], CLIENT_TEXTS[3], CLIENT_TEXTS[4])]
-    ways = ["anchor", "session", "time", "name"]
-    assert [item["way"] for item in found["items"]] == ways, "the last is of bay 3 as well"
+    found = answered(client, "/recall", memory_id=anchor, within_ms=3_000, hops=0)
+    assert texts(found) == [one.text for one in (CLIENT_TEXTS[0], CLIENT_TEXTS[1], CLIENT_TEXTS[3])]
+    assert [item["way"] for item in found["items"]] == ["anchor", "session", "time"]
     assert found["left_out"]["duplicate"]["count"] == 1
+    ways = {1: ["anchor", "session", "time", "name"], 2: ["anchor", "session", "name", "name"]}
+    for hops, told in ways.items():  # bay 3 has another memory, and what bob said of it a neighbour in his session
+        found = answered(client, "/recall", memory_id=anchor, within_ms=3_000, hops=hops)
+        assert texts(found) == [one.text for at, one in enumerate(CLIENT_TEXTS) if at != 2]
+        assert [item["way"] for item in found["items"]] == told
     found = answered(client, "/recall", query="when does the valve open?", anchors=1, steps=1)
     assert texts(found) == [CLIENT_TEXTS[0].text, CLIENT_TEXTS[1].text]
     gone = client.post("/recall", json={"memory_id": memory_id(SPACE, "none"), "peek": True})
