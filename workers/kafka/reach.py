@@ -38,6 +38,8 @@ _AGAIN_S = 1.0
 _CERTAIN_S, _CERTAIN_OF_ONE_S = 5.0, 2.0
 # A live broker answers in milliseconds; the loop is blocked meanwhile.
 _ASK_S = 0.5
+# The last question waits longer: beside other load a live broker answers late, and later behind a fetch that waits.
+_LAST_S = 4.0
 # Of a watch, which blocks nobody: its patience, the pause between questions while brokers answer (while none does it is
 # that above), and the time after which an outage is one: a broker is replaced as leader after 3 to 4 s.
 _LOOKED_S, _LOOK_S, _AWAY_S = 2.0, 5.0, 8.0
@@ -84,7 +86,8 @@ class Reach:
     def check(self, client: _Asking) -> None:
         """Asks a broker if the client has had no answer for 3 s; else does nothing.
 
-        Raises BrokersLost if for 5 s, or with a single broker 2 s, fresh clients get answers and this one gets none.
+        Raises BrokersLost if for 5 s, or with a single broker 2 s, fresh clients get answers and this one gets none,
+        and then none for 4 s more.
         """
         now = self._clock()
         if now < self._ask_at:
@@ -100,6 +103,9 @@ class Reach:
         self._alone_since = min(self._alone_since, now)
         self._ask_at = now + _AGAIN_S
         if now - self._alone_since >= (_CERTAIN_OF_ONE_S if others == 1 else _CERTAIN_S):
+            if isinstance(_told(client, _LAST_S), int):
+                self.heard()
+                return
             raise BrokersLost(
                 "the client has dropped every Kafka broker and does not reconnect, though they answer other clients"
             )
@@ -126,10 +132,10 @@ class Fresh:
             raise KafkaException(next(reasons, error.args[0])) from error
 
 
-def _told(client: _Asking) -> int | str:
+def _told(client: _Asking, wait_s: float = _ASK_S) -> int | str:
     """Returns the number of brokers in the client's metadata, or why no broker answers."""
     try:
-        return len(client.list_topics(timeout=_ASK_S).brokers)
+        return len(client.list_topics(timeout=wait_s).brokers)
     except KafkaException as error:
         return str(error.args[0].str())
 
