@@ -19,13 +19,13 @@ SILENT: dict[str, Any] = {
             "input_series": _WAITS,
             "promql_expr_test": [
                 {
-                    # Not intake, which has a pod: member 3 is named, which has none.
-                    "expr": 'ALERTS{alertname="MemquorumProcessMissing",instance=~"intake|replica-3"}',
+                    # Not intake, which has a pod: the consolidator is named, which has none.
+                    "expr": 'ALERTS{alertname="MemquorumProcessMissing",instance=~"intake|consolidator"}',
                     "eval_time": "8m",
                     "exp_samples": [
                         {
                             "labels": 'ALERTS{alertname="MemquorumProcessMissing",alertstate="firing",'
-                            'instance="replica-3",job="memquorum",namespace="memory",severity="critical"}',
+                            'instance="consolidator",job="memquorum",namespace="memory",severity="critical"}',
                             "value": 1,
                         }
                     ],
