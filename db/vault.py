@@ -32,7 +32,8 @@ VaultUnavailable where that cannot be said now."""
 # A process that has not asked for this long compares with the journals again: the server may have been restored from a
 # backup without an end of this connection.
 _SURE_S = 60.0
-_BATCH = 5_000
+# So many subjects' keys are wrapped anew at a time.
+_REWRAPPED = 5_000
 _NONE: Mapping[str, tuple[bytes, str]] = MappingProxyType({})
 
 
@@ -264,7 +265,7 @@ def rekey(dsn: str, old: bytes, new: bytes, told: Callable[[int], None]) -> int:
         connection.execute(QUERIES["vault_subjects_lock"])
         with connection.cursor(name="subjects") as rows:
             rows.execute(QUERIES["vault_subjects_all"])
-            while some := rows.fetchmany(_BATCH):
+            while some := rows.fetchmany(_REWRAPPED):
                 connection.execute(
                     QUERIES["vault_subjects_rewrap"],
                     {

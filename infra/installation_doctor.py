@@ -14,7 +14,7 @@ import psycopg
 
 from db import migrate
 from db.queries import QUERIES
-from infra import fleet, genesis, reencode_command, roles, run_folder, status
+from infra import fleet, genesis, reencode_command, rekey, roles, run_folder, status
 from infra.embedded import jars, kafka_broker
 from infra.genesis import KeyFileError
 from infra.operator_command import command
@@ -244,7 +244,7 @@ def vault(given: Settings) -> Check:
         roles.vault(given).open(found or [_NOBODYS])
     except (psycopg.Error, VaultUnavailable, SettingsError, KeyFileError, SealError) as error:
         remedy = "put back the master key, or the vault: `memquorum admin backup restore FILE`"
-        if given.master_key_file.with_name(f"{given.master_key_file.name}.new").exists():
+        if rekey.draft_of(given).exists():
             remedy = "run `memquorum admin database rekey` again, which was broken off"
         return Check("vault", "fail", " ".join(str(error).split()).removeprefix("vault: "), remedy)
     return Check("vault", "ok", "a key opens" if found else "is readable, and empty")

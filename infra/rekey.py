@@ -28,8 +28,7 @@ def run(settings: Settings, parsed: Namespace) -> int:
     SettingsError, KeyFileError, InUse, SealError.
     """
     settings.require("vault_dsn")
-    file = settings.master_key_file
-    draft = file.with_name(f"{file.name}.new")
+    file, draft = settings.master_key_file, draft_of(settings)
     old = genesis.secret(file)
     if not draft.exists():
         wholefiles.write_secret(draft, secrets.token_bytes(sealing.KEY_BYTES).hex())
@@ -49,6 +48,11 @@ def run(settings: Settings, parsed: Namespace) -> int:
     print("Now: hand out keys again where processes have folders of their own (`genesis make --hand-out`), start the")
     print("processes, make a backup, and run `memquorum admin database sweep`, which removes the old rows from files.")
     return 0
+
+
+def draft_of(settings: Settings) -> Path:
+    """The file of a new master key until all keys are under it: it is there while a run has begun and not ended."""
+    return settings.master_key_file.with_name(f"{settings.master_key_file.name}.new")
 
 
 def _beside(file: Path) -> Path:

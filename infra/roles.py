@@ -218,16 +218,13 @@ def check_encoders(settings: Settings) -> None:
 
         with _named("contradiction"):
             files(settings.contradiction_path, settings.contradiction_digest)
-    if settings.redact_names:
-        from memquorum.encoders import names
+    at_the_door = "names" in settings.sensitivity_recognisers.split()
+    for setting, used in (("redact_names", settings.redact_names), ("sensitivity_recognisers", at_the_door)):
+        if used:
+            from memquorum.encoders import names
 
-        with _named("redact_names"):
-            names.check()
-    if "names" in settings.sensitivity_recognisers.split():
-        from memquorum.encoders import names
-
-        with _named("sensitivity_recognisers"):
-            names.check()
+            with _named(setting):
+                names.check()
     wanted = ((settings.encoder, settings.encoder_path), (settings.encoder_before, settings.encoder_before_path))
     for kind, path in wanted:
         if kind == "torch":
@@ -292,6 +289,8 @@ def redaction(settings: Settings) -> Redaction:
 def sensitivity(settings: Settings) -> Weights:
     """The weights and the recognisers by which intake suggests a sensitivity. Raises SettingsError if a model is
     missing, or no recogniser has such a name."""
+    if not settings.sensitivity_recognisers:
+        return weights(settings)  # intake needs no NumPy otherwise
     from memquorum.encoders import recognising
 
     made = list[Recogniser]()

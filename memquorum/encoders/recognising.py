@@ -53,5 +53,7 @@ def read(text: str) -> tuple[str, ...]:
 def kinds_near(vectors: NDArray[np.float32], listed: NDArray[np.float32]) -> set[str]:
     """Returns the kinds of the listed sentences that one of the vectors is near to. Rows of unit length; `listed`: of
     `TOLD`."""
-    near = (vectors @ listed.T).max(axis=0) >= NEAR if len(vectors) else []
-    return {kind for kind, is_near in zip(KINDS, near, strict=False) if is_near}
+    if not len(vectors):
+        return set()
+    near = (vectors @ listed.T).max(axis=0) >= NEAR
+    return {kind for kind, is_near in zip(KINDS, near, strict=True) if is_near}

@@ -1,47 +1,47 @@
 """Retrieval: a small HTTP service that searches, shows, explains, and waits for what becomes of an event.
 
-    POST /search                            {namespace, query, k, agent, peek} → hits by exact cosine, both tiers;
-    POST /retrieve                          {namespace, query, budget_tokens, k_max, …} → what answers best and fits;
-    POST /recall                            {namespace, memory_id or query, steps, …} → what surrounds it;
-    POST /context                           {namespace, agent, session, query, budget_tokens, …} → a prompt's memories;
-    POST /memories/list                     {namespace, filters, cursor, limit} → memories in the order of time;
-    POST /memories/report                   {namespace, subject, cursor, limit} → all that concerns a person;
-    GET  /memories/{id}                     one memory; its text only while it is alive;
-    GET  /memories/{id}/explain             why it is where it is, in structure and in words;
-    POST /decisions/list                    {namespace, filters, cursor, limit} → what members decided, latest first;
+    POST /search                            {namespace, query, k, agent, peek} → hits by exact cosine, both tiers
+    POST /retrieve                          {namespace, query, budget_tokens, k_max, …} → what answers best and fits
+    POST /recall                            {namespace, memory_id or query, steps, …} → what surrounds it
+    POST /context                           {namespace, agent, session, query, budget_tokens, …} → a prompt's memories
+    POST /memories/list                     {namespace, filters, cursor, limit} → memories in the order of time
+    POST /memories/report                   {namespace, subject, cursor, limit} → all that concerns a person
+    GET  /memories/{id}                     one memory; its text only while it is alive
+    GET  /memories/{id}/explain             why it is where it is, in structure and in words
+    POST /decisions/list                    {namespace, filters, cursor, limit} → what members decided, latest first
     POST /goals/list, /pins/list, /holds/list, /orders/list, /epochs/list, /members/list, /conflicts/list,
          /sessions/list
-                                            {namespace, filters, cursor, limit} → what stands, was ordered, who votes;
-    GET, POST /subjects/{subject}/profile   what a subject wants stored, for whom and how long, and what never is;
-    POST /tasks, /tasks/feedback            a finished task, and what helped in one;
-    POST /tasks/list                        {namespace, filters, cursor, limit} → finished tasks, latest first;
-    GET  /epochs/{namespace}/open           what they vote on now: ballots as they come, phases with their times;
-    GET  /shards/{shard}/open               the same of all namespaces, for who audits all;
-    GET  /tasks/{id}                        one of them whole;
-    POST /experience/list                   memories that were tried: how each stands, and what it weighs;
-    GET  /experience/{id}                   where a memory stands on its way into experience, and why;
-    GET  /events/{namespace}/{event_id}     what became of an event; ?wait_ms= waits until it has an outcome;
-    GET  /rewards/{namespace}               what agents were given for what they did to its memory;
-    GET  /rollups/{namespace}               what things there are roll-ups of;
-    GET  /rollups/{namespace}/{topic}       what is said of one thing, now or as of a time;
-    POST /memories                          an episode, for who has no Kafka: published as an agent would publish it;
+                                            {namespace, filters, cursor, limit} → what stands, was ordered, who votes
+    GET, POST /subjects/{subject}/profile   what a subject wants stored, for whom and how long, and what never is
+    POST /tasks, /tasks/feedback            a finished task, and what helped in one
+    POST /tasks/list                        {namespace, filters, cursor, limit} → finished tasks, latest first
+    GET  /epochs/{namespace}/open           what they vote on now: ballots as they come, phases with their times
+    GET  /shards/{shard}/open               the same of all namespaces, for who audits all
+    GET  /tasks/{id}                        one of them whole
+    POST /experience/list                   memories that were tried: how each stands, and what it weighs
+    GET  /experience/{id}                   where a memory stands on its way into experience, and why
+    GET  /events/{namespace}/{event_id}     what became of an event; ?wait_ms= waits until it has an outcome
+    GET  /rewards/{namespace}               what agents were given for what they did to its memory
+    GET  /rollups/{namespace}               what things there are roll-ups of
+    GET  /rollups/{namespace}/{topic}       what is said of one thing, now or as of a time
+    POST /memories                          an episode, for who has no Kafka: published as an agent would publish it
     POST /orders/{what}                     an order: erase, forget, restore, rollback, pin, unpin, begin_goal,
-                                            end_goal, reclassify;
-    GET  /orders/{id}                       what became of an order of any kind;
-    POST /journal/list                      what happened in a namespace, in sentences, latest first;
-    GET  /journal/{namespace}/feed          the same as it happens, as server-sent events;
-    POST /journal/verify                    whether all entries of a shard follow each other, and end as was signed;
+                                            end_goal, reclassify
+    GET  /orders/{id}                       what became of an order of any kind
+    POST /journal/list                      what happened in a namespace, in sentences, latest first
+    GET  /journal/{namespace}/feed          the same as it happens, as server-sent events
+    POST /journal/verify                    whether all entries of a shard follow each other, and end as was signed
     POST /namespaces/list, GET /namespaces/{namespace}
-                                            which namespaces there are, and the numbers of one;
-    GET  /policy/{namespace}                by which policy it is judged;
-    GET  /fleet, /dead-letters, /evidence   how the fleet is, what was refused, who signed what no member may;
-    GET  /memories/{id}/trace               the steps of a memory through the fleet;
-    GET  /access                            what the key may do;
-    POST /keys, /keys/list, /keys/revoke    an API key is made; those that there are; one is revoked;
-    POST /mcp/{namespace}                   all of this as tools of MCP;
-    ...  /mem0/{namespace}/v1, /v2, /v3     what mem0's client asks;
-    GET  /livez, /readyz, /metrics, /openapi.json;
-    GET  /console/                          the console: a page for people that asks all of this.
+                                            which namespaces there are, and the numbers of one
+    GET  /policy/{namespace}                by which policy it is judged
+    GET  /fleet, /dead-letters, /evidence   how the fleet is, what was refused, who signed what no member may
+    GET  /memories/{id}/trace               the steps of a memory through the fleet
+    GET  /access                            what the key may do
+    POST /keys, /keys/list, /keys/revoke    an API key is made; those that there are; one is revoked
+    POST /mcp/{namespace}                   all of this as tools of MCP
+    ...  /mem0/{namespace}/v1, /v2, /v3     what mem0's client asks
+    GET  /livez, /readyz, /metrics, /openapi.json
+    GET  /console/                          the console: a page for people that asks all of this
 
 With API keys (`memquorum admin keys add`) nobody comes in without one, and sees its namespaces alone. Without any,
 the service listens on the loopback interface only, and whoever reaches it may do everything. Requests must name a

@@ -160,8 +160,8 @@ def _order(codec: Codec, entry: JournalEntry, detail: object) -> str | None:
 def _reclassified(detail: Reclassified) -> str:
     if not detail.applied:
         return f"An order to reclassify a memory. {_NO_EFFECT}."
-    changed = sum(len(one.memory_ids) for one in detail.changed)
-    return f"What a memory may be used for was changed: other limits hold for {many(changed, 'memory')}."
+    changed = many(len(detail.memory_ids), "memory")
+    return f"What a memory may be used for was changed: other limits hold for {changed}."
 
 
 def _protection(codec: Codec, detail: Protected) -> str:

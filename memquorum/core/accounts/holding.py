@@ -42,7 +42,7 @@ class Holds(Struct, frozen=True):
 
 def holds(memory: Memory, said: object, kinds: tuple[str, ...] | None = None) -> Holds:
     """Returns the conditions on the use of a memory. `said`: the journal's detail of its birth; `kinds`: the kinds of
-    sensitive data in its content. `said`: the journal's detail of its birth;"""
+    sensitive data in its content."""
     kept = Facets(memory.type, memory.sensitivity_ppm, memory.purposes, memory.jurisdictions)
     differs = isinstance(said, Stored) and facets(said) != kept
     made = isinstance(said, Stored) and bool(said.derives_from)

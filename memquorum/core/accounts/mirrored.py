@@ -143,7 +143,7 @@ def _memories(entry: JournalEntry, detail: object) -> tuple[str, ...]:
     elif isinstance(detail, Withheld):
         named += detail.held
     elif isinstance(detail, Reclassified):
-        named += [memory_id for one in detail.changed for memory_id in one.memory_ids]
+        named += detail.memory_ids
     elif isinstance(detail, Stored) and detail.reinforces:
         named.append(detail.reinforces)
     elif isinstance(detail, Assessed):

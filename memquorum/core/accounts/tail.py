@@ -117,8 +117,8 @@ class Tail:
         if isinstance(detail, Protected):
             return f"{entry.effect:<11} {entry.memory_id}  {where}: {self._protection(detail)}"
         if isinstance(detail, Reclassified):
-            changed = sum(len(one.memory_ids) for one in detail.changed)
-            told = f"other limits of use hold for {many(changed, 'memory')}" if detail.applied else "it changes nothing"
+            changed = many(len(detail.memory_ids), "memory")
+            told = f"other limits of use hold for {changed}" if detail.applied else "it changes nothing"
             return f"{entry.effect} {entry.memory_id}  {where}: {told}"
         if isinstance(detail, Accessed):
             return f"{entry.effect:<11} {_used(detail)}  by {detail.agent} {where}{_missed(detail)}"

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from memquorum.core.budgets.evictions import above_floors
 from memquorum.core.budgets.items import CAPPED, SUPPORTS, place
 from memquorum.core.budgets.lazily import Steps, in_order
 from memquorum.core.budgets.ledger import Others
@@ -93,7 +94,7 @@ def beginning(
     held = [0] * len(TYPES)
     for (_, kind), tokens in kept.sums().items():
         held[kind] += tokens
-    spare = [has - least for has, least in zip(held, floors, strict=True)] if floors else []
+    spare = above_floors(held, floors) if floors else []
 
     def may(told: Weighted) -> bool:
         return not spare or max(1, told.tokens) <= spare[place(told.type)]

@@ -106,13 +106,18 @@ class Stock(Protocol):
         ...
 
 
+def above_floors(held: Sequence[int], floors: Sequence[int]) -> list[int]:
+    """Returns the tokens by which each type exceeds its floor. `held`: the tokens of each type."""
+    return [has - least for has, least in zip(held, floors, strict=True)]
+
+
 def follow(
     stock: Stock, tokens: int, shares_ppm: Sequence[int], floors: Sequence[int] = ()
 ) -> Iterator[tuple[str, int]]:
     """Yields the memories that go until the others fit so many tokens, in order, each with its weight. `shares_ppm`:
     the share of each line; none where there is one line for all. `floors`: the tokens that each type keeps."""
     held, lines = list(stock.held()), stock.lines()
-    spare = [has - least for has, least in zip(stock.kinds(), floors, strict=True)] if floors else []
+    spare = above_floors(stock.kinds(), floors) if floors else []
     supports, total = dict[str, int](), sum(held)
     while total > tokens:
         some = lines

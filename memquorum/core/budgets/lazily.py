@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count, islice
 from typing import Protocol
 
-from memquorum.core.budgets.evictions import Entry, Line, follow
+from memquorum.core.budgets.evictions import Entry, Line, above_floors, follow
 from memquorum.core.budgets.items import Item, exposure_ppm, place
 from memquorum.core.budgets.least import NOWHERE, BudgetPlace, above, most_asked, placed, reach_tokens
 from memquorum.core.budgets.sort_keys import (
@@ -96,9 +96,9 @@ def places(
     if drawn:
         goes = [(one.memory_id, one.tokens) for one in above(found, shelf.held(), budget.floors)]
         return placed(goes, held, over, asked, alike=True)
-    spare = dict(enumerate(shelf.held()))
-    for kind, floor in enumerate(budget.floors):
-        wanted -= {one.memory_id for one in found if place(one.type) == kind and one.tokens > spare[kind] - floor}
+    if budget.floors:
+        spare = above_floors(shelf.held(), budget.floors)
+        wanted -= {one.memory_id for one in found if one.tokens > spare[place(one.type)]}
     keys, times = BudgetKeys.of(budget.policy, policy), Times(budget.policy, policy, as_of)
     reach, most = reach_tokens(budget, policy), most_asked(asked)
 

@@ -17,6 +17,7 @@ from typing import Any
 from msgspec import Struct
 
 from memquorum.core.budgets.at_once import Order
+from memquorum.core.budgets.evictions import above_floors
 from memquorum.core.budgets.items import Item, place
 from memquorum.core.policy import PPM, Budget, BudgetPolicy
 from memquorum.core.tiers import SHORT_TERM
@@ -71,7 +72,7 @@ def above(items: Iterable[Item], held: Sequence[int], floors: Sequence[int]) -> 
     all memories, by type."""
     if not floors:
         return list(items)
-    spare, found = [has - least for has, least in zip(held, floors, strict=True)], list[Item]()
+    spare, found = above_floors(held, floors), list[Item]()
     for one in items:
         if one.tokens <= spare[place(one.type)]:
             spare[place(one.type)] -= one.tokens

@@ -178,7 +178,7 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> RowKeys:
 def _of_order(codec: Codec, detail: Any) -> Iterable[str]:
     """The further memories that an entry of an order changes."""
     if isinstance(detail, Reclassified):
-        return inheriting.memories(detail)
+        return detail.memory_ids
     if isinstance(detail, Patched | Compared):
         kind: OrderKind[Any] = PATCH if isinstance(detail, Patched) else COMPARE
         return kind.named(codec.decode_as(kind.body, codec.decode_as(Signed, detail.order).body))

@@ -7,7 +7,7 @@ lowering only as far as no other source holds it up.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -85,11 +85,6 @@ def states_now(before: Stated, detail: Reclassified) -> Stated:
 def of(memory: Kept) -> Facets:
     """Returns the facets of a row of a memory."""
     return Facets(getattr(memory, "type", ""), memory.sensitivity_ppm, memory.purposes, memory.jurisdictions)
-
-
-def memories(detail: Reclassified) -> Iterable[str]:
-    """Yields the memories that an entry changes."""
-    return (memory_id for one in detail.changed for memory_id in one.memory_ids)
 
 
 def do_reclassified(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail: Reclassified) -> Change:

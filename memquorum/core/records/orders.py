@@ -134,6 +134,11 @@ class Reclassified(Struct, frozen=True):
     jurisdiction: str | None = None
     changed: tuple[Reclassed, ...] = ()
 
+    @property
+    def memory_ids(self) -> tuple[str, ...]:
+        """All memories for which others hold."""
+        return tuple(memory_id for one in self.changed for memory_id in one.memory_ids)
+
 
 class ErasedEpisode(Struct, frozen=True):
     """One episode whose key was destroyed. `summary`: of a summary, whether it is made anew of what is left, or why

@@ -57,7 +57,7 @@ def opened(settings: Settings, master: bytes) -> dict[str, bytes]:
 def test_each_key_opens_under_the_new_master_key_alone(
     settings: Settings, keys: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vaults, "_BATCH", 2)
+    monkeypatch.setattr(vaults, "_REWRAPPED", 2)
     assert rekey.run(settings, Namespace()) == 0
     new = genesis.secret(settings.master_key_file)
     assert new != OLD and opened(settings, new) == keys

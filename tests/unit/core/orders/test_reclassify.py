@@ -14,7 +14,6 @@ from db.view import View
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.facets import Facets, Stated, held
-from memquorum.core.journal import inheriting
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.reclassify import RECLASSIFICATION, restated
 from memquorum.core.records import ReclassificationOrdered, Reclassified
@@ -102,7 +101,7 @@ def test_a_raise_travels_to_all_that_was_made_of_a_memory(shard: Shard) -> None:
     shard.summary("c", [B])
     shard.episode("d")
     done = order(shard, A, sensitivity_ppm=800_000, purposes=("care",), jurisdiction="DE")
-    assert done.applied and set(inheriting.memories(done)) == {A, B, C}
+    assert done.applied and set(done.memory_ids) == {A, B, C}
     assert [holds(shard, one) for one in (A, B, C, D)] == [(800_000, "care", "DE")] * 3 + [(0, None, "")]
     shard.episode("e", derives_from=(C,))
     assert holds(shard, memory_id("e")) == (800_000, "care", "DE"), "what comes later inherits too"
