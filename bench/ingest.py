@@ -71,8 +71,10 @@ def _beside_encoding(row: Row, name: str, used_ms: float, own: Cost, plain: Cost
 
 
 def _beside(running: Parts, row: Row, size: int, done: int) -> None:
-    """Measures sentences once more, alone, with a finished task after each ten of them, which was given two of them,
-    and alone again: a store that grew costs more for any record, so the middle run is compared with the mean of both.
+    """Measures sentences once more: alone, with a finished task after each ten of them, and alone again.
+
+    Each task was given two of its ten sentences. A store that grew costs more for any record, so the middle run is
+    compared with the mean of both.
     """
     rates, costs = dict[str, float](), dict[str, float]()
     for seed, tag, tasks in ((3, "alone", 0), (4, "beside", size // 10), (6, "after", 0)):

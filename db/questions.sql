@@ -16,7 +16,7 @@ ORDER BY at, memory_id
 
 -- :name receipts
 -- Which erasures have a receipt, and which still wait for one?
--- A receipt is whole once the members attested the order. Remains may lie in files until `residue_until`.
+-- A receipt is whole once the members attested the order. Files may hold remains until `residue_until`.
 SELECT namespace, order_id, receipt, attested, residue_until, residue_until > to_timestamp((SELECT max(as_of) FROM shard) / 1000.0) AS residue
 FROM audit_erasures
 ORDER BY accepted, order_id

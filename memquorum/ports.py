@@ -162,15 +162,15 @@ class Vault(Protocol):
         ...
 
     def destroy(self, memory_ids: Iterable[str]) -> int:
-        """Destroys keys for good; the count of those that existed. A second call answers 0."""
+        """Destroys keys, finally; the count of those that existed. A second call answers 0."""
         ...
 
     def destroy_older(self, namespace: str, age_ms: int) -> int:
-        """Destroys a namespace's keys that were made so long ago, for good; the count of those that existed."""
+        """Destroys a namespace's keys that were made so long ago, finally; the count of those that existed."""
         ...
 
     def destroy_of(self, namespace: str, subject: str, *, begins: bool = False) -> int:
-        """Destroys a subject's keys for good; the count of those that existed. `begins`: those of all subjects of the
+        """Destroys a subject's keys, finally; the count of those that existed. `begins`: those of all subjects of the
         namespace that begin so."""
         ...
 
@@ -179,8 +179,8 @@ class Follows(Vault, Protocol):
     """A vault that knows how far it followed the journals: one that is put back from a backup says less than they."""
 
     def followed(self) -> dict[int, int]:
-        """Tells for each shard up to which journal sequence every key that it calls destroyed is; absent for none. What
-        is less than that is VaultBehind from now on, for whoever asked."""
+        """Tells for each shard up to which journal sequence every key that it calls destroyed is; absent for none.
+        From now on a vault that tells less is VaultBehind for the asker."""
         ...
 
     def follow(self, moves: Mapping[int, tuple[int, int]], memory_ids: Iterable[str] = ()) -> int:
@@ -223,7 +223,7 @@ class Neighbourhoods(Protocol):
         """Short-term memories of the namespace that arrived or left after a journal sequence.
 
         None: everything alive, and nothing about what left before. `known`: memories that need not be told of where
-        they only arrived, since whoever asks has judged them.
+        they only arrived, since the asker has judged them.
         A memory leaves by being forgotten or promoted. `seq` is the journal sequence up to which this is true.
         """
         ...
@@ -391,7 +391,7 @@ class Schedule(Protocol):
     def promotable(self, shard: int, salience_ppm: int, created_before: int, limit: int) -> list[Candidate]:
         """Short-term memories at or above the salience, made before the time, that rest no longer.
 
-        First what was read, or said again by whoever; then early nominations, then the most salient, ties by id.
+        First what was read, or said again by anybody; then early nominations, then the most salient, ties by id.
         """
         ...
 
@@ -636,7 +636,7 @@ class Seen(Struct, frozen=True):
     """A memory as a rehearsal finds it. `uses`: how often it was read or said again. `rehearsed`: when it was rehearsed
     before, 0 for never; `replays`, `doubts`: as its strength has them. `contested`: a memory that is alive, says
     otherwise and is served before it; `stated`: one that does so on purpose. `sources`: of how many memories it was
-    made, of which `sources_left` are alive. `protected`: it is not to be let go. `seq`: of its last change of tier.
+    made, of which `sources_left` are alive. `protected`: it is not to be forgotten. `seq`: of its last change of tier.
     Times in milliseconds."""
 
     memory_id: str
@@ -883,7 +883,7 @@ class Logged(Struct, frozen=True):
 
     @property
     def name(self) -> str | None:
-        """What the sentence calls its thing."""
+        """The name that the sentence has for its thing."""
         of = self.patch
         return None if self.text is None else self.text[of.name_start - of.start : of.name_end - of.start]
 
@@ -956,7 +956,7 @@ class StoredOrders(Protocol):
     """The journal's orders that members vote on: the decisions on them, and those that wait for a vote."""
 
     def decided(self, shard: int) -> list[OrderVote]:
-        """What was decided of orders of another configuration, in the order of the decisions."""
+        """The decisions on orders of another configuration, in their order."""
         ...
 
     def requests(self, shard: int, *, since: int, before: int, through: int) -> list[bytes]:
@@ -1009,7 +1009,7 @@ class SignState(Protocol):
         ...
 
     def load(self, prefix: str) -> Mapping[str, SignedSlot]:
-        """What was signed for slots that begin with the prefix and is not settled, to be emitted again on start."""
+        """The messages signed for slots that begin with the prefix and are not settled; they are emitted again on start."""
         ...
 
     def settle(self, slots: Sequence[str], through: Mapping[str, int] | None = None) -> None:

@@ -43,7 +43,7 @@ UNDELIVERED = "memory.webhook.undelivered.v1"
 
 # Their records bear the line's stamp (core/identity/stamps.py). All but the heads are signed by nobody.
 STAMPED = frozenset({ACCEPTED, REFUSED, ASKED, CLOSED, SCORED, REENCODED, CROSSED, REWARDS, JOURNAL, HEADS})
-# Read whoever drives the clock.
+# These are read, no matter which process drives the clock.
 FROM_AGENTS = (
     EPISODES,
     ACCESSES,

@@ -9,7 +9,7 @@ The fields of a record:
 - `namespace`: 1 to 128 of `A-Z a-z 0-9 . _ : @ + -`, the first a letter or digit; absent means `default`.
 - `agent`, `subject`, `event_id`, `session`, and the texts that are only carried along (`records.episodes.Carried`):
   1 to 128 printable characters, no blank at either end.
-- Of these, and of `path` and attributes, names and texts are brought into Unicode's composed form (`names.normal`). An
+- Names and texts of these, of `path` and of attributes are brought into Unicode's composed form (`names.normal`). An
   `agent` that is not in it is refused. An `event_id`, and texts in words, stay as they are.
 - `content`, `query`, `goal`: up to 64 KiB of UTF-8, not blank, without NUL, which the store's text cannot hold; a
   task's `inputs` and `outputs` likewise, and they may be blank. `tools`: up to 64, each of up to 4 KiB.

@@ -40,8 +40,8 @@ _CERTAIN_S, _CERTAIN_OF_ONE_S = 5.0, 2.0
 _ASK_S = 0.5
 # The last question waits longer: beside other load a live broker answers late, and later behind a fetch that waits.
 _LAST_S = 4.0
-# Of a watch, which blocks nobody: its patience, the pause between questions while brokers answer (while none does it is
-# that above), and the time after which an outage is one: a broker is replaced as leader after 3 to 4 s.
+# A watch blocks nobody. These are its patience, the pause between questions while brokers answer (while none does it
+# is that above), and the time after which an outage is one: a broker is replaced as leader after 3 to 4 s.
 _LOOKED_S, _LOOK_S, _AWAY_S = 2.0, 5.0, 8.0
 
 

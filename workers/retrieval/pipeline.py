@@ -39,7 +39,7 @@ Step = Callable[[list[T]], Awaitable[list[T]]]
 
 @dataclass(frozen=True, kw_only=True)
 class Steps(Generic[T]):
-    """How one read takes each step.
+    """The steps of one read.
 
     `weighed`: orders experience by its weights, with what other namespaces let cross. `reread`: puts the best in the
     order in which they answer when they are read once more. `followed`: adds what the first ones name. `once`: leaves

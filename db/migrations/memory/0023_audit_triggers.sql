@@ -55,7 +55,7 @@ DO $$
 DECLARE
     it record;
 BEGIN
-    COMMENT ON VIEW audit_triggers IS 'What a breach of a budget did in an epoch: before, after, and what it cost. Only memquorum_reader may ask it.';
+    COMMENT ON VIEW audit_triggers IS 'The effect of a breach of a budget in an epoch: tokens before and after, and its cost. Only memquorum_reader may ask it.';
     FOR it IN VALUES
         ('namespace', 'Namespace.'), ('at', 'When, by the shard''s clock.'), ('trigger', 'What opened the epoch.'),
         ('policy', 'Policy that chose; NULL where only summaries were voted on.'), ('version', 'Version of the coefficients.'),

@@ -3,7 +3,7 @@
 The features are the nominator's claims: members know other facts of a memory at other times, so no vote depends on
 them. An audit computes again the values that follow from them, from the budget and from the policy in force.
 
-Where near-ties are drawn (`lots`), features, score and sensitivity are withheld: exact values would reveal what a draw
+Features, score and sensitivity are withheld where near-ties are drawn (`lots`): exact values would reveal what a draw
 has to hide. An audit checks that they are withheld, and that no draw charges a subject beyond its limit.
 """
 

@@ -3,7 +3,7 @@ its capacity, or a memory older than its type may become.
 
 The order is that of the namespace's policy, over the memories that the member itself has read. The least worth are
 those within the excess; as members' orders differ a little, this is widened by a margin, a share of the budget: as if
-the budget were smaller by that. However many memories are asked about, no more are let go than make the excess.
+the budget were smaller by that. No more memories are given up than make the excess, for any number that is asked about.
 
 Only the nominator draws the lots of `random`: for that policy every memory that is not protected stands at the
 beginning.

@@ -1,7 +1,7 @@
 """Orders and requests: who may give which, how one is made, and the checks of each.
 
 1. `envelope`: their common fields, and the differences of their kinds (`OrderKind`);
-2. `erase`: erases memories at once by somebody's right, and keeps the proof (DESIGN 15, SPEC D); `aged`: selects
+2. `erase`: erases memories at once by a person's right, and keeps the proof (DESIGN 15, SPEC D); `aged`: selects
    memories by types and age, for an order or for a standing rule of the policy;
 3. `protect`: protects memories from decay and votes. A *pin* keeps a memory alive until it is unpinned; a *goal* keeps
    the memories that it needs until it ends. A *hold* keeps a memory for as long as a law requires: it also keeps the

@@ -36,7 +36,7 @@ _DETERMINERS = bag("determiners", "de")
 _GRAMMARS = [bag("grammar", language) for language in claiming.OTHERS]
 GRAMMAR = frozenset[str]().union(*_GRAMMARS)
 """Function words of other languages than English."""
-# "d'estate", "l'idraulico": the article says nothing, the noun behind it does.
+# "d'estate", "l'idraulico": the noun behind the article counts, the article does not.
 _ELIDED = re.compile(r"(?:[cdjlmnst]|qu|un|all|dall|dell|nell|sull|quest|quell)['’](?=[^\W\d_]{3})", re.IGNORECASE)
 # So many words behind a number say what it counts: "15 classification problems".
 _COUNTED = 2

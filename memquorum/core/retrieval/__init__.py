@@ -20,5 +20,5 @@
    `redaction`: the masking of texts;
 5. `paging`: a page of any list, and the cursor of the next one.
 
-What people read of one memory, a vote, an order or a session is made in `core.accounts`.
+`core.accounts` makes the texts that people read about one memory, a vote, an order or a session.
 """

@@ -1,14 +1,14 @@
-"""Which of the best hits answers a question first, where meaning alone cannot tell.
+"""Puts the best hits in the order in which they answer a question, where meaning alone cannot tell.
 
 A vector hardly sees what makes two memories two: a number, a name, a day. So the best hits are read once more:
 
-1. What only asks answers nothing: it comes behind all that states something. What jokes, drafts, guesses or supposes
-   (`reading.assertion`) comes behind what asserts and has as much of the question, and does not renew it.
-2. What has a name or a number of the question comes before what lacks it, if it has as much of the rest: "aisle 13" is
-   not "aisle 12", though both have a 13 somewhere.
-3. What speaks of the present comes before what says that it speaks of an earlier time, and for a question about what
-   was the other way round.
-4. What was said later of the same matter comes before what it renews: its words say that something became otherwise
+1. A text that only asks answers nothing, and comes behind all that state something. A joke, a draft, a guess or a
+   supposition (`reading.assertion`) comes behind a text that asserts and has as much of the question; it renews none.
+2. A text with a name or a number of the question comes before one that lacks it, if it has as much of the rest: "aisle
+   13" is not "aisle 12", though both have a 13 somewhere.
+3. A text about the present comes before one that says that it is about an earlier time. For a question about what was,
+   it is the other way round.
+4. A later text about the same matter comes before the one that it renews: its words say that something became otherwise
    ("Bernd has handed the juniors over to Svenja."), or it gives another value of the same sort.
 
 The rules of `conflict` are strict, for a vote lets what they find go. This is no judgement of which of two holds,
@@ -38,11 +38,11 @@ from memquorum.core.tiers import LONG_TERM
 HEAD = 10
 """So many of the best hits are looked at."""
 
-# How much further from the question what comes before may be, as a cosine: where it speaks of the same matter, and
-# where it has what the question names. How much of the shorter text's content both have; how much of what the earlier
-# one has of the question the later one must have.
+# The text that comes before may be so much further from the question, as a cosine: where it speaks of the same matter,
+# and where it has the names of the question. The share of the shorter text's content that both have; the share of the
+# earlier one's words of the question that the later one must have.
 _FURTHER, _NAMED_FURTHER, _SHARED, _COVERED = 0.35, 0.2, 1 / 3, 1 / 2
-# How much nearer the second of three may be that are equally near a question.
+# The second of three texts that are equally near a question may be nearer by so much.
 _AS_NEAR = 0.05
 
 _YEAR = 31_556_952_000
@@ -52,7 +52,7 @@ _TURNS = re.compile(f" {any_of(claiming.TURNS)} ")
 _TURNED = {word.rstrip("~") for one in (*claiming.OTHERWISE, *claiming.TURNS) for word in one.split()}
 _NEW = frozenset(stem for word in claiming.NEW for stem in stems_of(word))
 _MOVES = frozenset(stem for word in claiming.MOVES for stem in stems_of(word.rstrip("~")))
-# What stands where another word stood may be a verb, or a word for the change itself: that is no other thing.
+# A verb, or a word for the change itself, may stand where another word stood: that is no other thing.
 _CHANGES = frozenset(stem for word in _TURNED | claiming.RENEWS | claiming.FUNCTIONAL for stem in stems_of(word))
 # Not that of "not any more".
 _DENIES = re.compile(r"\bnot\b(?! (?:longer|any))", re.IGNORECASE)
@@ -258,8 +258,8 @@ class _Read:
 
     def replaced_by(self, other: _Read) -> frozenset[str]:
         """The stems of the statements that a later memory may replace: of a note of several, those that have most of
-        the later one's words and the question's. "Her phone is 555-0100." beside "Ada lives in Graz." says nothing of
-        a move."""
+        the later one's words and the question's. "Her phone is 555-0100." beside "Ada lives in Graz." tells no
+        move."""
         near = self.nearest_parts(other.matter.stems | self.question.matter.stems)
         return frozenset[str]().union(*(part.stems for part in near))
 
@@ -282,7 +282,7 @@ class _Read:
             alike
             and bool(both - asked.named or (len(both) > 1 and not lacks))
             and lacks.isdisjoint(theirs.numbers)
-            # Of one pump there is much to say: what is said of it otherwise renews nothing that the other answers.
+            # There is much to say about one pump: another statement about it renews nothing that the other answers.
             and bool(both - asked.things or not lacks & asked.plain or (asked.a_name and differ(mine, theirs, True)))
             and not self.says_instead(other, lacks)
             and not (lacks and self.is_of_another_clause(other, lacks))

@@ -197,7 +197,7 @@ def evicted_limit(standing: Standing, named: int, policy: Policy) -> int:
 
 
 class Going(Struct, frozen=True):
-    """The memories that may be let go, each list in its order of preference.
+    """The memories that may be forgotten, each list in its order of preference.
 
     `crossed`: the tick's memories that still are candidates; `expired`: short-term memories whose decay score is too
     low; `evicted`: those to evict first, under pressure; `asked`: those that somebody asked to forget; `doubted`: those

@@ -3,7 +3,7 @@
 Reads depend on the setting: a forgotten memory is not returned. A query that can be asked again is answered by each
 setting from the memories that it holds, and the answers count as used there. The *wanted* memories are the answer of a
 store that forgets nothing; a setting hits those of them that it holds. For a query that cannot be asked again, and for
-a use that no query explains, the wanted memories are those in the log. Where they cannot be known, because the key is
+a use that no query explains, the wanted memories are those in the log. If they cannot be known, because the key is
 gone or the memory was never seen, they count as unknown, and never as a miss.
 
 The fleet's own votes to forget are not repeated after the beginning of the trial: the budget replaces them. A memory
