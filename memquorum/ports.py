@@ -1009,7 +1009,7 @@ class SignState(Protocol):
         ...
 
     def load(self, prefix: str) -> Mapping[str, SignedSlot]:
-        """The messages signed for slots that begin with the prefix and are not settled; they are emitted again on start."""
+        """The messages signed for slots that begin with the prefix and are not settled; the start emits them again."""
         ...
 
     def settle(self, slots: Sequence[str], through: Mapping[str, int] | None = None) -> None:
