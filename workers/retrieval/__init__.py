@@ -54,12 +54,12 @@ Read in this order:
    there and its function in a module here;
 2. `routes`: which function answers at which; `endpoints`: how query strings are read; `openapi`: the description;
 3. `search`, `retrieving`, `surroundings`, `context`, `memories`, `listing`, `lists`, `tasks`, `experience`,
-   `publishing`, `ending`, `receipts`, `reports`, `rewards`, `rollups`, `journal_pages`, `chained`, `overview`,
-   `granting`, `health`: the endpoints; each is handed the service, the request and who asks;
-4. `orders`: the endpoints of orders; `ordering`: how one is given and waited for; `erasures`, `restores`, `rollbacks`,
+   `publishing`, `ending`, `reports`, `rewards`, `rollups`, `journal_pages`, `chained`, `overview`, `granting`,
+   `health`: the endpoints; each is handed the service, the request and who asks;
+4. `orders`: the endpoints of orders; `ordering`: how one is given and waited for; `erasures`, `restores`,
    `protections`: what is looked at before, and what is answered; `profile_setting`: profiles of subjects;
-   `reclassifying`: what memories may be used for; `retaining`:
-   what a policy's rule orders; `outliving`: what a profile does when it is time;
+   `reclassifying`: what memories may be used for; `retaining`: what a policy's rule orders; `outliving`: what a
+   profile does when it is time;
 5. `door`: the keys that are in force, `keyfile`: how their file is changed; `limits`: how many requests are worked on
    at once; `desk`: the threads that read texts for them;
 6. `service`: what endpoints share: the store, the encoders, what waits for outcomes, the publishing; `caching`: the

@@ -1,23 +1,29 @@
-"""Erasures over HTTP: first everything that would go, and then, if that was asked for, the order."""
+"""Erasures over HTTP: first everything that would go, then the order if that was asked for, and at last its receipt."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 
 from msgspec.structs import asdict, replace
+from starlette.requests import Request
+from starlette.responses import Response
 
 from db import erasure_rows
 from db.erasure_rows import Named, Naming
 from memquorum.core import names
-from memquorum.core.access import Sight
+from memquorum.core.access import AUDIT, ERASE, Caller, Sight
 from memquorum.core.accounts.erasing import ErasureAsked
-from memquorum.core.api.answers import Erasure, Going, Ordered, Staying
+from memquorum.core.api.answers import Erasure, ErasureReceipt, Going, Ordered, Staying
+from memquorum.core.audit import receipts
 from memquorum.core.audit.receipts import recipients
 from memquorum.core.journal.anew import ANEW
 from memquorum.core.orders.erase import AGENT, ERASURE, SUBJECT
 from memquorum.core.orders.protect import HOLD
 from memquorum.core.records import ErasureOrdered
+from memquorum.core.retrieval import query
 from memquorum.core.retrieval.query import BadRequest
+from workers.retrieval.answers import StructResponse, unknown
 from workers.retrieval.ordering import Asking
 from workers.retrieval.protections import protectors
 from workers.retrieval.service import Service
@@ -48,6 +54,16 @@ async def erase(asking: Asking, asked: ErasureAsked) -> Erasure:
     for further in also:
         told = _with(told, await asking.answered(further))
     return told if told.status == "withheld" else left(_beside(told, stays, asked.listed))
+
+
+async def receipt(service: Service, request: Request, caller: Caller) -> Response:
+    """Answers with the proof of an erasure, which also says if the members have not decided on it yet."""
+    order_id = query.read_order_id(request.path_params["order_id"])
+    proof = await service.reads.receipt(caller.sight(ERASE, AUDIT), order_id)
+    if proof is None:
+        return unknown("order_id", f"no erasure {order_id} was carried out")
+    made = await asyncio.to_thread(receipts.make, service.codec, service.genesis, proof)
+    return StructResponse(ErasureReceipt(**made))
 
 
 def _became(told: Erasure, done: Ordered) -> Erasure:

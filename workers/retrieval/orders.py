@@ -18,7 +18,7 @@ from memquorum.core.accounts.rolling_back import read_rollback
 from memquorum.core.api import endpoints as e
 from memquorum.core.orders.table import ORDERS
 from memquorum.core.retrieval import query
-from workers.retrieval import erasures, protections, reclassifying, restores, rollbacks
+from workers.retrieval import erasures, protections, reclassifying, restores
 from workers.retrieval.answers import StructResponse, unknown
 from workers.retrieval.endpoints import Do
 from workers.retrieval.ordering import Asking, giving, wait_s
@@ -30,7 +30,7 @@ GIVING: dict[str, Do] = {
     ),
     e.FORGET.name: giving(e.FORGET, lambda data, on: read_forget(data, on.genesis.policy), restores.forget),
     e.RESTORE.name: giving(e.RESTORE, lambda data, on: read_restore(data, on.genesis.policy), restores.restore),
-    e.ROLLBACK.name: giving(e.ROLLBACK, lambda data, on: read_rollback(data, on.genesis.policy), rollbacks.rollback),
+    e.ROLLBACK.name: giving(e.ROLLBACK, lambda data, on: read_rollback(data, on.genesis.policy), restores.rollback),
     e.PIN.name: giving(e.PIN, lambda data, _: read_pin(data), protections.pin),
     e.UNPIN.name: giving(e.UNPIN, lambda data, _: read_pin(data), protections.unpin),
     e.BEGIN_GOAL.name: giving(e.BEGIN_GOAL, lambda data, _: read_need(data), protections.begin_goal),

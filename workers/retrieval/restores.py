@@ -1,4 +1,6 @@
-"""Restores and proposals to forget over HTTP: both are requests on which the members vote, and both name memories.
+"""Restores, rollbacks of weights and proposals to forget over HTTP: requests on which the members vote.
+
+A rollback names one memory of experience; the others name several memories.
 
 A restore asks for forgotten memories back. And nothing leaves because somebody asked: the memories are nominated at the
 next tick, ahead of what decay and capacity nominate, and judged as always; caps and what rests after a vote that kept
@@ -14,10 +16,12 @@ from msgspec.structs import replace
 
 from memquorum.core import caps
 from memquorum.core.access import Sight
-from memquorum.core.accounts import forgetting, restoring
-from memquorum.core.api.answers import Forget, Leaving, Ordered, Restore, Restoring
+from memquorum.core.accounts import forgetting, restoring, rolling_back
+from memquorum.core.accounts.rolling_back import Weighed
+from memquorum.core.api.answers import Forget, Leaving, Ordered, Restore, Restoring, Rollback
 from memquorum.core.orders.restore import FORGET, REQUEST, ROLLBACK
 from memquorum.core.records import RestoreOrdered
+from memquorum.core.retrieval.query import BadRequest
 from workers.retrieval.ordering import Asking
 from workers.retrieval.service import Service
 
@@ -59,6 +63,17 @@ async def forget(asking: Asking, asked: forgetting.ForgetAsked) -> Forget:
         return Forget(order.namespace, "asked", False, memories, order_id)
     at = done.shard, done.epoch, done.journal_seq
     return Forget(order.namespace, done.status, False, memories, order_id, *at)
+
+
+async def rollback(asking: Asking, asked: RestoreOrdered) -> Rollback:
+    """Asks that a memory weighs again what it did at an older version, and waits for the members' decision."""
+    (memory_id,) = asked.memory_ids
+    found, to = await _weighed(asking, asked), asked.version or 0
+    if (why := rolling_back.in_the_way(found, to)) is not None:
+        return Rollback(asked.namespace, memory_id, to, rolling_back.NOTHING, why, *found.now)
+    (order_id,) = await asking.give(REQUEST, [asked])
+    done = await asking.answered(order_id)
+    return rolling_back.rollback_result(asked, await _weighed(asking, asked), order_id, done)
 
 
 async def _ask(asking: Asking, order: RestoreOrdered) -> tuple[str, Ordered | None]:
@@ -112,3 +127,12 @@ async def _leaving(
         stopped = quota is not None and caps.stopped_until(quota, as_of, policy.caps) is not None
     found = forgetting.standing(memory_ids, rows, policy, shields=shields, quota=quota)
     return found, {row.memory_id: row for row in rows}, stopped
+
+
+async def _weighed(asking: Asking, asked: RestoreOrdered) -> Weighed:
+    """The memory and its weight as they are now. Raises BadRequest for one that the namespace has not."""
+    (memory_id,) = asked.memory_ids
+    found = await asking.service.reads.weighed(asking.sight, asked.namespace, memory_id)
+    if found is None:
+        raise BadRequest("not_found", "memory_id", f"no memory {memory_id} is in {asked.namespace!r}")
+    return found
