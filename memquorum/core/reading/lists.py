@@ -34,8 +34,8 @@ _LONGER = 9
 """A word of so many letters is known with a letter that is another, too many or missing."""
 Place = tuple[tuple[str, ...], ...]
 """The words of which one stands in a place; () where it may be missing."""
-_Found = tuple[frozenset[tuple[str, ...]], tuple[int, ...]]
-"""A place as it is looked for: its words, and how many they may be."""
+_Found = tuple[frozenset[tuple[str, ...]], tuple[int, ...], frozenset[str]]
+"""A place as it is looked for: its words, their numbers, and the first ones; none if it is optional."""
 
 
 @cache
@@ -204,7 +204,7 @@ class Phrases:
         """Words of which each entry has one."""
 
     def _add(self, places: tuple[Place, ...]) -> None:
-        found = tuple((frozenset(place), tuple({len(one) for one in place})) for place in places)
+        found = tuple((frozenset(p), tuple(set(map(len, p))), frozenset(w[0] for w in p if all(p))) for p in places)
         for at, place in enumerate(places):
             for words_ in filter(None, place):
                 self._by_first.setdefault(words_[0], []).append((words_, found[at + 1 :], len(places) == 1))
@@ -220,8 +220,10 @@ class Phrases:
     def lengths(self, said: list[str], start: int) -> set[int]:
         """Returns the lengths, in words, of the entries that match from a word on. An entry of several places needs at
         least two words, even if some of its places are optional."""
-        found = set[int]()
+        found, follows = set[int](), said[start + 1] if start + 1 < len(said) else ""
         for first, rest, single in self._by_first.get(said[start], ()):
+            if rest and rest[0][2] and len(first) == 1 and follows not in rest[0][2]:
+                continue  # hundreds of entries begin with "I"
             if tuple(said[start : start + len(first)]) == first:
                 lengths = {one - start for one in _ends(rest, said, start + len(first))}
                 found |= lengths if single else lengths - {1}
@@ -231,7 +233,7 @@ class Phrases:
 def _ends(places: tuple[_Found, ...], said: list[str], start: int) -> set[int]:
     """Returns the ends of all matches of the places, from a word on."""
     ends = {start}
-    for place, lengths in places:
+    for place, lengths, _ in places:
         ends = {
             at + many
             for at in ends

@@ -17,8 +17,6 @@ _FORGET = re.compile(
     r"oder|dann)\b|\s-)(?:[^,;:.!?–—&/+()\n]|\.(?=\d)))*(?:,\s*(?:please|thanks|thank you|bitte))?[.!?\s]*\Z",
     re.IGNORECASE,
 )
-
-
 # A request to erase is an order as well, and no memory: "Please delete my address." A named person's data is only
 # forgotten, "forget Ada Quill's phone number": "delete Kafka's data" is something to do.
 _ERASE = re.compile(
