@@ -20,6 +20,7 @@ PAYLOAD = "@payload"
 _MOST = 32
 _Name = Annotated[str, Meta(min_length=1, max_length=128)]
 _Names = Annotated[tuple[_Name, ...], Meta(max_length=_MOST)]
+_Trace = Annotated[str, Meta(min_length=1, max_length=3072)]
 _Share = Annotated[float, Meta(ge=0, le=1)]
 _UNKNOWN = "Object contains unknown field `"
 _FIELD = re.compile(_UNKNOWN + "([A-Za-z_]{1,32})`")
@@ -30,10 +31,13 @@ class Payload(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Episodic(Payload, frozen=True):
-    """The payload of an experience: who took part, and how it felt, from −1 (bad) to 1 (good)."""
+    """The payload of an experience: who took part, how it felt, from −1 (bad) to 1 (good), the agent's reasoning, and
+    its output (SPEC B, a trace without loss). The episode's own `reward` says how good that was."""
 
     participants: _Names = ()
     valence: Annotated[float, Meta(ge=-1, le=1)] | None = None
+    reasoning: _Trace | None = None
+    output: _Trace | None = None
 
 
 class Semantic(Payload, frozen=True):

@@ -20,6 +20,11 @@ ORIGIN = intake.Origin(topics.EPISODES, 3, 42, NOW - 5)
 GOOD = {"agent": "a", "content": "c"}
 SOUND = [
     ("episodic", {"participants": ["ada", "jon"], "valence": -0.5}, Episodic(("ada", "jon"), -0.5)),
+    (
+        "episodic",
+        {"reasoning": "The gate is narrow, so the lorry has to reverse.", "output": "reverse(2)"},
+        Episodic(reasoning="The gate is narrow, so the lorry has to reverse.", output="reverse(2)"),
+    ),
     ("semantic", {"concept": "bridge", "generality": 1}, Semantic("bridge", 1.0)),
     (
         "social",
@@ -37,6 +42,8 @@ WRONG = [
     ("episodic", {"valence": 2}, "wrong_type", "at `valence"),
     ("episodic", {"participants": "secretname"}, "wrong_type", "at `participants"),
     ("episodic", {"participants": ["a"] * 33}, "wrong_type", "at `participants"),
+    ("episodic", {"reasoning": "a" * 3073}, "wrong_type", "at `reasoning"),
+    ("episodic", {"output": ["step", "step"]}, "wrong_type", "at `output"),
     ("semantic", {"generality": True}, "wrong_type", "at `generality"),
     ("social", {"relation": ""}, "wrong_type", "at `relation"),
     ("social", {"history": ["They met.", 7]}, "wrong_type", "at `history"),
