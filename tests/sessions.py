@@ -1,9 +1,9 @@
-"""Runs all tests in four sessions at once: `python -m tests.sessions` (`make test`, `make check`).
+"""Runs all tests in five sessions at once: `python -m tests.sessions` (`make test`, `make check`).
 
-Three sessions start servers, each its own, and share the files of tests between them; the fourth takes the tests that
-start none, with the time of the processor that the others leave. The first session is seen as it runs, the others when
-they have ended. Then each tells once more what took longest and how it ended, and what failed runs once more, alone
-(`tests.unsteady`).
+Three sessions start servers, each its own, and share the files of tests between them. The other two take the tests that
+start none, with the time of the processor that the three leave, and share the files of `tests/unit`. The first session
+is seen as it runs, the others when they have ended. Then each tells once more what took longest and how it ended, and
+what failed runs once more, alone (`tests.unsteady`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from tests import ROOT, unsteady
 
 ALONE = ("bench", "console", "exhaustive", "guards", "inventory", "schema", "simulation", "unit", "verdicts")
 """The folders of tests that start no server."""
+UNIT = "tests/unit"
+"""The folder that takes the longest of these: two sessions share it."""
 SERVERS = ("check-servers", "check-beside", "check-third")
 _TOOLS = ROOT / ".tools"
 _PYTEST = (sys.executable, "-m", "pytest", "--durations=10")
@@ -28,7 +30,7 @@ _SUMMARY = re.compile(r"^=+ slowest", re.MULTILINE)
 
 def main(given: Sequence[str] | None = None) -> int:
     """Runs the sessions, and the type checker beside them where that is asked for; 0 if all is well."""
-    parser = argparse.ArgumentParser(prog="python -m tests.sessions", description="Runs all tests, in four sessions.")
+    parser = argparse.ArgumentParser(prog="python -m tests.sessions", description="Runs all tests, in five sessions.")
     parser.add_argument("--with-types", action="store_true", help="check types and imports meanwhile")
     asked = parser.parse_args(given)
     for folder in ("taken", "failed"):
@@ -50,9 +52,9 @@ def main(given: Sequence[str] | None = None) -> int:
 
 def sessions() -> dict[str, list[str]]:
     """The command of each session, by its name."""
-    alone = [f"tests/{name}" for name in ALONE]
-    servers = [*_PYTEST, *(f"--ignore={name}" for name in alone), "--share", str(_TOOLS / "taken")]
-    found = dict.fromkeys(SERVERS, servers) | {"check-alone": ["nice", "-n", "10", *_PYTEST, *alone]}
+    alone, shared = [f"tests/{name}" for name in ALONE], [*_PYTEST, "--share", str(_TOOLS / "taken")]
+    found = {name: [*shared, *(f"--ignore={folder}" for folder in alone)] for name in SERVERS}
+    found |= {"check-alone": ["nice", "-n", "10", *shared, *alone], "check-unit": ["nice", "-n", "10", *shared, UNIT]}
     return {name: [*command, "--later", str(_TOOLS / "failed" / name)] for name, command in found.items()}
 
 

@@ -16,7 +16,13 @@ def test_each_folder_of_tests_is_in_the_sessions_of_its_kind() -> None:
     alone = commands.pop("check-alone")
     for name in sessions.ALONE:
         assert f"tests/{name}" in alone
-        assert all(f"--ignore=tests/{name}" in command for command in commands.values())
+        assert all(f"--ignore=tests/{name}" in commands[one] for one in sessions.SERVERS)
+    assert commands.keys() == {*sessions.SERVERS, "check-unit"}
+    assert commands["check-unit"][-3] == sessions.UNIT
+
+
+def test_sessions_with_a_folder_in_common_share_its_files() -> None:
+    assert all("--share" in command for command in sessions.sessions().values())
 
 
 def test_a_session_is_kept_shown_and_told_how_it_ended(
