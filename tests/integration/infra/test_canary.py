@@ -26,8 +26,9 @@ from infra import genesis, roles
 from infra.checks import rebuilt
 from infra.settings import Settings
 from memquorum import topics
-from memquorum.client import Memory, NotFound
+from memquorum.client import Memory, NotFound, Refused
 from memquorum.core.audit import receipts
+from memquorum.core.payloads import PAYLOAD, Episodic
 from memquorum.core.records import EpisodeRecorded
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.schema_files import load_codec
@@ -305,6 +306,31 @@ def test_of_a_correction_that_is_erased_neither_words_nor_a_mark_are_left(fleet:
         assert memory.get(first).overtaken == ()
         assert "overtaken" not in memory.context("the code of gate 9", peek=True).text
     _check_that_nothing_is_left(line, {"corrected": CORRECTED})
+
+
+WISHED = {
+    "never": "Canaryname Quince",
+    "reasoning": "canary-reasoning-5e1f The lock is worn, so the key has to be lifted.",
+    "output": "canary-output-5e1f lift(2)",
+}
+
+
+def test_of_a_person_who_is_erased_neither_wishes_nor_reasoning_are_left(fleet: Plant, line: Settings) -> None:
+    with fleet.client("wishes", "planner") as memory:
+        memory.set_profile("ida", never=[WISHED["never"]], timeout=PATIENCE_S)
+        payload = {name: WISHED[name] for name in ("reasoning", "output")}
+        said = "Ida opened the worn lock of cellar 9 with two turns."
+        own = memory.add(said, subject="ida", explicit=True, attributes={PAYLOAD: payload}, wait=True).memory_id
+        assert own is not None and memory.reclassify(own, sensitivity=0.9).status == "reclassified"
+        found = memory.get(own)
+        assert found.sensitivity == 0.9 and found.payload == Episodic(**payload)
+        with pytest.raises(Refused, match="by_policy"):
+            memory.add(f"Ida met {WISHED['never']} at cellar 9.", subject="ida", wait=True)
+        assert WISHED.keys() <= {name for names in held(line.run_dir, WISHED).values() for name in names}
+        done = memory.erase(subject="ida", dry_run=False)
+        assert (done.status, done.memories) == ("erased", 1)
+        assert memory.memories().memories == () and memory.profile("ida").never == ()
+    _check_that_nothing_is_left(line, WISHED)
 
 
 def _check_that_nothing_is_left(line: Settings, needles: Mapping[str, str]) -> None:
