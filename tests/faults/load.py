@@ -25,6 +25,7 @@ from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.experience.texts import EVENTS
+from memquorum.core.payloads import PAYLOAD
 from memquorum.core.reasons import Reason
 from memquorum.core.records import ClockRequested, JournalEntry, Stored
 from memquorum.schema_files import load_codec
@@ -42,6 +43,8 @@ _HEEDED = "Primed pump {0} of hall {0} for {1} seconds, and then opened it witho
 _TASKS_OF_A_LESSON = 4
 # So many episodes say what is beyond any rule besides, and so long a content may be.
 _POISONED, _LONGEST = 0.02, 60_000
+# So many are plans with a deadline, some of which are over.
+_PLANNED = 0.1
 _SENT_MOST = 5
 # The outcomes of a good episode or access; another one (unscored, unreadable) is a loss.
 _GOOD = {"stored", "reinforced", "below_threshold", "accessed", "assessed", *EVENTS}
@@ -207,7 +210,13 @@ class Load:
         if self._dice.random() < _POISONED:
             # Beside what others say of the same, so that it is compared, voted on and summed up with it.
             content = f"{content} {self._dice.choice(TEXTS)}"[:_LONGEST]
-        more = {"reward": round(self._dice.random(), 3), "confidence": 0.9} if self._dice.random() < 0.5 else {}
+        more: dict[str, Any] = (
+            {"reward": round(self._dice.random(), 3), "confidence": 0.9} if self._dice.random() < 0.5 else {}
+        )
+        if self._dice.random() < _PLANNED:
+            deadline = self.book.as_of + self._dice.randrange(-2, 3) * self._rates.step_ms
+            plan = {"status": self._dice.choice(("open", "blocked", "done")), "deadline": deadline}
+            more |= {"type": "task", "attributes": {PAYLOAD: plan}}
         fields = {"namespace": event[0], "event_id": event[1], "agent": self._dice.choice(AGENTS), "content": content}
         self._recent = [*self._recent[-499:], event]
         self._send(topics.EPISODES, json.dumps(fields | more).encode(), event, self._key())
