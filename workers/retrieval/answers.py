@@ -32,9 +32,11 @@ class StructResponse(JSONResponse):
     def render(self, content: Any) -> bytes:
         """The bytes. Raises ValueError for NaN and infinity, of which msgspec's encoder of JSON would make null."""
         self.told = content
-        if _NO_NUMBER.search(msgspec.msgpack.encode(content)):
-            return super().render(msgspec.to_builtins(content))
-        return msgspec.json.encode(content)
+        try:
+            sure = _NO_NUMBER.search(msgspec.msgpack.encode(content)) is None
+        except OverflowError:  # an integer of more than 64 bits, which an attribute may be
+            sure = False
+        return msgspec.json.encode(content) if sure else super().render(msgspec.to_builtins(content))
 
     def cut(self, rights: Collection[str]) -> Self:
         """The answer with what these rights do not show left empty."""

@@ -54,7 +54,7 @@ class Repeating(Generic[A]):
         self._fingerprint, self._seq, self._forgot = b"", 0, 0
         if self._held is not None:
             told = type(wanted).__name__, sight.text, replace(wanted, reader=replace(reader, peek=False))
-            self._fingerprint = self._held.queries.fingerprint(msgspec.msgpack.encode(told))
+            self._fingerprint = self._held.queries.fingerprint(msgspec.json.encode(told))
             # Each later question to the store sees the journal at least up to there.
             self._seq, self._forgot = self._held.cache.seq, self._held.forgot
 

@@ -12,6 +12,7 @@ from msgspec.structs import asdict, replace
 from memquorum.core.access import Sight
 from memquorum.core.api.answers import Answering, Hit, Retrieved
 from memquorum.core.avro import Codec
+from memquorum.core.retrieval import filing
 from memquorum.core.retrieval.cache import Cache, Rows
 from memquorum.core.retrieval.query import ALL
 from memquorum.core.retrieval.ranking import DEFAULTS, Candidate, rank
@@ -82,6 +83,12 @@ async def test_the_same_is_given_again_with_the_content_of_now(kept: Kept) -> No
     # A read that counts as a use and a peek share the kept answer.
     assert await kept.given(replace(ASKED, reader=replace(ASKED.reader, peek=False)))
     assert kept.asked == [7, 7], "the store is asked about all since the journal's place at which it was kept"
+
+
+async def test_a_question_for_an_integer_of_more_than_64_bits_is_told_from_another(kept: Kept) -> None:
+    wanted = [replace(ASKED, filters=replace(ALL, where=filing.read({"n": 2**64 + more}))) for more in (0, 1)]
+    kept.keep(kept.read(wanted[0]))
+    assert [await kept.given(one) for one in wanted] == [True, False]
 
 
 @pytest.mark.parametrize(

@@ -275,6 +275,11 @@ def test_a_number_that_json_does_not_have_is_an_error_and_not_null(odd: float) -
             StructResponse(answer)
 
 
+@pytest.mark.parametrize("large", [2**64, -(2**63) - 1, 10**300])
+def test_an_integer_of_more_than_64_bits_is_answered(large: int) -> None:
+    assert json.loads(StructResponse(Explained({"n": large}, ())).body)["account"] == {"n": large}
+
+
 def test_a_shown_memory_has_the_stores_fields() -> None:
     from db.found_rows import SHOWN
 
