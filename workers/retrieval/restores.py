@@ -71,8 +71,7 @@ async def rollback(asking: Asking, asked: RestoreOrdered) -> Rollback:
     found, to = await _weighed(asking, asked), asked.version or 0
     if (why := rolling_back.in_the_way(found, to)) is not None:
         return Rollback(asked.namespace, memory_id, to, rolling_back.NOTHING, why, *found.now)
-    (order_id,) = await asking.give(REQUEST, [asked])
-    done = await asking.answered(order_id)
+    order_id, done = await _ask(asking, asked)
     return rolling_back.rollback_result(asked, await _weighed(asking, asked), order_id, done)
 
 
