@@ -132,7 +132,7 @@ class Load:
         # with the lesson, and whether that helped.
         self._tasks: dict[Event, str] = {}
         self._silent: dict[Event, tuple[str, bool]] = {}
-        # What an agent said, and by what it corrected that at once.
+        # Pairs of a statement and the one by which the same agent corrected it at once.
         self._corrected: list[tuple[Event, Event]] = []
         # Lessons that tasks bear out, so that verifiers, members and the consolidator have work.
         self._taught = [n for n in self._namespaces if ids.shard_of(n, self._shards) == 0][:2]

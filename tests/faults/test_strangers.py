@@ -75,7 +75,7 @@ def test_no_forgery_on_an_internal_topic_is_acted_upon(line: Settings) -> None:
         assert {f.topic for f in forged} == set(strangers.INTERNAL)
         assert write(line, forged) == [f.kind for f in forged if f.large]
 
-        # Records after the forgeries in every topic are processed as ever: accepted and scored, and stored with their
+        # Records after the forgeries in every topic are processed as before: accepted and scored, and stored with their
         # scores.
         maker = Maker(Random(9), genesis.read(line).cluster, 4, number=10**6)
         sent = flood.publish(line.bootstrap, [maker.good("good", maker.episode()) for _ in range(100)])

@@ -43,8 +43,8 @@
     GET  /livez, /readyz, /metrics, /openapi.json
     GET  /console/                          the console: a page for people that asks all of this
 
-With API keys (`memquorum admin keys add`) nobody comes in without one, and sees its namespaces alone. Without any,
-the service listens on the loopback interface only, and whoever reaches it may do everything. Requests must name a
+With API keys (`memquorum admin keys add`) nobody comes in without one, and sees its namespaces alone. Without any, the
+service listens on the loopback interface only, and any program that reaches it may do everything. Requests must name a
 host that it was told of, come from no foreign web page and send JSON as such (`origins`), so that no page can speak to
 it through a browser.
 

@@ -35,7 +35,7 @@ _LONGER = 9
 Place = tuple[tuple[str, ...], ...]
 """The words of which one stands in a place; () where it may be missing."""
 _Found = tuple[frozenset[tuple[str, ...]], tuple[int, ...], frozenset[str]]
-"""A place as it is looked for: its words, their numbers, and the first ones; none if it is optional."""
+"""A place to look for: its phrases, their lengths in words, and their first words, none if it is optional."""
 
 
 @cache
